@@ -1,0 +1,26 @@
+// What every binding file shares: the array types that kernels accept, and the list of families.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <span>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// One-dimensional contiguous input, never copied or converted on the way in (bind with `.noconvert()`).
+template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T> using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T> std::span<const T> view(const Vector<T>& array) { return {array.data(), array.shape(0)}; }
+template <typename T> std::span<T> view(const Output<T>& array) { return {array.data(), array.shape(0)}; }
+
+// Hands a vector's memory to numpy without a copy.
+template <typename T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+void bind_statistics(nb::module_& module);

@@ -1,0 +1,7 @@
+// The module `baytree._core`. Each family binds its kernels in one thin file of bind/: check, release the GIL, call.
+#include "bind/families.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "Kernels of baytree: rows in, statistics out.";
+  bind_statistics(module);
+}
