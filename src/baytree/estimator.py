@@ -287,9 +287,7 @@ def _with_classes(table: Table, classes: Sequence | None) -> Table:
     return msgspec.structs.replace(table, schema=schema, label=label)
 
 
-def _counted_rows(
-    frame: RawFrame, label: labels.Labels, weight: np.ndarray
-) -> tuple[RawFrame, labels.Labels, np.ndarray]:
+def _counted_rows(frame: RawFrame, label: labels.Labels, weight: np.ndarray) -> tuple[RawFrame, labels.Labels, np.ndarray]:
     """Only the rows that count: with a label, and with a weight that is not zero."""
     keep = (weight > 0) & ~label.missing
     if keep.all():

@@ -100,9 +100,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         size = 4 * body.shape[1]
         raw = np.ascontiguousarray(body).tobytes()
         shift = _BITS * body.shape[1]
-        return [
-            int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)
-        ]
+        return [int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)]
 
     @property
     def exponent(self) -> int:

@@ -118,9 +118,7 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         """A line per level: its probability in each class."""
         column = schema.columns[self.column]
         probability = np.exp(self.log_probability)
-        return [
-            (f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)
-        ]
+        return [(f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)]
 
 
 class Gaussian:
@@ -149,9 +147,7 @@ class Gaussian:
         else:
             mean, variance, degrees = _posterior(n, distance, spread, estimation)
         constant = pooled.deviation()[0] == 0
-        mean, variance, degrees = (
-            np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees))
-        )
+        mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
         return NormalLikelihood(tuple(columns), centre + unit * mean, unit * np.sqrt(variance), degrees)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Self
 
 import msgspec
@@ -11,7 +12,7 @@ import numpy as np
 from ..model import Evidence, Explanation, softmax
 from ..parts import by_rows
 from ..statistics import Counts, Moments
-from ..table import Column, Schema, Table, Target, level_map
+from ..table import Column, Schema, Table, Target, level_map, refuse_infinite
 from .events import EVENTS, Estimation, Likelihood, class_shares
 
 
@@ -50,9 +51,7 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
             return self
         classes = level_map(old.target.classes, new.target.classes)
         recoded = tuple(
-            _recoded(
-                statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes
-            )
+            _recoded(statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes)
             for group, statistic in zip(self.groups, self.statistics, strict=True)
         )
         return type(self)(self.groups, self.classes.recoded(classes, np.zeros(1, int)), recoded)
@@ -94,7 +93,8 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
     def scores(self, table: Table) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c): [n_rows, n_classes]."""
         scores = np.tile(self.log_prior, (len(table), 1))
-        by_rows(table, lambda part, first, last: self._add(part, scores[first:last]))
+        with refusing_infinite(table):
+            by_rows(table, lambda part, first, last: self._add(part, scores[first:last]))
         return scores
 
     def _add(self, table: Table, scores: np.ndarray) -> None:
@@ -137,6 +137,16 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
         lines += [line for likelihood in ordered for line in likelihood.describe(schema)]
         return _aligned([("", classes), *lines], f"naive Bayes for {schema.target.name}")
+
+
+@contextmanager
+def refusing_infinite(table: Table) -> Iterator[None]:
+    """Names the place where a kernel met an infinite number."""
+    try:
+        yield
+    except ValueError:
+        refuse_infinite(table.schema, table.values)
+        raise
 
 
 def _recoded(statistic: Moments | Counts, levels: list[np.ndarray], classes: np.ndarray) -> Moments | Counts:
