@@ -162,14 +162,15 @@ class Gaussian:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
         pooled = seen.pooled()
         centre, unit = np.nan_to_num(pooled.mean()[0]), _units(pooled)
-        n = seen.weight.rounded(max(0, seen.weight.magnitude - 900))
+        exponent = max(0, seen.weight.magnitude - 900)  # weights near the end of the doubles are brought back
+        n = seen.weight.rounded(exponent)
         with np.errstate(over="ignore", invalid="ignore"):
             distance = np.nan_to_num((seen.mean() - centre) / unit)  # in the column's own unit: nothing can overflow
             spread = np.nan_to_num(seen.deviation() / unit) ** 2
         if estimation.estimate == "mle":
             mean, variance, degrees = _mle(n, distance, spread)
         else:
-            mean, variance, degrees = _posterior(n, distance, spread, estimation)
+            mean, variance, degrees = _posterior(n, distance, spread, estimation, exponent)
         constant = pooled.deviation()[0] == 0
         mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
         return NormalLikelihood(tuple(columns), centre + unit * mean, unit * np.sqrt(variance), degrees)
@@ -235,16 +236,16 @@ def _mle(n: np.ndarray, distance: np.ndarray, spread: np.ndarray) -> tuple[np.nd
 
 
 def _posterior(
-    n: np.ndarray, distance: np.ndarray, spread: np.ndarray, estimation: Estimation
+    n: np.ndarray, distance: np.ndarray, spread: np.ndarray, estimation: Estimation, exponent: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normal–Inverse-Gamma with m₀ = 0, κ₀ = α, a₀ = b₀ = α/2 in the column's own unit (Murphy 2007)."""
-    prior = max(estimation.alpha, 1e-9)
+    prior = float(np.ldexp(max(estimation.alpha, 1e-9), -exponent))
     kappa, a = prior + n, (prior + n) / 2
     mean = n * distance / kappa
     b = prior / 2 + n * spread / 2 + prior * n * distance**2 / (2 * kappa)
     if estimation.estimate == "map":
         return mean, b / (a + 1.5), np.full(n.shape, np.inf)  # the joint mode of mean and variance
-    return mean, b * (kappa + 1) / (a * kappa), 2 * a
+    return mean, b / a * (1 + 1 / kappa), 2 * a
 
 
 def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
