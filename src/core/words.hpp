@@ -1,0 +1,197 @@
+// A growing list of distinct words with the code of each: an open-addressed table over one arena of bytes.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tokens {
+
+// A secret per process: nobody can write documents whose words all collide.
+struct Key {
+  uint64_t first, second;
+};
+
+// The 64-bit SipHash-1-3 of the bytes (Aumasson and Bernstein, 2012).
+class SipHash {
+ public:
+  explicit SipHash(const Key key) : key_(key) {}
+
+  uint64_t operator()(const std::string_view bytes) const {
+    State s{key_.first ^ 0x736f6d6570736575, key_.second ^ 0x646f72616e646f6d, key_.first ^ 0x6c7967656e657261,
+            key_.second ^ 0x7465646279746573};
+    size_t i = 0;
+    for (; i + 8 <= bytes.size(); i += 8) absorb(s, load(bytes.data() + i, 8));
+    absorb(s, load(bytes.data() + i, bytes.size() - i) | uint64_t{bytes.size()} << 56);
+    s.c ^= 0xff;
+    for (int round = 0; round < 3; ++round) mix(s);
+    return s.a ^ s.b ^ s.c ^ s.d;
+  }
+
+ private:
+  struct State {
+    uint64_t a, b, c, d;
+  };
+
+  // Up to eight bytes as a number, the first least significant; short ones by loads that overlap, without a loop.
+  static uint64_t load(const char* bytes, const size_t n) {
+    if (n == 8) return whole<uint64_t>(bytes);
+    if (n >= 4) return whole<uint32_t>(bytes) | uint64_t{whole<uint32_t>(bytes + n - 4)} << 8 * (n - 4);
+    if (n == 0) return 0;
+    const auto at = [&](const size_t i) { return uint64_t{static_cast<uint8_t>(bytes[i])} << 8 * i; };
+    return at(0) | at(n / 2) | at(n - 1);
+  }
+
+  template <std::unsigned_integral T> static T whole(const char* bytes) {
+    T word;
+    std::memcpy(&word, bytes, sizeof word);
+    return word;
+  }
+
+  static void absorb(State& s, const uint64_t word) {
+    s.d ^= word;
+    mix(s);
+    s.a ^= word;
+  }
+
+  static void mix(State& s) {
+    s.a += s.b, s.b = std::rotl(s.b, 13) ^ s.a, s.a = std::rotl(s.a, 32);
+    s.c += s.d, s.d = std::rotl(s.d, 16) ^ s.c;
+    s.a += s.d, s.d = std::rotl(s.d, 21) ^ s.a;
+    s.c += s.b, s.b = std::rotl(s.b, 17) ^ s.c, s.c = std::rotl(s.c, 32);
+  }
+
+  Key key_;
+};
+
+class Words {
+ public:
+  explicit Words(const Key key) : hash_(key), slots_(1024, Slot{0, kEmpty}) {}
+
+  int32_t size() const { return static_cast<int32_t>(end_.size()); }
+
+  std::string_view operator[](const int32_t code) const {
+    const size_t begin = code ? end_[code - 1] : 0;
+    return {arena_.data() + begin, end_[code] - begin};
+  }
+
+  // The code of the word, or -1.
+  int32_t find(const std::string_view word) const { return slots_[slot_of(word, hash_(word))].code; }
+
+  // The code of the word, which is added if it is new.
+  int32_t add(const std::string_view word) {
+    const uint64_t hash = hash_(word);
+    Slot& slot = slots_[slot_of(word, hash)];
+    if (slot.code != kEmpty) return slot.code;
+    const int32_t code = append(word);
+    slot = {tag(hash), code};
+    if (2 * end_.size() > slots_.size()) grow();
+    return code;
+  }
+
+ private:
+  static constexpr int32_t kEmpty = -1;
+  struct Slot {
+    uint32_t tag;
+    int32_t code;
+  };
+
+  static uint32_t tag(const uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
+
+  size_t slot_of(const std::string_view word, const uint64_t hash) const {
+    const size_t mask = slots_.size() - 1;
+    size_t at = hash & mask;
+    while (slots_[at].code != kEmpty && !(slots_[at].tag == tag(hash) && (*this)[slots_[at].code] == word))
+      at = (at + 1) & mask;
+    return at;
+  }
+
+  int32_t append(const std::string_view word) {
+    if (end_.size() == size_t{std::numeric_limits<int32_t>::max()})
+      throw std::overflow_error("a text column has more than 2147483647 distinct tokens; use hashing=");
+    arena_.append(word);
+    end_.push_back(arena_.size());
+    return size() - 1;
+  }
+
+  void grow() {
+    std::vector<Slot> wider(2 * slots_.size(), Slot{0, kEmpty});
+    const size_t mask = wider.size() - 1;
+    for (int32_t code = 0; code < size(); ++code) {
+      const uint64_t hash = hash_((*this)[code]);
+      size_t at = hash & mask;
+      while (wider[at].code != kEmpty) at = (at + 1) & mask;
+      wider[at] = {tag(hash), code};
+    }
+    slots_.swap(wider);
+  }
+
+  SipHash hash_;
+  std::string arena_;
+  std::vector<size_t> end_;  // of each word in the arena
+  std::vector<Slot> slots_;  // a power of two, at most half full
+};
+
+// The first eight bytes of a word as a number that compares as they do: settles most comparisons of words.
+inline uint64_t head_of(const std::string_view word) {
+  uint64_t head = 0;
+  for (size_t i = 0; i < 8; ++i) head = head << 8 | (i < word.size() ? static_cast<uint8_t>(word[i]) : 0);
+  return head;
+}
+
+// Words in the order of their bytes, which for UTF-8 is the order of code points.
+struct Vocabulary {
+  Words words;
+  std::vector<int32_t> order;  // codes in `words`
+
+  explicit Vocabulary(Words&& found) : words(std::move(found)), order(words.size()) {
+    std::vector<std::pair<uint64_t, int32_t>> heads;
+    heads.reserve(order.size());
+    for (int32_t code = 0; code < words.size(); ++code) heads.emplace_back(head_of(words[code]), code);
+    std::sort(heads.begin(), heads.end(), [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : words[a.second] < words[b.second];
+    });
+    std::transform(heads.begin(), heads.end(), order.begin(), [](const auto& head) { return head.second; });
+  }
+
+  size_t size() const { return order.size(); }
+  std::string_view operator[](const size_t place) const { return words[order[place]]; }
+};
+
+// Several vocabularies as one: each word once, in order, and the new code of every word of every part.
+struct Union {
+  std::vector<std::string_view> words;      // they live in the parts
+  std::vector<std::vector<int32_t>> codes;  // by part and place
+};
+
+inline Union unite(std::span<const Vocabulary* const> parts) {
+  struct Entry {
+    uint64_t head;
+    std::string_view word;
+    size_t part, place;
+  };
+  const auto before = [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.word < b.word; };
+  std::vector<Entry> entries;
+  Union all;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    for (size_t place = 0; place < parts[part]->size(); ++place)
+      entries.push_back({head_of((*parts[part])[place]), (*parts[part])[place], part, place});
+    all.codes.emplace_back(parts[part]->size());
+  }
+  std::stable_sort(entries.begin(), entries.end(), before);
+  for (const Entry& entry : entries) {
+    if (all.words.empty() || all.words.back() != entry.word) all.words.push_back(entry.word);
+    all.codes[entry.part][entry.place] = static_cast<int32_t>(all.words.size() - 1);
+  }
+  return all;
+}
+
+}  // namespace tokens
