@@ -6,18 +6,29 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from baytree import _core
 from baytree.table import Tokens
 
 
-def joined(parts: Sequence[Tokens]) -> Tokens:
-    """The rows of all parts, one part after another; the parts share their codes."""
-    if len(parts) == 1:
+def joined(parts: Sequence[Tokens], mappings: Sequence[np.ndarray] | None = None) -> Tokens:
+    """The rows of all parts, one part after another, in shared codes.
+
+    mappings[p], ascending int32, gives the shared codes of part p; without mappings they are shared already.
+    """
+    if len(parts) == 1 and mappings is None:
         return parts[0]
     ends = np.cumsum([0, *(len(tokens.code) for tokens in parts)])
     start = [tokens.start[1:] + end for tokens, end in zip(parts, ends[:-1], strict=True)]
+    code = np.empty(ends[-1], np.int32)
+    for p, tokens in enumerate(parts):
+        part = code[ends[p] : ends[p + 1]]
+        if mappings is None:
+            part[:] = tokens.code
+        else:
+            _core.recode(tokens.code, mappings[p], part)
     return Tokens(
         np.concatenate([np.zeros(1, np.int64), *start]),
-        np.concatenate([np.zeros(0, np.int32), *(tokens.code for tokens in parts)]),
+        code,
         np.concatenate([np.zeros(0), *(tokens.count for tokens in parts)]),
         np.concatenate([np.zeros(0, bool), *(tokens.missing for tokens in parts)]),
     )
@@ -26,11 +37,13 @@ def joined(parts: Sequence[Tokens]) -> Tokens:
 def recode(tokens: Tokens, mapping: np.ndarray) -> Tokens:
     """The tokens with code k written as mapping[k], dropped where that is -1, added up where two become one.
 
-    >>> one_row = Tokens(np.array([0, 2]), np.array([0, 1]), np.array([3.0, 4.0]), np.array([False]))
+    >>> codes = np.array([0, 1], np.int32)
+    >>> one_row = Tokens(np.array([0, 2]), codes, np.array([3.0, 4.0]), np.array([False]))
     >>> recode(one_row, np.array([-1, 5])).code.tolist(), recode(one_row, np.array([0, 0])).count.tolist()
     ([5], [7.0])
     """
-    code = np.asarray(mapping, np.int32)[tokens.code]
+    code = np.empty(len(tokens.code), np.int32)
+    _core.recode(tokens.code, np.ascontiguousarray(mapping, np.int32), code)
     recoded = _kept_entries(Tokens(tokens.start, code, tokens.count, tokens.missing), code >= 0)
     return recoded if _ascends(mapping) else _tallied(recoded)
 

@@ -31,8 +31,11 @@ def each_block(work: Callable[[list, int], Part], documents: Any, n_threads: int
 
     if min(n_threads, len(first_rows)) == 1:
         return [on_block(first_row) for first_row in first_rows]
-    with ThreadPoolExecutor(n_threads) as pool:
+    pool = ThreadPoolExecutor(n_threads)
+    try:
         return list(pool.map(on_block, first_rows))
+    finally:  # an interrupt need not wait for blocks that are still being read
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def texts(documents: list, first_row: int, lowercase: bool) -> tuple[list[str | bytes | None], np.ndarray]:

@@ -70,7 +70,7 @@ def count(documents: Any, options: Text | None = None, n_threads: int | None = N
         return _buckets(options.hashing), encode(documents, options, (), n_threads)
     parts = each_block(partial(_count_block, options=options), documents, n_threads)
     vocabulary, mappings = _core.unite([words for words, _ in parts])
-    return vocabulary, _together([tokens for _, tokens in parts], mappings)
+    return vocabulary, joined([tokens for _, tokens in parts], mappings)
 
 
 def encode(
@@ -93,7 +93,7 @@ def merge(parts: Sequence[Counted]) -> Counted:
     ('one', 'three', 'two')
     """
     vocabulary, mappings = union([words for words, _ in parts])
-    return vocabulary, _together([tokens for _, tokens in parts], mappings)
+    return vocabulary, joined([tokens for _, tokens in parts], mappings)
 
 
 def union(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarray]]:
@@ -213,12 +213,6 @@ def _encode_block(documents: list, first_row: int, options: Text, words: _core.W
 def _reading(block: list[str | bytes | None], options: Text) -> _core.Reading:
     stop_words = ENGLISH if options.stop_words == "english" else options.stop_words or ()
     return reading(block, stop_words, options.ngrams, options.lowercase)
-
-
-def _together(parts: Sequence[Tokens], mappings: Sequence[np.ndarray]) -> Tokens:
-    if len(parts) == 1:
-        return parts[0]
-    return joined([recode(tokens, mapping) for tokens, mapping in zip(parts, mappings, strict=True)])
 
 
 def _documents(limit: float, total: float) -> float:

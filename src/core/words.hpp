@@ -15,6 +15,19 @@
 
 namespace tokens {
 
+// Up to eight bytes as a number, the first least significant; few bytes by loads that overlap, without a loop.
+inline uint64_t load(const char* bytes, const size_t n) {
+  const auto whole = [&]<std::unsigned_integral T>(T word, const size_t at) {
+    std::memcpy(&word, bytes + at, sizeof word);
+    return uint64_t{word};
+  };
+  if (n >= 8) return whole(uint64_t{}, 0);
+  if (n >= 4) return whole(uint32_t{}, 0) | whole(uint32_t{}, n - 4) << 8 * (n - 4);
+  if (n == 0) return 0;
+  const auto single = [&](const size_t at) { return uint64_t{static_cast<uint8_t>(bytes[at])} << 8 * at; };
+  return single(0) | single(n / 2) | single(n - 1);
+}
+
 // A secret per process: nobody can write documents whose words all collide.
 struct Key {
   uint64_t first, second;
@@ -41,21 +54,6 @@ class SipHash {
     uint64_t a, b, c, d;
   };
 
-  // Up to eight bytes as a number, the first least significant; short ones by loads that overlap, without a loop.
-  static uint64_t load(const char* bytes, const size_t n) {
-    if (n == 8) return whole<uint64_t>(bytes);
-    if (n >= 4) return whole<uint32_t>(bytes) | uint64_t{whole<uint32_t>(bytes + n - 4)} << 8 * (n - 4);
-    if (n == 0) return 0;
-    const auto at = [&](const size_t i) { return uint64_t{static_cast<uint8_t>(bytes[i])} << 8 * i; };
-    return at(0) | at(n / 2) | at(n - 1);
-  }
-
-  template <std::unsigned_integral T> static T whole(const char* bytes) {
-    T word;
-    std::memcpy(&word, bytes, sizeof word);
-    return word;
-  }
-
   static void absorb(State& s, const uint64_t word) {
     s.d ^= word;
     mix(s);
@@ -74,7 +72,7 @@ class SipHash {
 
 class Words {
  public:
-  explicit Words(const Key key) : hash_(key), slots_(1024, Slot{0, kEmpty}) {}
+  explicit Words(const Key key) : hash_(key), slots_(1024) {}
 
   int32_t size() const { return static_cast<int32_t>(end_.size()); }
 
@@ -84,34 +82,38 @@ class Words {
   }
 
   // The code of the word, or -1.
-  int32_t find(const std::string_view word) const { return slots_[slot_of(word, hash_(word))].code; }
+  int32_t find(const std::string_view word) const { return slots_[slot_of(word)].code; }
 
   // The code of the word, which is added if it is new.
   int32_t add(const std::string_view word) {
-    const uint64_t hash = hash_(word);
-    Slot& slot = slots_[slot_of(word, hash)];
+    Slot& slot = slots_[slot_of(word)];
     if (slot.code != kEmpty) return slot.code;
-    const int32_t code = append(word);
-    slot = {tag(hash), code};
-    if (2 * end_.size() > slots_.size()) grow();
-    return code;
+    slot = {load(word.data(), word.size()), static_cast<uint32_t>(word.size()), append(word)};
+    if (4 * end_.size() > 3 * slots_.size()) grow();
+    return size() - 1;
   }
 
  private:
   static constexpr int32_t kEmpty = -1;
+  // The head and the length tell short words apart without a look into the arena.
   struct Slot {
-    uint32_t tag;
-    int32_t code;
+    uint64_t head = 0;
+    uint32_t length = 0;
+    int32_t code = kEmpty;
   };
 
-  static uint32_t tag(const uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
-
-  size_t slot_of(const std::string_view word, const uint64_t hash) const {
+  // Where the word is, or where it would be put.
+  size_t slot_of(const std::string_view word) const {
     const size_t mask = slots_.size() - 1;
-    size_t at = hash & mask;
-    while (slots_[at].code != kEmpty && !(slots_[at].tag == tag(hash) && (*this)[slots_[at].code] == word))
-      at = (at + 1) & mask;
+    const uint64_t head = load(word.data(), word.size());
+    size_t at = hash_(word) & mask;
+    while (slots_[at].code != kEmpty && !holds(slots_[at], head, word)) at = (at + 1) & mask;
     return at;
+  }
+
+  bool holds(const Slot& slot, const uint64_t head, const std::string_view word) const {
+    return slot.head == head && slot.length == static_cast<uint32_t>(word.size()) &&
+           (word.size() <= 8 || (*this)[slot.code] == word);
   }
 
   int32_t append(const std::string_view word) {
@@ -123,21 +125,16 @@ class Words {
   }
 
   void grow() {
-    std::vector<Slot> wider(2 * slots_.size(), Slot{0, kEmpty});
-    const size_t mask = wider.size() - 1;
-    for (int32_t code = 0; code < size(); ++code) {
-      const uint64_t hash = hash_((*this)[code]);
-      size_t at = hash & mask;
-      while (wider[at].code != kEmpty) at = (at + 1) & mask;
-      wider[at] = {tag(hash), code};
-    }
-    slots_.swap(wider);
+    std::vector<Slot> slots(2 * slots_.size());
+    slots.swap(slots_);
+    for (const Slot& slot : slots)
+      if (slot.code != kEmpty) slots_[slot_of((*this)[slot.code])] = slot;
   }
 
   SipHash hash_;
   std::string arena_;
   std::vector<size_t> end_;  // of each word in the arena
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::vector<Slot> slots_;  // a power of two, at most three quarters full
 };
 
 // The first eight bytes of a word as a number that compares as they do: settles most comparisons of words.

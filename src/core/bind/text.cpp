@@ -132,6 +132,18 @@ nb::tuple unite(const nb::list& parts) {
   return nb::make_tuple(nb::tuple(words), codes);
 }
 
+// to[i] = mapping[from[i]]
+void recode(const Vector<int32_t> from, const Vector<int32_t> mapping, const Output<int32_t> to) {
+  const auto codes = view(from), renamed = view(mapping);
+  const auto target = view(to);
+  if (codes.size() != target.size()) throw std::invalid_argument("recode: as many codes must go out as come in");
+  const nb::gil_scoped_release released;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    if (static_cast<size_t>(codes[i]) >= renamed.size()) throw std::out_of_range("recode: a code has no new code");
+    target[i] = renamed[codes[i]];
+  }
+}
+
 }  // namespace
 
 void bind_text(nb::module_& module) {
@@ -151,6 +163,8 @@ void bind_text(nb::module_& module) {
              "The sorted vocabulary of the documents, and (start, code, count) of each row's bag.");
   module.def("unite", &unite, "parts"_a,
              "The words of all vocabularies, sorted, and the new codes of the words of each.");
+  module.def("recode", &recode, nb::arg("codes").noconvert(), nb::arg("mapping").noconvert(), nb::arg("to").noconvert(),
+             "Writes mapping[codes] to `to`.");
   module.def("encode_tokens", &encode_tokens, "documents"_a, "reading"_a, "known"_a,
              "(start, code, count) of each row's bag in the codes of known words; other words are dropped.");
   module.def("hash_tokens", &hash_tokens, "documents"_a, "reading"_a, "buckets"_a,
