@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections import Counter
 
 import numpy as np
@@ -132,6 +134,13 @@ def test_recoding_in_any_order_keeps_the_bags_and_adds_up_merged_words(documents
     assert bags(vocabulary[::-1], text.recode(tokens, backwards)) == bags(vocabulary, tokens)
     one = text.recode(tokens, np.zeros(len(vocabulary), np.int32))
     assert [bag.total() for bag in bags(("any",), one)] == [bag.total() for bag in bags(vocabulary, tokens)]
+
+
+def test_stop_words_in_a_list_may_change_between_calls():
+    stop_words = ["cat"]
+    assert text.count(["cat dog"], Text(stop_words=stop_words))[0] == ("dog",)
+    stop_words.append("dog")
+    assert text.count(["cat dog"], Text(stop_words=stop_words))[0] == ()
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +291,18 @@ def test_options_that_cannot_be_are_named(options, words):
 def test_a_value_that_is_no_text_is_named_with_its_row():
     with pytest.raises(ValueError, match="row 1 of a text column is 5, which is not a string"):
         text.count(["cat", 5])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_interrupt_is_answered_while_counting(n_threads):
+    documents = ["one two three four five " * 80] * 200_000
+    began = time.perf_counter()
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            text.count(documents, n_threads=n_threads)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert time.perf_counter() - began < 1.5  # 0.2 s and some patience with a busy machine

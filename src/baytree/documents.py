@@ -15,7 +15,7 @@ from baytree import _core
 
 Part = TypeVar("Part")
 
-_BLOCK = 1024, 16384  # rows: enough to share a vocabulary, few enough to answer Ctrl-C
+_BLOCK = 256, 16384  # rows: enough to share a vocabulary, few enough to answer Ctrl-C
 _KEY = tuple(int.from_bytes(os.urandom(8), "little") for _ in range(2))
 _NO_CHARACTERS = np.zeros(0, np.uint8)
 
@@ -57,7 +57,7 @@ def reading(
 
 def lookup(words: Sequence[str]) -> _core.Words:
     """The words with their places as codes, kept for the next call with the same tuple."""
-    return _lookup(_Same(words))
+    return _lookup(_Same(tuple(words)))  # a tuple is itself; a list may change, so it is read anew
 
 
 def _listed(documents: Any, rows: slice) -> list:
@@ -95,7 +95,7 @@ def _word_characters() -> np.ndarray:
 class _Same:
     """A tuple as a key by identity, not by its words, so that a lookup never reads it through."""
 
-    def __init__(self, words: Sequence[str]):
+    def __init__(self, words: tuple[str, ...]):
         self.words = words
 
     def __hash__(self) -> int:
@@ -105,6 +105,6 @@ class _Same:
         return isinstance(other, _Same) and self.words is other.words
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _lookup(vocabulary: _Same) -> _core.Words:
     return _core.Words([_utf8(word) for word in vocabulary.words], _KEY)

@@ -200,14 +200,18 @@ def _check_limits(low: float, high: float) -> None:
 def _count_block(documents: list, first_row: int, options: Text) -> tuple[_core.Vocabulary, Tokens]:
     block, missing = texts(documents, first_row, options.lowercase)
     vocabulary, arrays = _core.count_tokens(block, _reading(block, options))
-    return vocabulary, Tokens(*arrays, missing)
+    return vocabulary, _tokens(arrays, missing)
 
 
 def _encode_block(documents: list, first_row: int, options: Text, words: _core.Words | None) -> Tokens:
     block, missing = texts(documents, first_row, options.lowercase)
     if words is None:
-        return Tokens(*_core.hash_tokens(block, _reading(block, options), options.hashing), missing)
-    return Tokens(*_core.encode_tokens(block, _reading(block, options), words), missing)
+        return _tokens(_core.hash_tokens(block, _reading(block, options), options.hashing), missing)
+    return _tokens(_core.encode_tokens(block, _reading(block, options), words), missing)
+
+
+def _tokens(arrays: tuple[np.ndarray, np.ndarray, np.ndarray], missing: np.ndarray) -> Tokens:
+    return Tokens(*arrays, missing)
 
 
 def _reading(block: list[str | bytes | None], options: Text) -> _core.Reading:

@@ -177,13 +177,18 @@ inline Union unite(std::span<const Vocabulary* const> parts) {
   };
   const auto before = [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.word < b.word; };
   std::vector<Entry> entries;
+  std::vector<size_t> end{0};  // of each part in entries
   Union all;
   for (size_t part = 0; part < parts.size(); ++part) {
     for (size_t place = 0; place < parts[part]->size(); ++place)
       entries.push_back({head_of((*parts[part])[place]), (*parts[part])[place], part, place});
+    end.push_back(entries.size());
     all.codes.emplace_back(parts[part]->size());
   }
-  std::stable_sort(entries.begin(), entries.end(), before);
+  const auto at = [&](const size_t part) { return entries.begin() + end[std::min(part, parts.size())]; };
+  for (size_t width = 1; width < parts.size(); width *= 2)
+    for (size_t part = 0; part + width < parts.size(); part += 2 * width)
+      std::inplace_merge(at(part), at(part + width), at(part + 2 * width), before);
   for (const Entry& entry : entries) {
     if (all.words.empty() || all.words.back() != entry.word) all.words.push_back(entry.word);
     all.codes[entry.part][entry.place] = static_cast<int32_t>(all.words.size() - 1);
