@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -35,9 +35,9 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """
 
     ngrams: tuple[int, int] = (1, 1)
-    min_df: float = 1
-    max_df: float = 1.0
-    stop_words: tuple[str, ...] | None = None
+    min_df: int | float = 1  # an int counts documents, a float is their share
+    max_df: int | float = 1.0
+    stop_words: tuple[str, ...] | Literal["english"] | None = None
     tfidf: bool = False
     lowercase: bool = True
     hashing: int | None = None
