@@ -159,7 +159,8 @@ def test_dates_keep_their_unit_and_answer_in_any_other():
     by_list = model.predict_proba({"day": asked})
     assert np.array_equal(by_pandas, by_polars)
     assert np.array_equal(by_pandas, by_list)
-    assert "2020-03" in str(model)
+    assert "2020-05-16" in str(model)
+    assert "days" in str(model)
 
 
 def test_the_order_of_columns_does_not_matter():

@@ -93,7 +93,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         lines = []
         for k, j in enumerate(self.columns):
             column = schema.columns[j]
-            cells = [f"{column.show(m)} ± {s:.3g}" for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)]
+            cells = [f"{column.show(m)} ± {column.show_distance(s)}" for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)]
             lines.append((column.name, cells))
         return lines
 
@@ -225,7 +225,7 @@ def _units(pooled: Moments) -> np.ndarray:
     """The standard deviation of each column over all classes; for a constant column something small beside it."""
     deviation = np.nan_to_num(pooled.deviation()[0])
     size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.where(deviation > 0, deviation, np.maximum(size * 2.0**-40, 2.0**-900))
+    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), 2.0**-1000)  # its inverse is still a double
 
 
 def _mle(n: np.ndarray, distance: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -271,7 +271,7 @@ def _log_gamma_step(x: float, lgamma: Any) -> float:
     """log Γ(x + ½) − log Γ(x); for large x by its series, where the difference would cancel."""
     if x < 1e4:
         return lgamma(x + 0.5) - lgamma(x)
-    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x**3)
+    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x) / x / x
 
 
 Likelihood = NormalLikelihood | LevelLikelihood
