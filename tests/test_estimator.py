@@ -30,6 +30,7 @@ def estimators():
             yield from (kind(**parameters) for parameters in PARAMETERS.get(name, []))
 
 
+@pytest.mark.scikit_learn
 @parametrize_with_checks(list(estimators()))
 def test_scikit_learn_s_checks_pass_without_an_expected_failure(estimator, check):
     check(estimator)
