@@ -15,7 +15,11 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "CARTClassifier": "tree.classifiers",
+    "CARTRegressor": "tree.classifiers",
     "Column": "table",
+    "DecisionTreeClassifier": "tree.classifiers",
+    "DecisionTreeRegressor": "tree.classifiers",
     "Kind": "table",
     "NaiveBayesClassifier": "bayes.classifiers",
     "Schema": "table",
