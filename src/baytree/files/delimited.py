@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import warnings
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from baytree.files import blocks
+from baytree.files import blocks, layout
 from baytree.files.errors import FileError
 from baytree.files.readings import MISSING, Reading, convert, first_misfit, infer, trim, widened
 
@@ -45,7 +41,7 @@ class Delimited:
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
         """The rows in frames of one set of types; a value that does not fit raises `Contradiction`."""
         row = 1
-        for block in _bodies(self.path, self.name, blocks.BLOCK):
+        for block in layout.bodies(self.path, self.name, blocks.BLOCK):
             frame = parse(self, block, row)
             row += len(frame)
             yield frame.drop("", strict=False)
@@ -78,11 +74,11 @@ def attempt(source: Any, work: Callable[[Any], Result]) -> Result:
 
 def open_delimited(path: Path, name: str, text: frozenset[str], numbers: frozenset[str]) -> Delimited:
     """The file with its columns; types are inferred from the first rows, or asked for."""
-    header = _header(path, name)
-    separator = _separator(header, path)
-    names = _names(header, separator, name)
+    header = layout.header(path, name)
+    separator = layout.separator(header, path)
+    names = layout.names(header, separator, name)
     source = Delimited(path, name, separator, tuple(Reading(column, "text") for column in names))
-    sample = next(_bodies(path, name, SAMPLE), b"")
+    sample = next(layout.bodies(path, name, SAMPLE), b"")
     if not sample:
         raise FileError(f"{name}: there is a header but no row")
     frame = parse(source, sample, 1)
@@ -149,71 +145,6 @@ def _reading(sample: pl.Series, text: frozenset[str], numbers: frozenset[str]) -
     return found
 
 
-# what the file is made of
-
-
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else open(path, "rb", buffering=0))
-
-
-def _bodies(path: Path, name: str, size: int) -> Iterator[bytes]:
-    """The blocks of the file after its header."""
-    for i, block in enumerate(_blocks(path, name, size)):
-        rows = block if i else block[blocks.first_end(block) :]
-        if rows and not rows.isspace():
-            yield rows
-
-
-def _blocks(path: Path, name: str, size: int) -> Iterator[bytes]:
-    """The blocks of the file from its header on."""
-    try:
-        with _open(path) as stream:
-            for i, block in enumerate(blocks.blocks(stream, name, size)):
-                yield block if i else block.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileError(f"{name}: the compressed file is damaged or cut short ({error})") from None
-
-
-def _header(path: Path, name: str) -> str:
-    block = next(_blocks(path, name, SAMPLE), b"")
-    header = block[: blocks.first_end(block)]
-    if not block.strip():
-        raise FileError(f"{name}: the file is empty")
-    if b"\0" in header:
-        raise FileError(f"{name}: this is not a text file (it holds NUL bytes); {_REMEDY}")
-    if b"\n" not in block and b"\r" in block.strip():
-        raise FileError(f"{name}: its lines end in CR only, as on old Macs; save it with LF line ends")
-    try:
-        return header.decode()
-    except UnicodeDecodeError as error:
-        byte = header[error.start]
-        raise FileError(f"{name}: the header is not UTF-8 (byte 0x{byte:02x}); {_REMEDY}") from None
-
-
-_REMEDY = "save it as CSV with the encoding UTF-8"
-
-
-def _separator(header: str, path: Path) -> str:
-    if ".tsv" in path.suffixes:
-        return "\t"
-    return max(",;\t|", key=lambda mark: blocks.separators(header.encode(), mark.encode()))
-
-
-def _names(header: str, separator: str, name: str) -> list[str]:
-    fields = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator))
-    names = [field.strip() for field in fields]
-    if not names[0] and len(names) > 1:
-        sentence = f"{name}: the first column has no name; it is taken for row numbers and left out"
-        warnings.warn(sentence, stacklevel=4)
-    names[1:] = [column or f"column_{i}" for i, column in enumerate(names[1:], start=2)]
-    twice = next((column for i, column in enumerate(names) if column in names[:i]), None)
-    if twice is not None:
-        first, second, *_ = (i for i, column in enumerate(names, start=1) if column == twice)
-        places = f"columns {first} and {second}"
-        raise FileError(f"{name}: two columns are called {twice!r} ({places}); rename one")
-    return names
-
-
 # what is wrong with it
 
 
@@ -232,7 +163,7 @@ def _diagnosis(source: Delimited, block: bytes, row: int, reason: str) -> Except
         text = block.decode()
     except UnicodeDecodeError as error:
         at, byte = row + block.count(b"\n", 0, error.start), block[error.start]
-        return FileError(f"{source.name}, row {at:,}: byte 0x{byte:02x} is not UTF-8; {_REMEDY}")
+        return FileError(f"{source.name}, row {at:,}: byte 0x{byte:02x} is not UTF-8; {layout.REMEDY}")
     if stray := blocks.first_stray_quote(text, source.separator):
         return _stray(source, row + stray[0], stray[1])
     if ragged := blocks.first_ragged(text, source.separator, len(source.readings)):
