@@ -23,6 +23,7 @@ import baytree as bt
 from baytree import arguments, datasets, files, streams
 from baytree.cli import main
 from baytree.confusion import Confusion
+from baytree.residuals import Residuals
 from baytree.sheet import inert
 from baytree.terminal import aligned, escaped
 
@@ -422,6 +423,18 @@ def test_confusions_of_parts_add_up_to_the_confusion_of_the_whole():
     assert whole.accuracy == (truth == answer).mean()
     low, high = whole.interval
     assert low < whole.accuracy < high
+
+
+def test_residuals_of_parts_add_up_to_the_residuals_of_the_whole():
+    rng = np.random.default_rng(4)
+    truth = 1e9 + rng.normal(size=300)
+    answer = truth + rng.normal(size=300) / 2
+    total = sum((Residuals.of(truth[i], answer[i]) for i in (slice(0, 1), slice(1, 120), slice(120, 300))), Residuals())
+    whole = Residuals.of(truth, answer)
+    assert total.explained == pytest.approx(whole.explained, rel=1e-7)
+    assert total.explained == pytest.approx(1 - ((answer - truth) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+    assert total.root_mean_square == pytest.approx(whole.root_mean_square)
+    assert total.mean_absolute == pytest.approx(abs(answer - truth).mean())
 
 
 def test_numbers_are_aligned_to_the_right_and_words_to_the_left():

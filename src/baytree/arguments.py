@@ -25,6 +25,8 @@ MODELS = {
     "cart": "CARTClassifier",
     "chaid": "CHAIDClassifier",
     "tree": "DecisionTreeClassifier",
+    "cart-regressor": "CARTRegressor",
+    "tree-regressor": "DecisionTreeRegressor",
     "lda": "LinearDiscriminantAnalysis",
     "qda": "QuadraticDiscriminantAnalysis",
     "logistic": "LogisticRegression",
@@ -102,11 +104,15 @@ def learnt(path: Path) -> Any:
 
 def source_for(model: Predictor, table: str) -> Source:
     """The table, its columns read as the types that the model was trained with."""
+    from baytree.table import Kind
+
     schema = model.schema
     levels = {column.name: column.levels for column in schema.columns}
     levels |= {schema.target.name: schema.target.classes or ()} if schema.target else {}
     words = [name for name, known in levels.items() if known and isinstance(known[0], str)]
-    numbers = [column.name for column in schema.columns if column.kind == "numeric" and not column.unit]
+    numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC and not column.unit]
+    if schema.target and schema.target.classes is None:
+        numbers.append(schema.target.name)
     found = source(table, text=words, numbers=numbers)
     columns(schema.names, found)
     return found

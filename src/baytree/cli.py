@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     import click
@@ -20,9 +20,6 @@ import baytree as bt
 from baytree import arguments
 from baytree.console import Commands, progress, say, unknown
 from baytree.terminal import aligned, escaped
-
-if TYPE_CHECKING:
-    from baytree.confusion import Confusion
 
 EXPLAINED = 3  # rows, where none is asked for
 
@@ -163,19 +160,18 @@ def evaluate(model: Path, table: str) -> None:
     Example:
       baytree evaluate m.baytree held-out.csv
     """
-    from baytree import streams
+    from baytree import streams, verdicts
 
     predictor = arguments.predictor(model)
     target = streams.target_of(predictor)
-    if target.classes is None:
-        raise click.UsageError(f"{model} predicts a number; evaluate counts classes")
     source = arguments.source_for(predictor, table)
     arguments.columns([target.name], source)
     with progress(source.size, "evaluating") as done:
-        counted = streams.confusion(predictor, source, done)
+        count = streams.residuals if target.classes is None else streams.confusion
+        counted = count(predictor, source, done)
     if not counted.n_rows:
         raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
-    click.echo(_report(counted, [str(name) for name in target.classes]))
+    click.echo(verdicts.of(counted, [str(name) for name in target.classes or ()]))
 
 
 @main.command(short_help="Join models that learnt from different rows.")
@@ -229,19 +225,3 @@ def datasets(name: str | None, output: Path | None) -> None:
     with sheet.written(output) as write:
         write(bundled.load(name, as_="dict"))
     say(f"saved to {output}")
-
-
-def _report(counted: Confusion, names: list[str]) -> str:
-    n, right = counted.n_rows, counted.accuracy
-    largest = int(counted.counts.sum(axis=1).argmax())
-    base = counted.counts[largest].sum() / n
-    low, high = counted.interval
-    head = [
-        f"rows      {n:,}",
-        f"accuracy  {right:.4f}  (95% interval {low:.4f} to {high:.4f}; always {escaped(names[largest])}: {base:.4f})",
-        f"log loss  {counted.log_loss / n:.4f}",
-    ]
-    scores = (names, counted.counts.sum(axis=1).tolist(), counted.precision.tolist(), counted.recall.tolist())
-    by_class = aligned(["class", "rows", "precision", "recall"], zip(*scores, strict=True))
-    cells = [[name, *row] for name, row in zip(names, counted.counts.tolist(), strict=True)]
-    return "\n\n".join(["\n".join(head), by_class, aligned(["is, predicted as", *map(escaped, names)], cells)])

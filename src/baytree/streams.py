@@ -17,6 +17,7 @@ import numpy as np
 
 from baytree import files
 from baytree.confusion import Confusion
+from baytree.residuals import Residuals
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,6 +67,11 @@ def target_of(model: Predictor) -> Target:
     if model.schema.target is None:
         raise ValueError(f"{model.name} has no target")
     return model.schema.target
+
+
+def residuals(model: Predictor, source: files.Source, progress: Progress | None = None) -> Residuals:
+    """How far a model's numbers are from known ones; rows without one are passed over."""
+    return reduce(add, (_residuals(model, frame) for frame in source.batches(progress)), Residuals())
 
 
 def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
@@ -146,3 +152,9 @@ def _confusion(model: Predictor, frame: pl.DataFrame) -> Confusion:
         return Confusion(np.zeros((len(place), len(place)), np.int64))
     truth, answer = ([place[label] for label in some] for some in (labels, model.predict(frame).tolist()))
     return Confusion.of(np.array(truth), np.array(answer), model.predict_proba(frame))
+
+
+def _residuals(model: Predictor, frame: pl.DataFrame) -> Residuals:
+    name = target_of(model).name
+    frame = frame.filter(frame[name].is_not_null())
+    return Residuals.of(frame[name].to_numpy().astype(float), model.predict(frame)) if len(frame) else Residuals()
