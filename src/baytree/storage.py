@@ -34,6 +34,7 @@ _MOST_DIMENSIONS = 4
 RECORDS = {
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
+    "tree": "tree.structure:Tree",
 }
 
 
