@@ -153,7 +153,7 @@ def _told(name: str) -> Any:
 
 
 def _record(raw: msgspec.Raw) -> Any:
-    if raw == b"null":
+    if bytes(raw) == b"null":
         return None
     tag = _decode(raw, _Tagged).type
     if tag not in RECORDS:
