@@ -20,11 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree import arguments, datasets, files, streams
-from baytree.cli import main
+from baytree import datasets, files, streams
+from baytree.cli import arguments, main
+from baytree.cli.sheet import inert
 from baytree.confusion import Confusion
 from baytree.residuals import Residuals
-from baytree.sheet import inert
 from baytree.terminal import aligned, escaped
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202eevil\r\x9b2J"

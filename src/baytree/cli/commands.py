@@ -1,24 +1,15 @@
-"""The command line: from a table to a readable model, and from a model to answers.
-
-Exit codes: 0 done, 1 the work failed, 2 the call was wrong, 130 stopped by Ctrl-C. No command shows a traceback
-without `--debug`, and nothing that came with a table reaches the terminal unescaped. Heavy imports wait inside the
-commands, so that `baytree --help` answers at once.
-"""
+"""The commands, each a few lines between what was typed and what is printed."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-try:
-    import click
-except ModuleNotFoundError:
-    sys.exit("baytree: the command line needs click; pip install 'baytree[cli]'")
+import click
 
 import baytree as bt
-from baytree import arguments
-from baytree.console import Commands, progress, say, unknown
+from baytree.cli import arguments
+from baytree.cli.console import Commands, progress, say, unknown
 from baytree.terminal import aligned, escaped
 
 EXPLAINED = 3  # rows, where none is asked for
@@ -98,7 +89,8 @@ def predict(model: Path, table: str, proba: bool, output: Path | None) -> None:
       baytree predict m.baytree new.csv --proba -o answers.csv
       cat new.csv | baytree predict m.baytree -
     """
-    from baytree import sheet, streams
+    from baytree import streams
+    from baytree.cli import sheet
 
     predictor = arguments.predictor(model)
     if proba and streams.target_of(predictor).classes is None:
@@ -160,7 +152,8 @@ def evaluate(model: Path, table: str) -> None:
     Example:
       baytree evaluate m.baytree held-out.csv
     """
-    from baytree import streams, verdicts
+    from baytree import streams
+    from baytree.cli import verdicts
 
     predictor = arguments.predictor(model)
     target = streams.target_of(predictor)
@@ -220,7 +213,7 @@ def datasets(name: str | None, output: Path | None) -> None:
     if output is None:
         click.echo(str(bundled.describe(name)))
         return
-    from baytree import sheet
+    from baytree.cli import sheet
 
     with sheet.written(output) as write:
         write(bundled.load(name, as_="dict"))

@@ -120,4 +120,5 @@ def _sentence(error: Exception) -> str:
             return "there is not enough memory for this table and this model"
         case ValueError() | OSError() | ImportError() | OverflowError() | NotImplementedError():
             return str(error) or type(error).__name__
-    return f"this should not happen ({type(error).__name__}: {error}); --debug shows where"
+    first = (str(error).splitlines() or [""])[0]
+    return f"this should not happen ({type(error).__name__}: {first}); --debug shows where"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import baytree as bt
-from baytree.console import unknown
+from baytree.cli.console import unknown
 
 if TYPE_CHECKING:
     from baytree.files import Source
