@@ -34,6 +34,7 @@ _MOST_DIMENSIONS = 4
 RECORDS = {
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
+    "tree": "tree.structure:Tree",
 }
 
 
@@ -152,7 +153,7 @@ def _told(name: str) -> Any:
 
 
 def _record(raw: msgspec.Raw) -> Any:
-    if raw == b"null":
+    if bytes(raw) == b"null":
         return None
     tag = _decode(raw, _Tagged).type
     if tag not in RECORDS:
