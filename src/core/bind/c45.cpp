@@ -1,0 +1,178 @@
+// Growing and pruning of multiway trees with fractional cases.
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+
+#include "families.hpp"
+#include "held_out.hpp"
+
+namespace {
+
+using namespace baytree;
+
+// Lets Ctrl-C through about every 20 ms; the GIL is taken only then.
+Poll interruptible() {
+  auto last = std::chrono::steady_clock::now();
+  return [last]() mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(20)) return;
+    last = now;
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  };
+}
+
+std::vector<GivenColumn> given(const nb::list& columns, const Vector<int32_t>& levels) {
+  std::vector<GivenColumn> all;
+  for (size_t j = 0; j < levels.shape(0); ++j) {
+    GivenColumn column{.value = {}, .code = {}, .levels = view(levels)[j]};
+    if (column.is_numeric()) column.value = view(nb::cast<Vector<double>>(columns[j], false));
+    else column.code = view(nb::cast<Vector<int32_t>>(columns[j], false));
+    all.push_back(column);
+  }
+  return all;
+}
+
+template <typename Real>
+Cases<Real> cases_of(std::span<const int32_t> rows, std::span<const double> weight) {
+  Cases<Real> cases;
+  for (const int32_t row : rows) {
+    cases.row.push_back(row);
+    cases.weight.push_back(static_cast<Real>(weight[static_cast<size_t>(row)]));
+  }
+  return cases;
+}
+
+template <typename T, typename Of>
+auto column_of(const Growth& tree, Of of) {
+  std::vector<T> values;
+  values.reserve(tree.node.size());
+  for (const Node& node : tree.node) values.push_back(static_cast<T>(of(node)));
+  const size_t n = values.size();
+  return to_numpy(std::move(values), {n});
+}
+
+nb::dict arrays(const Growth& tree) {
+  nb::dict all;
+  all["test"] = column_of<int32_t>(tree, [](const Node& n) { return static_cast<int32_t>(n.test); });
+  all["column"] = column_of<int32_t>(tree, [](const Node& n) { return n.column; });
+  all["first"] = column_of<int32_t>(tree, [](const Node& n) { return n.first; });
+  all["branches"] = column_of<int32_t>(tree, [](const Node& n) { return n.branches; });
+  all["label"] = column_of<int32_t>(tree, [](const Node& n) { return n.label; });
+  all["level"] = column_of<int32_t>(tree, [](const Node& n) { return n.level; });
+  all["group"] = column_of<int64_t>(tree, [](const Node& n) { return n.group; });
+  all["missing"] = column_of<int32_t>(tree, [](const Node& n) { return n.missing; });
+  all["cut"] = column_of<double>(tree, [](const Node& n) { return n.cut; });
+  all["weight"] = column_of<double>(tree, [](const Node& n) { return n.weight; });
+  all["rows"] = column_of<int64_t>(tree, [](const Node& n) { return n.rows; });
+  all["gain"] = column_of<double>(tree, [](const Node& n) { return n.gain; });
+  all["ratio"] = column_of<double>(tree, [](const Node& n) { return n.ratio; });
+  all["errors"] = column_of<double>(tree, [](const Node& n) { return n.errors; });
+  all["counts"] = to_numpy(std::vector<double>(tree.counts), {tree.node.size(), tree.n_classes});
+  all["branch_of"] = to_numpy(std::vector<int32_t>(tree.branch_of), {tree.branch_of.size()});
+  return all;
+}
+
+template <typename Real>
+nb::tuple grow_in(const nb::list& columns, const Vector<int32_t>& levels, const Vector<int32_t>& label, const Vector<double>& weight,
+                  const Vector<int32_t>& rows, size_t n_classes, const Rules& rules, size_t threads, bool traces) {
+  const auto table = given(columns, levels);
+  Growth tree;
+  std::vector<typename FractionalGrower<Real>::Tried> tried;
+  {
+    nb::gil_scoped_release release;
+    const Poll poll = interruptible();
+    const Training training = prepare(table, view(label), view(weight), n_classes, std::is_same_v<Real, float>, threads, poll);
+    FractionalGrower<Real> grower(training, rules, threads, poll, traces);
+    tree = grower.grow(view(rows));
+    tried = grower.tried();
+  }
+  nb::list trace;
+  for (const auto& it : tried) trace.append(nb::make_tuple(it.node, it.column, it.gain, it.raw_gain, it.info, it.cuts));
+  return nb::make_tuple(nb::cast(std::move(tree)), trace);
+}
+
+template <typename Real>
+void raise_in(Growth& tree, const nb::list& columns, const Vector<int32_t>& levels, const Vector<int32_t>& label,
+              const Vector<double>& weight, const Vector<int32_t>& rows, const PruningRules& rules) {
+  const auto table = given(columns, levels);
+  nb::gil_scoped_release release;
+  const Rows view_of{table, view(label)};
+  RaisingPruner<Real>(tree, view_of, rules, interruptible()).prune(cases_of<Real>(view(rows), view(weight)));
+}
+
+}  // namespace
+
+void bind_c45(nb::module_& module) {
+  nb::class_<Growth>(module, "Growth")
+      .def("arrays", [](const Growth& tree) { return arrays(tree); })
+      .def("compact", [](const Growth& tree) { return compact(tree); });
+
+  nb::class_<Rules>(module, "FractionalRules")
+      .def(nb::init<>())
+      .def_prop_rw("measure", [](const Rules& r) { return static_cast<int>(r.measure); }, [](Rules& r, int m) { r.measure = static_cast<Measure>(m); })
+      .def_prop_rw("missing", [](const Rules& r) { return static_cast<int>(r.missing); }, [](Rules& r, int m) { r.missing = static_cast<MissingValues>(m); })
+      .def_rw("by_ratio", &Rules::by_ratio)
+      .def_rw("binary", &Rules::binary)
+      .def_rw("grouped", &Rules::grouped)
+      .def_rw("mdl", &Rules::mdl)
+      .def_rw("midpoint", &Rules::midpoint)
+      .def_rw("quinlan_sides", &Rules::quinlan_sides)
+      .def_rw("zero_ratio_wins", &Rules::zero_ratio_wins)
+      .def_rw("min_side", &Rules::min_side)
+      .def_rw("tolerance", &Rules::tolerance)
+      .def_rw("min_info", &Rules::min_info)
+      .def_rw("min_gain", &Rules::min_gain)
+      .def_rw("min_split", &Rules::min_split)
+      .def_rw("min_impurity", &Rules::min_impurity)
+      .def_rw("total", &Rules::total)
+      .def_rw("max_depth", &Rules::max_depth);
+
+  module.def("fractional_grow",
+             [](const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight, Vector<int32_t> rows,
+                size_t n_classes, const Rules& rules, bool single, size_t threads, bool traces) {
+               return single ? grow_in<float>(columns, levels, label, weight, rows, n_classes, rules, threads, traces)
+                             : grow_in<double>(columns, levels, label, weight, rows, n_classes, rules, threads, traces);
+             },
+             nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("rows").noconvert(), nb::arg("n_classes"), nb::arg("rules"), nb::arg("single"), nb::arg("threads"),
+             nb::arg("traces"));
+
+  module.def("collapse", [](Growth& tree, bool single) { single ? collapse<float>(tree) : collapse<double>(tree); },
+             nb::arg("tree"), nb::arg("single"));
+
+  module.def("extra_errors",
+             [](double n, double errors, double confidence, double z, double top_share) {
+               return Pessimism{confidence, z, top_share}.extra(n, errors);
+             },
+             nb::arg("n"), nb::arg("errors"), nb::arg("confidence"), nb::arg("z"), nb::arg("top_share"));
+
+  module.def("error_prune",
+             [](Growth& tree, double confidence, double z, double top_share, bool single) {
+               const PruningRules rules{.pessimism = {confidence, z, top_share}, .tolerance = 0};
+               single ? prune_by_counts<float>(tree, rules) : prune_by_counts<double>(tree, rules);
+             },
+             nb::arg("tree"), nb::arg("confidence"), nb::arg("z"), nb::arg("top_share"), nb::arg("single"));
+
+  module.def("error_prune_raising",
+             [](Growth& tree, const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight,
+                Vector<int32_t> rows, double confidence, double z, double top_share, double tolerance, bool single) {
+               const PruningRules rules{.pessimism = {confidence, z, top_share}, .tolerance = tolerance};
+               single ? raise_in<float>(tree, columns, levels, label, weight, rows, rules)
+                      : raise_in<double>(tree, columns, levels, label, weight, rows, rules);
+             },
+             nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("rows").noconvert(), nb::arg("confidence"), nb::arg("z"), nb::arg("top_share"),
+             nb::arg("tolerance"), nb::arg("single"));
+
+  module.def("reduce_errors",
+             [](Growth& tree, const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight,
+                Vector<int32_t> rows, double tolerance) {
+               const auto table = given(columns, levels);
+               nb::gil_scoped_release release;
+               const Rows held{table, view(label)};
+               reduce_errors(tree, held_out_counts(tree, held, cases_of<double>(view(rows), view(weight)), interruptible()), tolerance);
+             },
+             nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("rows").noconvert(), nb::arg("tolerance"));
+}

@@ -1,0 +1,243 @@
+// Grows multiway trees in which a row without a value goes down every branch with a fraction of its weight.
+#pragma once
+#include <numeric>
+
+#include "choice.hpp"
+#include "nominal_test.hpp"
+#include "numeric_test.hpp"
+#include "partition.hpp"
+#include "value_groups.hpp"
+
+namespace baytree {
+
+struct Training {
+  std::vector<GivenColumn> columns;
+  std::vector<RankedColumn> ranked;  // of the numeric columns, in order
+  std::vector<int32_t> stripe;       // [n_columns], place in `ranked`; -1 = nominal
+  std::span<const int32_t> label;    // [n_rows]
+  std::span<const double> weight;    // [n_rows]
+  size_t n_classes = 0;
+};
+
+inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_t> label, std::span<const double> weight,
+                        size_t n_classes, bool single, size_t threads, const Poll& poll) {
+  Training training{.columns = std::move(columns), .ranked = {}, .stripe = {}, .label = label, .weight = weight, .n_classes = n_classes};
+  std::vector<size_t> numeric;
+  for (size_t j = 0; j < training.columns.size(); ++j) {
+    const bool is_numeric = training.columns[j].is_numeric();
+    training.stripe.push_back(is_numeric ? static_cast<int32_t>(numeric.size()) : -1);
+    if (is_numeric) numeric.push_back(j);
+  }
+  training.ranked.resize(numeric.size());
+  for_each_piece(numeric.size(), threads, poll, [&](size_t piece, size_t) {
+    training.ranked[piece] = rank_column(training.columns[numeric[piece]].value, single);
+  });
+  return training;
+}
+
+template <std::floating_point Real>
+class FractionalGrower {
+ public:
+  FractionalGrower(const Training& training, const Rules& rules, size_t threads, Poll poll, bool traces)
+      : from_(training), rules_(rules), threads_(std::max<size_t>(threads, 1)), poll_(std::move(poll)), traces_(traces),
+        xlog_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(threads_) {
+    tree_.n_classes = training.n_classes;
+    mark_many_levels();
+  }
+
+  // The full tree of these rows; nothing is collapsed or pruned yet.
+  Growth grow(std::span<const int32_t> rows) {
+    tree_.append(1);
+    Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases(rows)};
+    if (count(0, root.cases)) waiting_.push_back(std::move(root));
+    while (!waiting_.empty()) {
+      Pending next = std::move(waiting_.back());
+      waiting_.pop_back();
+      split(next);
+      poll_();
+    }
+    return std::move(tree_);
+  }
+
+  // One candidate of one node, for the trace.
+  struct Tried {
+    int32_t node, column;
+    double gain, raw_gain, info;
+    int64_t cuts;
+  };
+  const std::vector<Tried>& tried() const { return tried_; }
+
+ private:
+  struct Pending {
+    int32_t id;
+    int64_t depth;
+    std::vector<bool> is_used;  // nominal columns tested above
+    Cases<Real> cases;
+  };
+
+  void mark_many_levels() {
+    const auto has_many = [&](const GivenColumn& column) {
+      return !column.is_numeric() && std::max(column.levels, 2) >= 0.3 * rules_.total;
+    };
+    for (const GivenColumn& column : from_.columns) has_many_levels_.push_back(has_many(column));
+    if (std::all_of(has_many_levels_.begin(), has_many_levels_.end(), [](bool is) { return is; }))
+      has_many_levels_.assign(has_many_levels_.size(), false);
+  }
+
+  Cases<Real> root_cases(std::span<const int32_t> rows) {
+    Cases<Real> cases;
+    cases.row.assign(rows.begin(), rows.end());
+    std::vector<int32_t> item(from_.label.size(), -1);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      item[rows[i]] = static_cast<int32_t>(i);
+      cases.weight.push_back(static_cast<Real>(from_.weight[rows[i]]));
+    }
+    cases.placed.resize(from_.ranked.size() * rows.size());
+    cases.known.resize(from_.ranked.size());
+    for (size_t stripe = 0; stripe < from_.ranked.size(); ++stripe) {
+      const RankedColumn& column = from_.ranked[stripe];
+      Placed* place = cases.placed.data() + stripe * rows.size();
+      for (const int32_t row : column.order)
+        if (item[row] >= 0) place[cases.known[stripe]++] = {item[row], column.rank[row]};
+    }
+    return cases;
+  }
+
+  // Counts the cases of a new node. True if it is worth looking for a test.
+  bool count(int32_t id, const Cases<Real>& cases) {
+    std::vector<Real> counts(tree_.n_classes);
+    for (size_t i = 0; i < cases.size(); ++i) counts[from_.label[cases.row[i]]] += cases.weight[i];
+    const Real weight = std::accumulate(counts.begin(), counts.end(), Real(0));
+    std::copy(counts.begin(), counts.end(), tree_.counts_of(id).begin());
+    Node& node = tree_.node[id];
+    node.label = heaviest<Real>(counts);
+    node.weight = weight;
+    node.rows = static_cast<int64_t>(cases.size());
+    node.errors = static_cast<Real>(weight - counts[node.label]);
+    return counts[node.label] < weight && weight >= 2 * rules_.min_side - 1e-5 && weight >= rules_.min_split;
+  }
+
+  void split(Pending& pending) {
+    if (rules_.max_depth > 0 && pending.depth >= rules_.max_depth) return;
+    const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
+    const Situation<Real> at{rules_, xlog_, from_.label, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
+    if (rules_.min_impurity > 0 && impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
+    std::vector<Candidate<Real>> tests(from_.columns.size());
+    for_each_piece(tests.size(), threads_for(pending.cases), poll_, [&](size_t column, size_t thread) {
+      if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[thread]);
+    });
+    if (traces_) record(pending.id, tests);
+    const std::span<const Candidate<Real>> all(tests);
+    const int32_t best = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_) : best_by_gain(all, rules_);
+    if (best >= 0) branch_out(pending, best, tests[best]);
+  }
+
+  size_t threads_for(const Cases<Real>& cases) const {
+    constexpr size_t kWorthAThread = 1 << 16;
+    return cases.size() * from_.columns.size() >= kWorthAThread ? threads_ : 1;
+  }
+
+  Candidate<Real> candidate(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
+    const GivenColumn& given = from_.columns[column];
+    if (given.is_numeric()) {
+      const auto stripe = static_cast<size_t>(from_.stripe[column]);
+      return best_cut(at, from_.ranked[stripe], at.cases.sorted(stripe));
+    }
+    const Branches<Real> split = tabulate(at, given.code, given.levels, slots);
+    if (rules_.binary) return best_level(at, split, std::span<const int32_t>(slots.present));
+    if (rules_.grouped && given.levels > 2) return best_groups(at, split, std::span<const int32_t>(slots.present), given.levels);
+    return each_level(at, split, given.levels);
+  }
+
+  void record(int32_t node, std::span<const Candidate<Real>> tests) {
+    for (size_t j = 0; j < tests.size(); ++j)
+      if (tests[j].is_valid)
+        tried_.push_back({node, static_cast<int32_t>(j), tests[j].gain, tests[j].raw_gain, tests[j].info, tests[j].cuts});
+  }
+
+  // Where each case goes: a branch, or -1 = no value.
+  std::vector<int32_t> directions(const Cases<Real>& cases, const Node& node, const Candidate<Real>& test) const {
+    std::vector<int32_t> direction(cases.size(), -1);
+    if (node.test == Test::threshold) {
+      for (const Placed& placed : cases.sorted(static_cast<size_t>(from_.stripe[node.column])))
+        direction[placed.item] = placed.rank <= test.rank ? 0 : 1;
+      return direction;
+    }
+    const auto code = from_.columns[node.column].code;
+    for (size_t i = 0; i < cases.size(); ++i)
+      if (code[cases.row[i]] >= 0) direction[i] = tree_.branch(node, code[cases.row[i]]);
+    return direction;
+  }
+
+  void write_test(Node& node, int32_t column, Candidate<Real>& test) {
+    node.column = column;
+    node.gain = test.gain;
+    node.ratio = test.ratio();
+    node.branches = test.branches;
+    if (from_.columns[column].is_numeric()) {
+      place_cut(test, from_.ranked[from_.stripe[column]], rules_.midpoint);
+      node.test = Test::threshold;
+      node.cut = test.cut;
+    } else if (test.level >= 0) {
+      node.test = Test::one_level;
+      node.level = test.level;
+    } else if (!test.group.empty()) {
+      node.test = Test::groups;
+      node.group = static_cast<int64_t>(tree_.branch_of.size());
+      node.levels = static_cast<int32_t>(test.group.size());
+      tree_.branch_of.insert(tree_.branch_of.end(), test.group.begin(), test.group.end());
+    } else {
+      node.test = Test::each_level;
+    }
+  }
+
+  void branch_out(Pending& pending, int32_t column, Candidate<Real>& test) {
+    Node node = tree_.node[pending.id];
+    write_test(node, column, test);
+    std::vector<int32_t> direction = directions(pending.cases, node, test);
+    settle_missing(node, pending.cases, direction);
+    node.first = tree_.append(static_cast<size_t>(node.branches));
+    tree_.node[pending.id] = node;
+    Partition<Real> parts(pending.cases, direction, std::vector<Real>(static_cast<size_t>(node.branches)));
+    std::vector<size_t> open;
+    for (size_t b = 0; b < parts.children.size(); ++b) {
+      const auto child = static_cast<size_t>(node.first) + b;
+      if (count(static_cast<int32_t>(child), parts.children[b])) open.push_back(b);
+      if (parts.children[b].size() == 0) tree_.node[child].label = node.label;
+    }
+    parts.order(open, threads_for(pending.cases), poll_);
+    if (node.test == Test::each_level) pending.is_used[column] = true;
+    for (auto b = open.rbegin(); b != open.rend(); ++b)
+      waiting_.push_back({node.first + static_cast<int32_t>(*b), pending.depth + 1, pending.is_used, std::move(parts.children[*b])});
+  }
+
+  // Gives the cases without a value a branch of their own or the heaviest one, where the rules say so.
+  void settle_missing(Node& node, const Cases<Real>& cases, std::vector<int32_t>& direction) const {
+    if (rules_.missing == MissingValues::spread) return;
+    const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
+    if (rules_.missing == MissingValues::category && !is_needed) return;
+    if (rules_.missing == MissingValues::category) {
+      node.missing = node.branches++;
+    } else {
+      std::vector<double> weight(static_cast<size_t>(node.branches));
+      for (size_t i = 0; i < cases.size(); ++i)
+        if (direction[i] >= 0) weight[direction[i]] += cases.weight[i];
+      node.missing = heaviest<double>(weight);
+    }
+    std::replace(direction.begin(), direction.end(), -1, node.missing);
+  }
+
+  const Training& from_;
+  const Rules& rules_;
+  const size_t threads_;
+  const Poll poll_;
+  const bool traces_;
+  const XLog xlog_;
+  std::vector<LevelSlots> slots_;
+  std::vector<bool> has_many_levels_;
+  std::vector<Pending> waiting_;
+  std::vector<Tried> tried_;
+  Growth tree_;
+};
+
+}  // namespace baytree
