@@ -1,5 +1,6 @@
 // The test that each column offers at a node: its gain, its split information, and where it cuts.
 #pragma once
+#include <numeric>
 #include <optional>
 
 #include "growth.hpp"
@@ -19,7 +20,9 @@ struct Rules {
   bool grouped = false;           // nominal tests: levels united into groups
   bool mdl = true;                // charge log2(number of cuts) to a numeric test
   bool midpoint = false;          // cut half-way instead of at a value of the training rows
-  bool quinlan_sides = true;      // each side of a cut holds 10 % of an average class, at least min_side, at most 25
+  bool quinlan_sides = true;      // each side of a cut holds 10 % of an average class, at least min_side, at most 25;
+                                  // neighbouring values are 1e-5 apart
+  bool gated = true;              // by ratio: only tests of at least average gain
   bool zero_ratio_wins = true;    // a test of ratio 0 may be chosen
   double min_side = 2;
   double tolerance = 0;           // a > b means a - b > tolerance
@@ -70,20 +73,52 @@ struct Branches {
   std::span<const Real> row(size_t b) const { return {table.data() + b * n_classes, n_classes}; }
 };
 
-// Gain per unit of node weight: the known share of (impurity before − impurity after).
+namespace detail {
+
+// Entropy gain, in the order of operations that decides Id3's ties.
+template <typename Real>
+Real id3_gain(const Situation<Real>& at, const Branches<Real>& split) {
+  const double known = at.weight - split.missing;
+  double gain = id3_entropy(std::vector<double>(split.known.begin(), split.known.end()));
+  for (size_t b = 0; b < split.weight.size(); ++b)
+    gain -= split.weight[b] / known * id3_entropy(std::vector<double>(split.row(b).begin(), split.row(b).end()));
+  return static_cast<Real>(known / at.weight * gain);
+}
+
+// −ln p of Pearson's test that the branches have the same classes.
+template <typename Real>
+Real chi2_gain(const Branches<Real>& split, bool own_branch) {
+  std::vector<double> total(split.known.begin(), split.known.end());
+  std::vector<std::span<const Real>> rows;
+  for (size_t b = 0; b < split.weight.size(); ++b)
+    if (split.weight[b] > 0) rows.push_back(split.row(b));
+  if (own_branch && split.missing > 0) {
+    rows.push_back(split.absent);
+    for (size_t c = 0; c < total.size(); ++c) total[c] += split.absent[c];
+  }
+  const double n = std::accumulate(total.begin(), total.end(), 0.0);
+  double statistic = 0;
+  for (const auto row : rows) {
+    const double weight = std::accumulate(row.begin(), row.end(), 0.0);
+    for (size_t c = 0; c < total.size(); ++c) {
+      const double expected = weight * total[c] / n, off = row[c] - expected;
+      if (expected > 0) statistic += off * off / expected;
+    }
+  }
+  const auto classes = std::count_if(total.begin(), total.end(), [](double weight) { return weight > 0; });
+  return static_cast<Real>(log_significance(statistic, static_cast<double>(rows.size() - 1) * static_cast<double>(classes - 1)));
+}
+
+}  // namespace detail
+
+// Gain per unit of node weight: the known share of (impurity before − impurity after). For chi², −ln p.
 template <typename Real>
 Real gain_of(const Situation<Real>& at, const Branches<Real>& split) {
-  if (at.rules.measure == Measure::id3) {
-    double gain = id3_entropy(std::vector<double>(at.counts.begin(), at.counts.end()));
-    for (size_t b = 0; b < split.weight.size(); ++b) {
-      const std::vector<double> counts(split.row(b).begin(), split.row(b).end());
-      if (split.weight[b] > 0) gain -= split.weight[b] / static_cast<double>(at.weight) * id3_entropy(counts);
-    }
-    return static_cast<Real>(gain);
-  }
   const bool own_branch = at.rules.missing == MissingValues::category;
   const Real known = own_branch ? at.weight : static_cast<Real>(at.weight - split.missing);
   if (!(known > 0)) return 0;
+  if (at.rules.measure == Measure::id3) return detail::id3_gain(at, split);
+  if (at.rules.measure == Measure::chi2) return detail::chi2_gain(split, own_branch);
   const Real before = static_cast<Real>(
       impurity(at.rules.measure, own_branch ? at.counts : std::span<const Real>(split.known), at.xlog) / known);
   Real after = 0;

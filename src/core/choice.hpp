@@ -24,7 +24,7 @@ std::optional<Real> average_gain(std::span<const Candidate<Real>> tests, const s
 // The best gain ratio among tests of at least average gain; the earlier column wins ties. -1 = no test.
 template <typename Real>
 int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules) {
-  const auto average = average_gain(tests, has_many_levels);
+  const auto average = rules.gated ? average_gain(tests, has_many_levels) : std::optional<Real>(Real(0));
   if (!average) return -1;
   int32_t best = -1;
   double best_ratio = 0;
@@ -32,6 +32,7 @@ int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<
     const Candidate<Real>& test = tests[j];
     if (!test.is_valid || !(test.gain > -kGainSlack)) continue;
     if (!(test.gain >= *average - kGainSlack) || !(test.info > rules.min_info)) continue;
+    if (!rules.zero_ratio_wins && !(test.gain > rules.min_gain)) continue;
     const bool is_first = best < 0 && rules.zero_ratio_wins;
     if (!is_first && !rules.greater(test.ratio(), best_ratio)) continue;
     best = static_cast<int32_t>(j);

@@ -39,7 +39,7 @@ template <std::floating_point Real>
 class FractionalGrower {
  public:
   FractionalGrower(const Training& training, const Rules& rules, size_t threads, Poll poll, bool traces)
-      : from_(training), rules_(rules), threads_(std::max<size_t>(threads, 1)), poll_(std::move(poll)), traces_(traces),
+      : from_(training), rules_(rules), numeric_rules_(for_numbers(rules)), threads_(std::max<size_t>(threads, 1)), poll_(std::move(poll)), traces_(traces),
         xlog_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(threads_) {
     tree_.n_classes = training.n_classes;
     mark_many_levels();
@@ -48,12 +48,13 @@ class FractionalGrower {
   // The full tree of these rows; nothing is collapsed or pruned yet.
   Growth grow(std::span<const int32_t> rows) {
     tree_.append(1);
-    Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases(rows)};
-    if (count(0, root.cases)) waiting_.push_back(std::move(root));
-    while (!waiting_.empty()) {
-      Pending next = std::move(waiting_.back());
-      waiting_.pop_back();
-      split(next);
+    Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases(rows), -1, {}};
+    if (count(0, root.cases)) wait_with_best_test(std::move(root));
+    for (int64_t leaves = 1; !waiting_.empty();) {
+      Pending next = take_next();
+      if (rules_.max_leaves > 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
+      branch_out(next);
+      leaves += tree_.node[next.id].branches - 1;
       poll_();
     }
     return std::move(tree_);
@@ -73,7 +74,27 @@ class FractionalGrower {
     int64_t depth;
     std::vector<bool> is_used;  // nominal columns tested above
     Cases<Real> cases;
+    int32_t column;        // its best test
+    Candidate<Real> test;
   };
+
+  // Depth first; where leaves are rationed, the node whose test gains most.
+  Pending take_next() {
+    auto next = waiting_.end() - 1;
+    if (rules_.max_leaves > 0)
+      next = std::max_element(waiting_.begin(), waiting_.end(), [&](const Pending& a, const Pending& b) {
+        return a.test.gain * tree_.node[a.id].weight < b.test.gain * tree_.node[b.id].weight;
+      });
+    Pending taken = std::move(*next);
+    waiting_.erase(next);
+    return taken;
+  }
+
+  // Id3 knows no numbers, so there are no ties of its own to follow.
+  static Rules for_numbers(Rules rules) {
+    if (rules.measure == Measure::id3) rules.measure = Measure::entropy;
+    return rules;
+  }
 
   void mark_many_levels() {
     const auto has_many = [&](const GivenColumn& column) {
@@ -117,19 +138,22 @@ class FractionalGrower {
     return counts[node.label] < weight && weight >= 2 * rules_.min_side - 1e-5 && weight >= rules_.min_split;
   }
 
-  void split(Pending& pending) {
+  // Looks for the best test of a node and keeps the node if there is one.
+  void wait_with_best_test(Pending&& pending) {
     if (rules_.max_depth > 0 && pending.depth >= rules_.max_depth) return;
     const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
     const Situation<Real> at{rules_, xlog_, from_.label, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
-    if (rules_.min_impurity > 0 && impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
+    if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
     std::vector<Candidate<Real>> tests(from_.columns.size());
     for_each_piece(tests.size(), threads_for(pending.cases), poll_, [&](size_t column, size_t thread) {
       if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[thread]);
     });
     if (traces_) record(pending.id, tests);
     const std::span<const Candidate<Real>> all(tests);
-    const int32_t best = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_) : best_by_gain(all, rules_);
-    if (best >= 0) branch_out(pending, best, tests[best]);
+    pending.column = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_) : best_by_gain(all, rules_);
+    if (pending.column < 0) return;
+    pending.test = std::move(tests[pending.column]);
+    waiting_.push_back(std::move(pending));
   }
 
   size_t threads_for(const Cases<Real>& cases) const {
@@ -141,7 +165,8 @@ class FractionalGrower {
     const GivenColumn& given = from_.columns[column];
     if (given.is_numeric()) {
       const auto stripe = static_cast<size_t>(from_.stripe[column]);
-      return best_cut(at, from_.ranked[stripe], at.cases.sorted(stripe));
+      const Situation<Real> numeric{numeric_rules_, at.xlog, at.label, at.cases, at.counts, at.weight};
+      return best_cut(numeric, from_.ranked[stripe], at.cases.sorted(stripe));
     }
     const Branches<Real> split = tabulate(at, given.code, given.levels, slots);
     if (rules_.binary) return best_level(at, split, std::span<const int32_t>(slots.present));
@@ -191,10 +216,10 @@ class FractionalGrower {
     }
   }
 
-  void branch_out(Pending& pending, int32_t column, Candidate<Real>& test) {
+  void branch_out(Pending& pending) {
     Node node = tree_.node[pending.id];
-    write_test(node, column, test);
-    std::vector<int32_t> direction = directions(pending.cases, node, test);
+    write_test(node, pending.column, pending.test);
+    std::vector<int32_t> direction = directions(pending.cases, node, pending.test);
     settle_missing(node, pending.cases, direction);
     node.first = tree_.append(static_cast<size_t>(node.branches));
     tree_.node[pending.id] = node;
@@ -206,9 +231,9 @@ class FractionalGrower {
       if (parts.children[b].size() == 0) tree_.node[child].label = node.label;
     }
     parts.order(open, threads_for(pending.cases), poll_);
-    if (node.test == Test::each_level) pending.is_used[column] = true;
-    for (auto b = open.rbegin(); b != open.rend(); ++b)
-      waiting_.push_back({node.first + static_cast<int32_t>(*b), pending.depth + 1, pending.is_used, std::move(parts.children[*b])});
+    if (node.test == Test::each_level) pending.is_used[pending.column] = true;
+    for (const size_t b : open)
+      wait_with_best_test({node.first + static_cast<int32_t>(b), pending.depth + 1, pending.is_used, std::move(parts.children[b]), -1, {}});
   }
 
   // Gives the cases without a value a branch of their own or the heaviest one, where the rules say so.
@@ -229,6 +254,7 @@ class FractionalGrower {
 
   const Training& from_;
   const Rules& rules_;
+  const Rules numeric_rules_;
   const size_t threads_;
   const Poll poll_;
   const bool traces_;

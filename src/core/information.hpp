@@ -68,4 +68,35 @@ inline double id3_entropy(std::span<const double> parts) {
   return total > 0 ? sum / total + log2(total) : 0;
 }
 
+// ln Γ(x) for x > 0 by Stirling's series; std::lgamma writes to a global, which threads would share.
+inline double log_gamma(double x) {
+  double shift = 0;
+  for (; x < 12; ++x) shift -= std::log(x);
+  const double y = 1 / (x * x);
+  const double series = (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y / 1188)))) / x;
+  return shift + (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + series;
+}
+
+// −ln P(chi² with these degrees of freedom >= statistic): the regularised upper incomplete gamma function.
+inline double log_significance(double statistic, double freedom) {
+  const double a = freedom / 2, x = statistic / 2;
+  if (!(x > 0) || !(a > 0)) return 0;
+  const double front = a * std::log(x) - x - log_gamma(a);
+  if (x < a + 1) {
+    double term = 1 / a, sum = term;
+    for (double n = a + 1; term > sum * 1e-17; ++n) sum += term *= x / n;
+    return -std::log1p(-std::min(1.0, std::exp(front) * sum));
+  }
+  double b = x + 1 - a, c = 1e300, d = 1 / b, fraction = d;  // Lentz's continued fraction
+  for (int i = 1; i < 10000; ++i) {
+    const double step = -i * (i - a);
+    b += 2;
+    d = 1 / (step * d + b);
+    c = b + step / c;
+    fraction *= d * c;
+    if (std::abs(d * c - 1) < 1e-15) break;
+  }
+  return -(front + std::log(fraction));
+}
+
 }  // namespace baytree

@@ -91,9 +91,10 @@ Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, 
   Branches<Real> split = detail::known_part(at, column, sorted.size());
   const Real known = static_cast<Real>(at.weight - split.missing);
   const Real least = detail::smallest_side(rules, known, k);
+  const double gap = rules.quinlan_sides ? column.min_gap : 0;
   detail::Sides<Real> sides(split.known, at.xlog);
 
-  const bool is_entropy = rules.measure == Measure::entropy;
+  const bool is_entropy = rules.measure == Measure::entropy && rules.missing != MissingValues::category;
   const double before = is_entropy ? information<Real>(split.known, at.xlog) : 0.0;
   const double rounding = 4 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * static_cast<double>(k + 8);
   const double slack = 1e-9 + rounding * (std::log2(1 + static_cast<double>(at.weight)) + 1);
@@ -102,7 +103,7 @@ Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, 
     const Placed here = sorted[i];
     sides.move(at.label[at.cases.row[here.item]], at.cases.weight[here.item]);
     const int32_t next = sorted[i + 1].rank;
-    if (next == here.rank || !(column.measured[here.rank] < column.measured[next] - column.min_gap)) continue;
+    if (next == here.rank || !(column.measured[here.rank] < column.measured[next] - gap)) continue;
     if (!rules.reaches(sides.below(), least)) continue;
     if (!rules.reaches(known - sides.below(), least)) break;
     ++best.cuts;

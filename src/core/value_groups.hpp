@@ -9,8 +9,7 @@ struct LevelGroups {
   std::vector<std::vector<int32_t>> levels;
   std::vector<std::vector<double>> counts;  // [n_groups][n_classes]
   std::vector<double> weight;
-  std::vector<int32_t> aside;
-  std::vector<double> aside_counts;
+  std::vector<double> aside_counts;  // of the levels put aside
   size_t size() const { return levels.size(); }
 
   // The union stays in the place of the earlier group.
@@ -52,7 +51,7 @@ inline void unite_neighbours(LevelGroups& groups) {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return groups.counts[a][0] / groups.weight[a] < groups.counts[b][0] / groups.weight[b];
   });
-  LevelGroups fewer{.levels = {}, .counts = {}, .weight = {}, .aside = groups.aside, .aside_counts = groups.aside_counts};
+  LevelGroups fewer{.levels = {}, .counts = {}, .weight = {}, .aside_counts = groups.aside_counts};
   for (size_t place = 0; place < order.size(); ++place) {
     const size_t g = order[place], run = place * kMaxGroups / order.size();
     if (run == fewer.size()) {
@@ -74,7 +73,6 @@ LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> 
   for (size_t b = 0; b < present.size(); ++b) {
     const auto row = split.row(b);
     if (static_cast<double>(split.weight[b]) <= kAside) {
-      groups.aside.push_back(present[b]);
       for (size_t c = 0; c < row.size(); ++c) groups.aside_counts[c] += row[c];
       continue;
     }
@@ -86,12 +84,12 @@ LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> 
 }
 
 template <typename Real>
-Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& split) {
-  const size_t k = split.n_classes, n = groups.size() + 1;
+Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& split, bool has_aside) {
+  const size_t k = split.n_classes, n = groups.size() + (has_aside ? 1 : 0);
   Branches<Real> united{.table = std::vector<Real>(n * k), .weight = std::vector<Real>(n), .known = split.known,
                         .absent = split.absent, .missing = split.missing, .n_classes = k};
   for (size_t g = 0; g < n; ++g) {
-    const auto& counts = g + 1 < n ? groups.counts[g] : groups.aside_counts;
+    const auto& counts = g < groups.size() ? groups.counts[g] : groups.aside_counts;
     for (size_t c = 0; c < k; ++c) {
       united.table[g * k + c] = static_cast<Real>(counts[c]);
       united.weight[g] += static_cast<Real>(counts[c]);
@@ -108,11 +106,13 @@ Candidate<Real> best_groups(const Situation<Real>& at, const Branches<Real>& spl
   LevelGroups groups = detail::single_levels(split, present);
   Candidate<Real> test;
   if (groups.size() < 2) return test;
+  const bool has_aside = groups.size() < static_cast<size_t>(levels);
   if (groups.size() <= 4 * detail::kMaxGroups) detail::unite_same_shares(groups);
   detail::unite_neighbours(groups);
 
   const auto judge = [&](const LevelGroups& these) {
-    const Branches<Real> united = detail::as_branches(these, split);
+    const Branches<Real> united = detail::as_branches(these, split, has_aside);
+    if (!has_two_branches(at, united)) return -1.0;
     const double gain = gain_of(at, united), info = info_of(at, united);
     return at.rules.by_ratio ? (info > 0 ? gain / info : 0.0) : gain;
   };
@@ -133,16 +133,35 @@ Candidate<Real> best_groups(const Situation<Real>& at, const Branches<Real>& spl
     current = best;
   }
 
-  const Branches<Real> united = detail::as_branches(groups, split);
+  const Branches<Real> united = detail::as_branches(groups, split, has_aside);
   if (!has_two_branches(at, united)) return test;
   test.is_valid = true;
   test.gain = test.raw_gain = gain_of(at, united);
   test.info = info_of(at, united);
-  test.branches = static_cast<int32_t>(groups.size()) + 1;
+  test.branches = static_cast<int32_t>(groups.size()) + (has_aside ? 1 : 0);
   test.group.assign(static_cast<size_t>(levels), test.branches - 1);
   for (size_t g = 0; g < groups.size(); ++g)
     for (const int32_t level : groups.levels[g]) test.group[level] = static_cast<int32_t>(g);
   return test;
+}
+
+// Forgets the levels that a test above on the same column has sent elsewhere, and a last branch left without any.
+inline void drop_excluded_levels(Growth& tree) {
+  std::vector<int32_t> parent(tree.node.size(), -1);
+  for (size_t id = 0; id < tree.node.size(); ++id) {
+    Node& node = tree.node[id];
+    for (int32_t b = 0; b < node.branches; ++b) parent[static_cast<size_t>(node.first + b)] = static_cast<int32_t>(id);
+    if (node.test != Test::groups) continue;
+    int32_t* map = tree.branch_of.data() + node.group;
+    for (auto below = static_cast<int32_t>(id); parent[below] >= 0; below = parent[below]) {
+      const Node& above = tree.node[parent[below]];
+      if (above.test != Test::groups || above.column != node.column) continue;
+      for (int32_t level = 0; level < node.levels; ++level)
+        if (tree.branch_of[static_cast<size_t>(above.group + level)] != below - above.first) map[level] = -1;
+    }
+    const bool is_last_empty = std::find(map, map + node.levels, node.branches - 1) == map + node.levels;
+    if (is_last_empty && node.branches > 2) --node.branches;
+  }
 }
 
 }  // namespace baytree

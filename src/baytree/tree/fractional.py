@@ -39,7 +39,9 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     min_gain: float = 0.0
     min_split: float = 0.0
     min_impurity: float = 0.0
-    max_depth: int = 0
+    gated: bool = True
+    max_depth: int = 0  # 0 = no limit
+    max_leaves: int = 0
     single: bool = False  # float32 arithmetic where it is exact for the number of rows
 
 
@@ -93,7 +95,9 @@ def is_counted_in_single(weight: np.ndarray) -> bool:
 
 def ripen(growth: Growth, rows: Rows, *, empty: str, laplace: bool = False) -> Tree:
     """The nodes as a `Tree`. An empty leaf gives its class ("class") or its parent's distribution ("parent")."""
-    raw = growth.nodes.compact().arrays()
+    nodes = growth.nodes.compact()
+    _core.drop_excluded_levels(nodes)
+    raw = nodes.compact().arrays()
     inner = raw["test"] > 0
     parent = _parents(raw)
     levels, start, branch_of = _branch_maps(raw, rows.levels)

@@ -126,7 +126,9 @@ void bind_c45(nb::module_& module) {
       .def_rw("min_split", &Rules::min_split)
       .def_rw("min_impurity", &Rules::min_impurity)
       .def_rw("total", &Rules::total)
-      .def_rw("max_depth", &Rules::max_depth);
+      .def_rw("gated", &Rules::gated)
+      .def_rw("max_depth", &Rules::max_depth)
+      .def_rw("max_leaves", &Rules::max_leaves);
 
   module.def("fractional_grow",
              [](const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight, Vector<int32_t> rows,
@@ -137,6 +139,8 @@ void bind_c45(nb::module_& module) {
              nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(), nb::arg("weight").noconvert(),
              nb::arg("rows").noconvert(), nb::arg("n_classes"), nb::arg("rules"), nb::arg("single"), nb::arg("threads"),
              nb::arg("traces"));
+
+  module.def("drop_excluded_levels", &drop_excluded_levels, nb::arg("tree"));
 
   module.def("collapse", [](Growth& tree, bool single) { single ? collapse<float>(tree) : collapse<double>(tree); },
              nb::arg("tree"), nb::arg("single"));
