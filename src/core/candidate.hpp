@@ -55,7 +55,6 @@ template <typename Real>
 struct Situation {
   const Rules& rules;
   const XLog& xlog;
-  std::span<const int32_t> label;  // [n_rows]
   const Cases<Real>& cases;
   std::span<const Real> counts;    // [n_classes]
   Real weight;

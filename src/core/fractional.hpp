@@ -106,13 +106,9 @@ class FractionalGrower {
   }
 
   Cases<Real> root_cases(std::span<const int32_t> rows) {
-    Cases<Real> cases;
-    cases.row.assign(rows.begin(), rows.end());
+    Cases<Real> cases = cases_of<Real>(rows, from_.label, from_.weight);
     std::vector<int32_t> item(from_.label.size(), -1);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      item[rows[i]] = static_cast<int32_t>(i);
-      cases.weight.push_back(static_cast<Real>(from_.weight[rows[i]]));
-    }
+    for (size_t i = 0; i < rows.size(); ++i) item[rows[i]] = static_cast<int32_t>(i);
     cases.placed.resize(from_.ranked.size() * rows.size());
     cases.known.resize(from_.ranked.size());
     for (size_t stripe = 0; stripe < from_.ranked.size(); ++stripe) {
@@ -126,8 +122,7 @@ class FractionalGrower {
 
   // Counts the cases of a new node. True if it is worth looking for a test.
   bool count(int32_t id, const Cases<Real>& cases) {
-    std::vector<Real> counts(tree_.n_classes);
-    for (size_t i = 0; i < cases.size(); ++i) counts[from_.label[cases.row[i]]] += cases.weight[i];
+    const std::vector<Real> counts = class_weights(cases, tree_.n_classes);
     const Real weight = std::accumulate(counts.begin(), counts.end(), Real(0));
     std::copy(counts.begin(), counts.end(), tree_.counts_of(id).begin());
     Node& node = tree_.node[id];
@@ -142,7 +137,7 @@ class FractionalGrower {
   void wait_with_best_test(Pending&& pending) {
     if (rules_.max_depth > 0 && pending.depth >= rules_.max_depth) return;
     const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
-    const Situation<Real> at{rules_, xlog_, from_.label, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
+    const Situation<Real> at{rules_, xlog_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
     if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
     std::vector<Candidate<Real>> tests(from_.columns.size());
     for_each_piece(tests.size(), threads_for(pending.cases), poll_, [&](size_t column, size_t thread) {
@@ -165,7 +160,7 @@ class FractionalGrower {
     const GivenColumn& given = from_.columns[column];
     if (given.is_numeric()) {
       const auto stripe = static_cast<size_t>(from_.stripe[column]);
-      const Situation<Real> numeric{numeric_rules_, at.xlog, at.label, at.cases, at.counts, at.weight};
+      const Situation<Real> numeric{numeric_rules_, at.xlog, at.cases, at.counts, at.weight};
       return best_cut(numeric, from_.ranked[stripe], at.cases.sorted(stripe));
     }
     const Branches<Real> split = tabulate(at, given.code, given.levels, slots);
@@ -190,7 +185,7 @@ class FractionalGrower {
     }
     const auto code = from_.columns[node.column].code;
     for (size_t i = 0; i < cases.size(); ++i)
-      if (code[cases.row[i]] >= 0) direction[i] = tree_.branch(node, code[cases.row[i]]);
+      if (code[cases[i].row] >= 0) direction[i] = tree_.branch(node, code[cases[i].row]);
     return direction;
   }
 
@@ -246,7 +241,7 @@ class FractionalGrower {
     } else {
       std::vector<double> weight(static_cast<size_t>(node.branches));
       for (size_t i = 0; i < cases.size(); ++i)
-        if (direction[i] >= 0) weight[direction[i]] += cases.weight[i];
+        if (direction[i] >= 0) weight[direction[i]] += cases[i].weight;
       node.missing = heaviest<double>(weight);
     }
     std::replace(direction.begin(), direction.end(), -1, node.missing);

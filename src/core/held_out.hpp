@@ -5,23 +5,21 @@
 namespace baytree {
 
 // Weight of the held-out rows per node and class, spread in the shares of the training rows.
-inline std::vector<double> held_out_counts(const Growth& tree, const Rows& rows, Cases<double>&& cases, const Poll& poll) {
+inline std::vector<double> held_out_counts(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, const Poll& poll) {
   std::vector<double> counts(tree.counts.size());
   std::vector<Cases<double>> at(tree.node.size());
   at.front() = std::move(cases);
   for (size_t id = 0; id < tree.node.size(); ++id) {
     const Cases<double> here = std::move(at[id]);
     const Node& node = tree.node[id];
-    for (size_t i = 0; i < here.size(); ++i) counts[id * tree.n_classes + static_cast<size_t>(rows.label[here.row[i]])] += here.weight[i];
+    for (const Case<double>& it : here.all) counts[id * tree.n_classes + static_cast<size_t>(it.label)] += it.weight;
     poll();
     if (node.is_leaf() || here.size() == 0) continue;
-    const auto direction = directions_of(tree, node, rows, here);
+    const auto direction = directions_of(tree, node, columns, here);
     const auto weight = remembered_weights<double>(tree, node);
     const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
     const auto send = [&](size_t i, size_t branch, double share) {
-      if (!(share > 0)) return;
-      at[static_cast<size_t>(node.first) + branch].row.push_back(here.row[i]);
-      at[static_cast<size_t>(node.first) + branch].weight.push_back(here.weight[i] * share);
+      if (share > 0) at[static_cast<size_t>(node.first) + branch].all.push_back({here[i].row, here[i].label, here[i].weight * share});
     };
     for (size_t i = 0; i < here.size(); ++i) {
       if (direction[i] >= 0) send(i, static_cast<size_t>(direction[i]), 1.0);

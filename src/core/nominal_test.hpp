@@ -16,19 +16,18 @@ Branches<Real> tabulate(const Situation<Real>& at, std::span<const int32_t> code
   const auto k = at.counts.size();
   if (slots.slot.size() < static_cast<size_t>(levels)) slots.slot.resize(static_cast<size_t>(levels), -1);
   slots.present.clear();
-  for (const int32_t row : at.cases.row)
-    if (code[row] >= 0 && slots.slot[code[row]] < 0) {
-      slots.slot[code[row]] = 0;
-      slots.present.push_back(code[row]);
+  for (const Case<Real>& it : at.cases.all)
+    if (const int32_t level = code[it.row]; level >= 0 && slots.slot[level] < 0) {
+      slots.slot[level] = 0;
+      slots.present.push_back(level);
     }
   std::sort(slots.present.begin(), slots.present.end());
   for (size_t b = 0; b < slots.present.size(); ++b) slots.slot[slots.present[b]] = static_cast<int32_t>(b);
 
   Branches<Real> split{.table = std::vector<Real>(slots.present.size() * k), .weight = std::vector<Real>(slots.present.size()),
                        .known = std::vector<Real>(k), .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
-  for (size_t i = 0; i < at.cases.size(); ++i) {
-    const int32_t row = at.cases.row[i], level = code[row], label = at.label[row];
-    const Real weight = at.cases.weight[i];
+  for (const auto [row, label, weight] : at.cases.all) {
+    const int32_t level = code[row];
     if (level < 0) {
       split.missing += weight;
       split.absent[label] += weight;

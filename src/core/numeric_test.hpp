@@ -69,11 +69,10 @@ Branches<Real> known_part(const Situation<Real>& at, const RankedColumn& column,
     return split;
   }
   split.known.resize(k);
-  for (size_t i = 0; i < at.cases.size(); ++i) {
-    const int32_t row = at.cases.row[i];
+  for (const auto [row, label, weight] : at.cases.all) {
     const bool is_known = column.rank[row] >= 0;
-    (is_known ? split.known : split.absent)[at.label[row]] += at.cases.weight[i];
-    if (!is_known) split.missing += at.cases.weight[i];
+    (is_known ? split.known : split.absent)[label] += weight;
+    if (!is_known) split.missing += weight;
   }
   return split;
 }
@@ -96,12 +95,13 @@ Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, 
 
   const bool is_entropy = rules.measure == Measure::entropy && rules.missing != MissingValues::category;
   const double before = is_entropy ? information<Real>(split.known, at.xlog) : 0.0;
-  const double rounding = 4 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * static_cast<double>(k + 8);
-  const double slack = 1e-9 + rounding * (std::log2(1 + static_cast<double>(at.weight)) + 1);
+  // Twice the most that rounding can move a gain: 2k + 8 additions of terms up to n·log2 n.
+  const double slack = 1e-9 + static_cast<double>(std::numeric_limits<Real>::epsilon()) *
+                                  (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
   Real best_low = 0;
   for (size_t i = 0; i + 1 < sorted.size(); ++i) {
     const Placed here = sorted[i];
-    sides.move(at.label[at.cases.row[here.item]], at.cases.weight[here.item]);
+    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
     const int32_t next = sorted[i + 1].rank;
     if (next == here.rank || !(column.measured[here.rank] < column.measured[next] - gap)) continue;
     if (!rules.reaches(sides.below(), least)) continue;

@@ -43,7 +43,7 @@ class Partition {
  private:
   void weigh(const std::vector<Real>& otherwise) {
     for (size_t i = 0; i < parent_.size(); ++i)
-      if (direction_[i] >= 0) known[direction_[i]] += parent_.weight[i];
+      if (direction_[i] >= 0) known[direction_[i]] += parent_[i].weight;
     const bool is_known = std::any_of(direction_.begin(), direction_.end(), [](int32_t branch) { return branch >= 0; });
     const std::vector<Real>& weight = is_known ? known : otherwise;
     Real total = 0;
@@ -57,18 +57,17 @@ class Partition {
   void deal() {
     for (size_t i = 0; i < parent_.size(); ++i) {
       if (direction_[i] >= 0) {
-        place_[i] = add(static_cast<size_t>(direction_[i]), i, parent_.weight[i]);
+        place_[i] = add(static_cast<size_t>(direction_[i]), i, parent_[i].weight);
         continue;
       }
       place_[i] = static_cast<int32_t>(spread_place_.size());
-      for (const size_t b : reached_) spread_place_.push_back(add(b, i, static_cast<Real>(parent_.weight[i] * share[b])));
+      for (const size_t b : reached_) spread_place_.push_back(add(b, i, static_cast<Real>(parent_[i].weight * share[b])));
     }
   }
 
   int32_t add(size_t branch, size_t i, Real weight) {
-    children[branch].row.push_back(parent_.row[i]);
-    children[branch].weight.push_back(weight);
-    return static_cast<int32_t>(children[branch].row.size()) - 1;
+    children[branch].all.push_back({parent_[i].row, parent_[i].label, weight});
+    return static_cast<int32_t>(children[branch].size()) - 1;
   }
 
   void carry(size_t stripe, std::span<const size_t> open, std::span<const int32_t> open_at) {

@@ -6,19 +6,13 @@
 
 namespace baytree {
 
-// The rows that pruning looks at; no column is sorted.
-struct Rows {
-  std::span<const GivenColumn> columns;
-  std::span<const int32_t> label;
-};
-
 // Where each case goes at a node: a branch, or -1 = no value.
 template <typename Real>
-std::vector<int32_t> directions_of(const Growth& tree, const Node& node, const Rows& rows, const Cases<Real>& cases) {
-  const GivenColumn& column = rows.columns[node.column];
+std::vector<int32_t> directions_of(const Growth& tree, const Node& node, std::span<const GivenColumn> columns, const Cases<Real>& cases) {
+  const GivenColumn& column = columns[node.column];
   std::vector<int32_t> direction(cases.size(), node.missing);
   for (size_t i = 0; i < cases.size(); ++i) {
-    const auto row = static_cast<size_t>(cases.row[i]);
+    const auto row = static_cast<size_t>(cases[i].row);
     if (column.is_numeric()) {
       if (!std::isnan(column.value[row])) direction[i] = tree.branch(node, column.value[row]);
     } else if (column.code[row] >= 0) {
@@ -41,8 +35,8 @@ std::vector<Real> remembered_weights(const Growth& tree, const Node& node) {
 template <std::floating_point Real>
 class RaisingPruner {
  public:
-  RaisingPruner(Growth& tree, const Rows& rows, const PruningRules& rules, Poll poll)
-      : tree_(tree), rows_(rows), rules_(rules), poll_(std::move(poll)) {}
+  RaisingPruner(Growth& tree, std::span<const GivenColumn> columns, const PruningRules& rules, Poll poll)
+      : tree_(tree), columns_(columns), rules_(rules), poll_(std::move(poll)) {}
 
   void prune(Cases<Real>&& cases) {
     stack_.push_back(visit(0, std::move(cases), true));
@@ -85,7 +79,7 @@ class RaisingPruner {
 
   void enter(Visit& at) {
     Node& node = tree_.node[at.id];
-    const std::vector<Real> counts = count(at.cases);
+    const std::vector<Real> counts = class_weights(at.cases, tree_.n_classes);
     const Real weight = std::accumulate(counts.begin(), counts.end(), Real(0));
     const int32_t largest = heaviest<Real>(counts);
     const int32_t label = counts[largest] > counts[node.label] ? largest : node.label;
@@ -105,14 +99,8 @@ class RaisingPruner {
     next_branch(at);
   }
 
-  std::vector<Real> count(const Cases<Real>& cases) const {
-    std::vector<Real> counts(tree_.n_classes);
-    for (size_t i = 0; i < cases.size(); ++i) counts[rows_.label[cases.row[i]]] += cases.weight[i];
-    return counts;
-  }
-
   void part(Visit& at, const Node& node) {
-    const auto direction = directions_of(tree_, node, rows_, at.cases);
+    const auto direction = directions_of(tree_, node, columns_, at.cases);
     Partition<Real> parts(at.cases, direction, remembered_weights<Real>(tree_, node));
     at.heaviest = 0;
     for (size_t b = 1; b < parts.known.size(); ++b)
@@ -140,7 +128,7 @@ class RaisingPruner {
     }
     if (!at.changes) return leave(at.as_tree);
     at.stage = Stage::heaviest;
-    Cases<Real> all{.row = at.cases.row, .weight = at.cases.weight, .placed = {}, .known = {}};
+    Cases<Real> all{.all = at.cases.all, .placed = {}, .known = {}};
     stack_.push_back(visit(first + static_cast<size_t>(at.heaviest), std::move(all), false));
   }
 
@@ -155,7 +143,7 @@ class RaisingPruner {
   }
 
   Growth& tree_;
-  const Rows& rows_;
+  const std::span<const GivenColumn> columns_;
   const PruningRules& rules_;
   const Poll poll_;
   std::vector<Visit> stack_;

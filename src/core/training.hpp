@@ -81,17 +81,41 @@ struct Placed {
   int32_t rank;  // of its value in the column
 };
 
+// A row at a node, with the part of its weight that is there.
+template <typename Real>
+struct Case {
+  int32_t row;
+  int32_t label;
+  Real weight;
+};
+
 // The cases of one node in row order, and for each numeric column the known ones in value order.
 template <typename Real>
 struct Cases {
-  std::vector<int32_t> row;
-  std::vector<Real> weight;
+  std::vector<Case<Real>> all;
   std::vector<Placed> placed;  // [n_numeric, size()]: the first known[j] of stripe j
   std::vector<int32_t> known;  // [n_numeric]
-  size_t size() const { return row.size(); }
+  size_t size() const { return all.size(); }
+  const Case<Real>& operator[](size_t i) const { return all[i]; }
   std::span<const Placed> sorted(size_t stripe) const {
     return {placed.data() + stripe * size(), static_cast<size_t>(known[stripe])};
   }
 };
+
+template <typename Real>
+Cases<Real> cases_of(std::span<const int32_t> rows, std::span<const int32_t> label, std::span<const double> weight) {
+  Cases<Real> cases;
+  cases.all.reserve(rows.size());
+  for (const int32_t row : rows) cases.all.push_back({row, label[row], static_cast<Real>(weight[row])});
+  return cases;
+}
+
+// Weight per class.
+template <typename Real>
+std::vector<Real> class_weights(const Cases<Real>& cases, size_t n_classes) {
+  std::vector<Real> counts(n_classes);
+  for (const Case<Real>& it : cases.all) counts[it.label] += it.weight;
+  return counts;
+}
 
 }  // namespace baytree

@@ -33,16 +33,6 @@ std::vector<GivenColumn> given(const nb::list& columns, const Vector<int32_t>& l
   return all;
 }
 
-template <typename Real>
-Cases<Real> cases_of(std::span<const int32_t> rows, std::span<const double> weight) {
-  Cases<Real> cases;
-  for (const int32_t row : rows) {
-    cases.row.push_back(row);
-    cases.weight.push_back(static_cast<Real>(weight[static_cast<size_t>(row)]));
-  }
-  return cases;
-}
-
 template <typename T, typename Of>
 auto column_of(const Growth& tree, Of of) {
   std::vector<T> values;
@@ -97,8 +87,7 @@ void raise_in(Growth& tree, const nb::list& columns, const Vector<int32_t>& leve
               const Vector<double>& weight, const Vector<int32_t>& rows, const PruningRules& rules) {
   const auto table = given(columns, levels);
   nb::gil_scoped_release release;
-  const Rows view_of{table, view(label)};
-  RaisingPruner<Real>(tree, view_of, rules, interruptible()).prune(cases_of<Real>(view(rows), view(weight)));
+  RaisingPruner<Real>(tree, table, rules, interruptible()).prune(cases_of<Real>(view(rows), view(label), view(weight)));
 }
 
 }  // namespace
@@ -174,8 +163,8 @@ void bind_c45(nb::module_& module) {
                 Vector<int32_t> rows, double tolerance) {
                const auto table = given(columns, levels);
                nb::gil_scoped_release release;
-               const Rows held{table, view(label)};
-               reduce_errors(tree, held_out_counts(tree, held, cases_of<double>(view(rows), view(weight)), interruptible()), tolerance);
+               auto cases = cases_of<double>(view(rows), view(label), view(weight));
+               reduce_errors(tree, held_out_counts(tree, table, std::move(cases), interruptible()), tolerance);
              },
              nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("rows").noconvert(), nb::arg("tolerance"));
