@@ -7,7 +7,7 @@
 #include "information.hpp"
 #include "training.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 enum class MissingValues : int { spread, largest, category };
 
@@ -143,4 +143,4 @@ bool has_two_branches(const Situation<Real>& at, const Branches<Real>& split) {
   return enough >= 2;
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

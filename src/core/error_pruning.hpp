@@ -2,7 +2,7 @@
 #pragma once
 #include "fractional.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 // How pessimistic: the convention's normal quantile and its bound for nodes where nearly every case is wrong.
 struct Pessimism {
@@ -64,4 +64,4 @@ void prune_by_counts(Growth& tree, const PruningRules& rules) {
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

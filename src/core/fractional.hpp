@@ -8,7 +8,7 @@
 #include "partition.hpp"
 #include "value_groups.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 struct Training {
   std::vector<GivenColumn> columns;
@@ -261,4 +261,4 @@ class FractionalGrower {
   Growth tree_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::fractional

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace baytree {
+namespace baytree::fractional {
 
 enum class Test : int32_t { none, threshold, each_level, one_level, groups };
 
@@ -94,4 +94,4 @@ inline Growth compact(const Growth& from) {
   return to;
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

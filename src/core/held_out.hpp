@@ -2,7 +2,7 @@
 #pragma once
 #include "raising.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 // Weight of the held-out rows per node and class, spread in the shares of the training rows.
 inline std::vector<double> held_out_counts(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, const Poll& poll) {
@@ -43,4 +43,4 @@ inline void reduce_errors(Growth& tree, std::span<const double> held, double tol
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

@@ -2,7 +2,7 @@
 #pragma once
 #include "candidate.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 namespace detail {
 
@@ -144,4 +144,4 @@ void place_cut(Candidate<Real>& test, const RankedColumn& column, bool midpoint)
   test.cut = column.distinct[test.rank];
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace baytree {
+namespace baytree::fractional {
 
 // Called between pieces of work by the calling thread only; throws to stop.
 using Poll = std::function<void()>;
@@ -48,4 +48,4 @@ void for_each_piece(size_t pieces, size_t threads, const Poll& poll, const Work&
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

@@ -5,7 +5,7 @@
 #include "parallel.hpp"
 #include "training.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 // The cases of each branch. A case without a branch is in every branch that has a known case, in its share.
 template <typename Real>
@@ -95,4 +95,4 @@ class Partition {
   std::vector<int32_t> spread_place_;   // places of the cases without a branch, one per reached branch
 };
 
-}  // namespace baytree
+}  // namespace baytree::fractional

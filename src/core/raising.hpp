@@ -4,7 +4,7 @@
 
 #include "error_pruning.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 // Where each case goes at a node: a branch, or -1 = no value.
 template <typename Real>
@@ -150,4 +150,4 @@ class RaisingPruner {
   Real returned_ = 0;
 };
 
-}  // namespace baytree
+}  // namespace baytree::fractional

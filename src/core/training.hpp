@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace baytree {
+namespace baytree::fractional {
 
 // A column as the table gives it: numbers with NaN, or codes with -1 below `levels`.
 struct GivenColumn {
@@ -118,4 +118,4 @@ std::vector<Real> class_weights(const Cases<Real>& cases, size_t n_classes) {
   return counts;
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

@@ -2,7 +2,7 @@
 #pragma once
 #include "candidate.hpp"
 
-namespace baytree {
+namespace baytree::fractional {
 
 // Levels united so far. Levels that hardly occur are put aside and share one last branch.
 struct LevelGroups {
@@ -164,4 +164,4 @@ inline void drop_excluded_levels(Growth& tree) {
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::fractional

@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace baytree;
+using namespace baytree::fractional;
 
 // Lets Ctrl-C through about every 20 ms; the GIL is taken only then.
 Poll interruptible() {
