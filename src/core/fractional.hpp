@@ -20,7 +20,7 @@ struct Training {
 };
 
 inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_t> label, std::span<const double> weight,
-                        size_t n_classes, bool single, size_t threads, const Poll& poll) {
+                        size_t n_classes, bool single, Workers& workers) {
   Training training{.columns = std::move(columns), .ranked = {}, .stripe = {}, .label = label, .weight = weight, .n_classes = n_classes};
   std::vector<size_t> numeric;
   for (size_t j = 0; j < training.columns.size(); ++j) {
@@ -29,7 +29,7 @@ inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_
     if (is_numeric) numeric.push_back(j);
   }
   training.ranked.resize(numeric.size());
-  for_each_piece(numeric.size(), threads, poll, [&](size_t piece, size_t) {
+  workers.run(numeric.size(), [&](size_t piece, int) {
     training.ranked[piece] = rank_column(training.columns[numeric[piece]].value, single);
   });
   return training;
@@ -38,9 +38,9 @@ inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_
 template <std::floating_point Real>
 class FractionalGrower {
  public:
-  FractionalGrower(const Training& training, const Rules& rules, size_t threads, Poll poll, bool traces)
-      : from_(training), rules_(rules), numeric_rules_(for_numbers(rules)), threads_(std::max<size_t>(threads, 1)), poll_(std::move(poll)), traces_(traces),
-        xlog_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(threads_) {
+  FractionalGrower(const Training& training, const Rules& rules, Workers& workers, Workers& alone, bool traces)
+      : from_(training), rules_(rules), numeric_rules_(for_numbers(rules)), workers_(workers), alone_(alone), traces_(traces),
+        xlog_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(static_cast<size_t>(workers.size())) {
     tree_.n_classes = training.n_classes;
     mark_many_levels();
   }
@@ -55,7 +55,7 @@ class FractionalGrower {
       if (rules_.max_leaves > 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
       branch_out(next);
       leaves += tree_.node[next.id].branches - 1;
-      poll_();
+      alone_.poll();
     }
     return std::move(tree_);
   }
@@ -140,8 +140,8 @@ class FractionalGrower {
     const Situation<Real> at{rules_, xlog_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
     if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
     std::vector<Candidate<Real>> tests(from_.columns.size());
-    for_each_piece(tests.size(), threads_for(pending.cases), poll_, [&](size_t column, size_t thread) {
-      if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[thread]);
+    workers_for(pending.cases).run(tests.size(), [&](size_t column, int worker) {
+      if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[static_cast<size_t>(worker)]);
     });
     if (traces_) record(pending.id, tests);
     const std::span<const Candidate<Real>> all(tests);
@@ -151,9 +151,9 @@ class FractionalGrower {
     waiting_.push_back(std::move(pending));
   }
 
-  size_t threads_for(const Cases<Real>& cases) const {
+  Workers& workers_for(const Cases<Real>& cases) {
     constexpr size_t kWorthAThread = 1 << 16;
-    return cases.size() * from_.columns.size() >= kWorthAThread ? threads_ : 1;
+    return cases.size() * from_.columns.size() >= kWorthAThread ? workers_ : alone_;
   }
 
   Candidate<Real> candidate(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
@@ -225,7 +225,7 @@ class FractionalGrower {
       if (count(static_cast<int32_t>(child), parts.children[b])) open.push_back(b);
       if (parts.children[b].size() == 0) tree_.node[child].label = node.label;
     }
-    parts.order(open, threads_for(pending.cases), poll_);
+    parts.order(open, workers_for(pending.cases));
     if (node.test == Test::each_level) pending.is_used[pending.column] = true;
     for (const size_t b : open)
       wait_with_best_test({node.first + static_cast<int32_t>(b), pending.depth + 1, pending.is_used, std::move(parts.children[b]), -1, {}});
@@ -250,8 +250,8 @@ class FractionalGrower {
   const Training& from_;
   const Rules& rules_;
   const Rules numeric_rules_;
-  const size_t threads_;
-  const Poll poll_;
+  Workers& workers_;
+  Workers& alone_;  // small nodes are not worth a thread
   const bool traces_;
   const XLog xlog_;
   std::vector<LevelSlots> slots_;

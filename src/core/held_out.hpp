@@ -5,7 +5,7 @@
 namespace baytree::fractional {
 
 // Weight of the held-out rows per node and class, spread in the shares of the training rows.
-inline std::vector<double> held_out_counts(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, const Poll& poll) {
+inline std::vector<double> held_out_counts(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, Workers& workers) {
   std::vector<double> counts(tree.counts.size());
   std::vector<Cases<double>> at(tree.node.size());
   at.front() = std::move(cases);
@@ -13,7 +13,7 @@ inline std::vector<double> held_out_counts(const Growth& tree, std::span<const G
     const Cases<double> here = std::move(at[id]);
     const Node& node = tree.node[id];
     for (const Case<double>& it : here.all) counts[id * tree.n_classes + static_cast<size_t>(it.label)] += it.weight;
-    poll();
+    workers.poll();
     if (node.is_leaf() || here.size() == 0) continue;
     const auto direction = directions_of(tree, node, columns, here);
     const auto weight = remembered_weights<double>(tree, node);

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstddef>
 
-#include "parallel.hpp"
 #include "training.hpp"
+#include "workers.hpp"
 
 namespace baytree::fractional {
 
@@ -19,7 +19,7 @@ class Partition {
   }
 
   // Carries the value orders over to the branches that will be split again.
-  void order(std::span<const size_t> open, size_t threads, const Poll& poll) {
+  void order(std::span<const size_t> open, Workers& workers) {
     const size_t stripes = parent_.known.size();
     std::vector<int32_t> open_at(children.size(), -1);
     for (size_t o = 0; o < open.size(); ++o) {
@@ -28,7 +28,7 @@ class Partition {
       child.placed.resize(stripes * child.size());
       child.known.resize(stripes);
     }
-    for_each_piece(stripes, threads, poll, [&](size_t stripe, size_t) { carry(stripe, open, open_at); });
+    workers.run(stripes, [&](size_t stripe, int) { carry(stripe, open, open_at); });
   }
 
  private:

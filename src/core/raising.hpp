@@ -35,14 +35,14 @@ std::vector<Real> remembered_weights(const Growth& tree, const Node& node) {
 template <std::floating_point Real>
 class RaisingPruner {
  public:
-  RaisingPruner(Growth& tree, std::span<const GivenColumn> columns, const PruningRules& rules, Poll poll)
-      : tree_(tree), columns_(columns), rules_(rules), poll_(std::move(poll)) {}
+  RaisingPruner(Growth& tree, std::span<const GivenColumn> columns, const PruningRules& rules, Workers& workers)
+      : tree_(tree), columns_(columns), rules_(rules), workers_(workers) {}
 
   void prune(Cases<Real>&& cases) {
     stack_.push_back(visit(0, std::move(cases), true));
     while (!stack_.empty()) {
       step(stack_.back());
-      poll_();
+      workers_.poll();
     }
   }
 
@@ -145,7 +145,7 @@ class RaisingPruner {
   Growth& tree_;
   const std::span<const GivenColumn> columns_;
   const PruningRules& rules_;
-  const Poll poll_;
+  Workers& workers_;
   std::vector<Visit> stack_;
   Real returned_ = 0;
 };

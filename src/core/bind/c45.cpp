@@ -1,25 +1,29 @@
 // Growing and pruning of multiway trees with fractional cases.
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
-
 #include "families.hpp"
 #include "held_out.hpp"
 
 namespace {
 
 using namespace baytree::fractional;
+using baytree::Interrupted;
+using baytree::Workers;
 
-// Lets Ctrl-C through about every 20 ms; the GIL is taken only then.
-Poll interruptible() {
-  auto last = std::chrono::steady_clock::now();
-  return [last]() mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::milliseconds(20)) return;
-    last = now;
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  };
+bool is_interrupted() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+// Runs a kernel without the GIL; an interrupt becomes the exception that Python has already set.
+template <std::invocable<Workers&> Kernel> void run(const Kernel& kernel) {
+  try {
+    const nb::gil_scoped_release release;
+    Workers alone(1, is_interrupted);
+    kernel(alone);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
 }
 
 std::vector<GivenColumn> given(const nb::list& columns, const Vector<int32_t>& levels) {
@@ -69,14 +73,13 @@ nb::tuple grow_in(const nb::list& columns, const Vector<int32_t>& levels, const 
   const auto table = given(columns, levels);
   Growth tree;
   std::vector<typename FractionalGrower<Real>::Tried> tried;
-  {
-    nb::gil_scoped_release release;
-    const Poll poll = interruptible();
-    const Training training = prepare(table, view(label), view(weight), n_classes, std::is_same_v<Real, float>, threads, poll);
-    FractionalGrower<Real> grower(training, rules, threads, poll, traces);
+  run([&](Workers& alone) {
+    Workers workers(static_cast<int>(threads), is_interrupted);
+    const Training training = prepare(table, view(label), view(weight), n_classes, std::is_same_v<Real, float>, workers);
+    FractionalGrower<Real> grower(training, rules, workers, alone, traces);
     tree = grower.grow(view(rows));
     tried = grower.tried();
-  }
+  });
   nb::list trace;
   for (const auto& it : tried) trace.append(nb::make_tuple(it.node, it.column, it.gain, it.raw_gain, it.info, it.cuts));
   return nb::make_tuple(nb::cast(std::move(tree)), trace);
@@ -86,8 +89,9 @@ template <typename Real>
 void raise_in(Growth& tree, const nb::list& columns, const Vector<int32_t>& levels, const Vector<int32_t>& label,
               const Vector<double>& weight, const Vector<int32_t>& rows, const PruningRules& rules) {
   const auto table = given(columns, levels);
-  nb::gil_scoped_release release;
-  RaisingPruner<Real>(tree, table, rules, interruptible()).prune(cases_of<Real>(view(rows), view(label), view(weight)));
+  run([&](Workers& alone) {
+    RaisingPruner<Real>(tree, table, rules, alone).prune(cases_of<Real>(view(rows), view(label), view(weight)));
+  });
 }
 
 }  // namespace
@@ -162,9 +166,10 @@ void bind_c45(nb::module_& module) {
              [](Growth& tree, const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight,
                 Vector<int32_t> rows, double tolerance) {
                const auto table = given(columns, levels);
-               nb::gil_scoped_release release;
-               auto cases = cases_of<double>(view(rows), view(label), view(weight));
-               reduce_errors(tree, held_out_counts(tree, table, std::move(cases), interruptible()), tolerance);
+               run([&](Workers& alone) {
+                 auto cases = cases_of<double>(view(rows), view(label), view(weight));
+                 reduce_errors(tree, held_out_counts(tree, table, std::move(cases), alone), tolerance);
+               });
              },
              nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("rows").noconvert(), nb::arg("tolerance"));
