@@ -9,7 +9,7 @@
 
 namespace baytree::fractional {
 
-enum class MissingValues : int { spread, largest, category };
+enum class MissingValues : int { spread, largest, category, learned };
 
 // The points in which the tree algorithms of this family differ, as values.
 struct Rules {
@@ -27,7 +27,9 @@ struct Rules {
   double min_side = 2;
   double tolerance = 0;           // a > b means a - b > tolerance
   double min_info = 0;
-  double min_gain = 0, min_split = 0, min_impurity = 0;
+  double zero_gain = 0;           // a gain up to here is none
+  double min_gain = 0;            // a split must gain more than this per unit of all weight; for chi², −ln p
+  double min_split = 0, min_impurity = 0;
   double total = 0;               // weight of all rows, the base of the many-levels rule
   int64_t max_depth = 0, max_leaves = 0;  // 0 = no limit
 

@@ -23,7 +23,7 @@ std::optional<Real> average_gain(std::span<const Candidate<Real>> tests, const s
 
 // The best gain ratio among tests of at least average gain; the earlier column wins ties. -1 = no test.
 template <typename Real>
-int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules) {
+int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules, double least) {
   const auto average = rules.gated ? average_gain(tests, has_many_levels) : std::optional<Real>(Real(0));
   if (!average) return -1;
   int32_t best = -1;
@@ -32,7 +32,7 @@ int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<
     const Candidate<Real>& test = tests[j];
     if (!test.is_valid || !(test.gain > -kGainSlack)) continue;
     if (!(test.gain >= *average - kGainSlack) || !(test.info > rules.min_info)) continue;
-    if (!rules.zero_ratio_wins && !(test.gain > rules.min_gain)) continue;
+    if (!rules.zero_ratio_wins && !(test.gain > least)) continue;
     const bool is_first = best < 0 && rules.zero_ratio_wins;
     if (!is_first && !rules.greater(test.ratio(), best_ratio)) continue;
     best = static_cast<int32_t>(j);
@@ -42,9 +42,9 @@ int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<
 }
 
 template <typename Real>
-int32_t best_by_gain(std::span<const Candidate<Real>> tests, const Rules& rules) {
+int32_t best_by_gain(std::span<const Candidate<Real>> tests, const Rules& rules, double least) {
   int32_t best = -1;
-  double best_gain = rules.zero_ratio_wins ? -kGainSlack : rules.min_gain;
+  double best_gain = rules.zero_ratio_wins ? -kGainSlack : least;
   for (size_t j = 0; j < tests.size(); ++j) {
     if (!tests[j].is_valid || !rules.greater(tests[j].gain, best_gain)) continue;
     best = static_cast<int32_t>(j);

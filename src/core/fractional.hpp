@@ -145,7 +145,9 @@ class FractionalGrower {
     });
     if (traces_) record(pending.id, tests);
     const std::span<const Candidate<Real>> all(tests);
-    pending.column = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_) : best_by_gain(all, rules_);
+    const double scale = rules_.measure == Measure::chi2 ? 1 : rules_.total / at.weight;
+    const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
+    pending.column = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_, least) : best_by_gain(all, rules_, least);
     if (pending.column < 0) return;
     pending.test = std::move(tests[pending.column]);
     waiting_.push_back(std::move(pending));
@@ -236,15 +238,28 @@ class FractionalGrower {
     if (rules_.missing == MissingValues::spread) return;
     const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
     if (rules_.missing == MissingValues::category && !is_needed) return;
-    if (rules_.missing == MissingValues::category) {
-      node.missing = node.branches++;
-    } else {
-      std::vector<double> weight(static_cast<size_t>(node.branches));
-      for (size_t i = 0; i < cases.size(); ++i)
-        if (direction[i] >= 0) weight[direction[i]] += cases[i].weight;
-      node.missing = heaviest<double>(weight);
-    }
+    if (rules_.missing == MissingValues::category) node.missing = node.branches++;
+    else node.missing = best_fitting_branch(static_cast<size_t>(node.branches), cases, direction);
     std::replace(direction.begin(), direction.end(), -1, node.missing);
+  }
+
+  // The heaviest branch, or the one that the cases without a value make least impure.
+  int32_t best_fitting_branch(size_t branches, const Cases<Real>& cases, std::span<const int32_t> direction) const {
+    const auto k = tree_.n_classes;
+    std::vector<double> table(branches * k), absent(k), fit(branches);
+    for (size_t i = 0; i < cases.size(); ++i)
+      (direction[i] >= 0 ? table[static_cast<size_t>(direction[i]) * k + static_cast<size_t>(cases[i].label)]
+                         : absent[static_cast<size_t>(cases[i].label)]) += cases[i].weight;
+    const bool is_learned = rules_.missing == MissingValues::learned && std::any_of(absent.begin(), absent.end(), [](double w) { return w > 0; });
+    for (size_t b = 0; b < branches; ++b) {
+      const std::span<double> counts(table.data() + b * k, k);
+      fit[b] = std::accumulate(counts.begin(), counts.end(), 0.0);
+      if (!is_learned) continue;
+      fit[b] = impurity<double>(rules_.measure, counts, xlog_);
+      for (size_t c = 0; c < k; ++c) counts[c] += absent[c];
+      fit[b] -= impurity<double>(rules_.measure, counts, xlog_);
+    }
+    return heaviest<double>(fit);
   }
 
   const Training& from_;

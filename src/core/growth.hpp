@@ -41,7 +41,7 @@ struct Growth {
   int32_t branch(const Node& node, int32_t code) const {
     if (node.test == Test::each_level) return code;
     if (node.test == Test::one_level) return code == node.level ? 0 : 1;
-    return branch_of[static_cast<size_t>(node.group + code)];
+    return code < node.levels ? branch_of[static_cast<size_t>(node.group + code)] : -1;
   }
 
   int32_t append(size_t count) {

@@ -16,7 +16,7 @@ from baytree.table import Kind, Table
 from baytree.tree.structure import SPREAD, STOP, Surrogates, Tree
 
 MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
-MISSING = {"fractional": 0, "largest": 1, "category": 2}
+MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}
 _THRESHOLD, _EACH_LEVEL, _ONE_LEVEL, _GROUPS = 1, 2, 3, 4  # tests in the core
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
 
@@ -36,6 +36,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     min_side: float = 2
     tolerance: float = 0.0
     min_info: float = 0.0
+    zero_gain: float = 0.0
     min_gain: float = 0.0
     min_split: float = 0.0
     min_impurity: float = 0.0

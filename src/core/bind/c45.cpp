@@ -28,6 +28,7 @@ template <std::invocable<Workers&> Kernel> void run(const Kernel& kernel) {
 
 std::vector<GivenColumn> given(const nb::list& columns, const Vector<int32_t>& levels) {
   std::vector<GivenColumn> all;
+  if (levels.shape(0) != columns.size()) throw nb::value_error("one number of levels is needed per column");
   for (size_t j = 0; j < levels.shape(0); ++j) {
     GivenColumn column{.value = {}, .code = {}, .levels = view(levels)[j]};
     if (column.is_numeric()) column.value = view(nb::cast<Vector<double>>(columns[j], false));
@@ -65,6 +66,35 @@ nb::dict arrays(const Growth& tree) {
   all["counts"] = to_numpy(std::vector<double>(tree.counts), {tree.node.size(), tree.n_classes});
   all["branch_of"] = to_numpy(std::vector<int32_t>(tree.branch_of), {tree.branch_of.size()});
   return all;
+}
+
+// The nodes of a finished tree, to be pruned further. Its arrays have been checked where the record was made.
+Growth growth_of(Vector<int32_t> column, Vector<int32_t> first, Vector<int32_t> branches, Vector<double> cut, Vector<int32_t> start,
+                 Vector<int32_t> levels, Vector<int32_t> branch_of, Vector<int32_t> missing, Vector<int64_t> rows, Vector<double> weight,
+                 Vector<double> counts, Vector<int32_t> prediction, Vector<double> gain) {
+  Growth tree;
+  const size_t n = column.shape(0);
+  tree.n_classes = n ? counts.shape(0) / n : 0;
+  tree.append(n);
+  tree.counts.assign(view(counts).begin(), view(counts).end());
+  tree.branch_of.assign(view(branch_of).begin(), view(branch_of).end());
+  for (size_t id = 0; id < n; ++id) {
+    Node& node = tree.node[id];
+    node.label = view(prediction)[id];
+    node.weight = view(weight)[id];
+    node.rows = view(rows)[id];
+    if (view(column)[id] < 0) continue;
+    node.test = view(levels)[id] > 0 ? Test::groups : Test::threshold;
+    node.column = view(column)[id];
+    node.first = view(first)[id];
+    node.branches = view(branches)[id];
+    node.cut = view(cut)[id];
+    node.group = view(start)[id];
+    node.levels = view(levels)[id];
+    node.missing = std::max(view(missing)[id], -1);
+    node.gain = node.weight > 0 ? view(gain)[id] / node.weight : 0;
+  }
+  return tree;
 }
 
 template <typename Real>
@@ -115,6 +145,7 @@ void bind_c45(nb::module_& module) {
       .def_rw("min_side", &Rules::min_side)
       .def_rw("tolerance", &Rules::tolerance)
       .def_rw("min_info", &Rules::min_info)
+      .def_rw("zero_gain", &Rules::zero_gain)
       .def_rw("min_gain", &Rules::min_gain)
       .def_rw("min_split", &Rules::min_split)
       .def_rw("min_impurity", &Rules::min_impurity)
@@ -137,6 +168,11 @@ void bind_c45(nb::module_& module) {
 
   module.def("collapse", [](Growth& tree, bool single) { single ? collapse<float>(tree) : collapse<double>(tree); },
              nb::arg("tree"), nb::arg("single"));
+
+  module.def("growth_of", &growth_of, nb::arg("column").noconvert(), nb::arg("first").noconvert(), nb::arg("branches").noconvert(),
+             nb::arg("cut").noconvert(), nb::arg("start").noconvert(), nb::arg("levels").noconvert(), nb::arg("branch_of").noconvert(),
+             nb::arg("missing").noconvert(), nb::arg("rows").noconvert(), nb::arg("weight").noconvert(), nb::arg("counts").noconvert(),
+             nb::arg("prediction").noconvert(), nb::arg("gain").noconvert());
 
   module.def("extra_errors",
              [](double n, double errors, double confidence, double z, double top_share) {
