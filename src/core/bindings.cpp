@@ -6,4 +6,5 @@ NB_MODULE(_core, module) {
   bind_statistics(module);
   bind_c45(module);
   bind_tree(module);
+  bind_bayes(module);
 }

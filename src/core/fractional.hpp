@@ -196,6 +196,7 @@ class FractionalGrower {
     node.gain = test.gain;
     node.ratio = test.ratio();
     node.branches = test.branches;
+    node.levels = from_.columns[column].levels;
     if (from_.columns[column].is_numeric()) {
       place_cut(test, from_.ranked[from_.stripe[column]], rules_.midpoint);
       node.test = Test::threshold;
@@ -206,7 +207,6 @@ class FractionalGrower {
     } else if (!test.group.empty()) {
       node.test = Test::groups;
       node.group = static_cast<int64_t>(tree_.branch_of.size());
-      node.levels = static_cast<int32_t>(test.group.size());
       tree_.branch_of.insert(tree_.branch_of.end(), test.group.begin(), test.group.end());
     } else {
       node.test = Test::each_level;

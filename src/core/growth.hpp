@@ -17,7 +17,7 @@ struct Node {
   int32_t label = 0;          // the class it gives
   int32_t level = -1;         // one_level: this level goes to the first branch
   int64_t group = -1;         // groups: start of its level -> branch map
-  int32_t levels = 0;         // groups: length of that map
+  int32_t levels = 0;         // of the column, unless the test is a threshold
   int32_t missing = -1;       // the branch of rows without a value; -1 = all branches by their share
   double cut = 0;             // threshold: value <= cut goes to the first branch
   double weight = 0;

@@ -17,7 +17,7 @@ from baytree.tree.structure import SPREAD, STOP, Surrogates, Tree
 
 MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
 MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}
-_THRESHOLD, _EACH_LEVEL, _ONE_LEVEL, _GROUPS = 1, 2, 3, 4  # tests in the core
+_THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
 
 
@@ -94,14 +94,12 @@ def is_counted_in_single(weight: np.ndarray) -> bool:
     return bool(weight.sum() <= _EXACT_SINGLE and np.array_equal(weight, np.floor(weight)))
 
 
-def ripen(growth: Growth, rows: Rows, *, empty: str, laplace: bool = False) -> Tree:
+def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "entropy") -> Tree:
     """The nodes as a `Tree`. An empty leaf gives its class ("class") or its parent's distribution ("parent")."""
-    nodes = growth.nodes.compact()
-    _core.drop_excluded_levels(nodes)
-    raw = nodes.compact().arrays()
+    raw = growth.nodes.compact().arrays()
     inner = raw["test"] > 0
     parent = _parents(raw)
-    levels, start, branch_of = _branch_maps(raw, rows.levels)
+    start, branch_of = _branch_maps(raw)
     n = len(inner)
     return Tree(
         column=raw["column"],
@@ -111,7 +109,7 @@ def ripen(growth: Growth, rows: Rows, *, empty: str, laplace: bool = False) -> T
         strict=np.zeros(n, bool),
         mirrored=np.zeros(n, bool),
         start=start,
-        levels=levels,
+        levels=raw["levels"],
         branch_of=branch_of,
         missing=np.where(inner, np.where(raw["missing"] >= 0, raw["missing"], SPREAD), STOP).astype(np.int32),
         share=_shares(raw, parent),
@@ -120,7 +118,7 @@ def ripen(growth: Growth, rows: Rows, *, empty: str, laplace: bool = False) -> T
         counts=raw["counts"],
         value=_distributions(raw, parent, empty, laplace),
         prediction=raw["label"],
-        impurity=_entropy(raw["counts"]),
+        impurity=_impurity(raw["counts"], measure),
         risk=raw["weight"] - raw["counts"].max(axis=1),
         gain=np.where(inner, np.maximum(raw["gain"], 0) * raw["weight"], 0.0),
         complexity=np.zeros(n),
@@ -157,13 +155,12 @@ def _parents(raw: dict[str, np.ndarray]) -> np.ndarray:
     return parent
 
 
-def _branch_maps(raw: dict[str, np.ndarray], levels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where each node's level -> branch map starts, how long it is, and all maps in a row."""
-    is_nominal = raw["test"] > _THRESHOLD
-    length = np.where(is_nominal, levels[np.maximum(raw["column"], 0)], 0).astype(np.int32)
+def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Where each node's level -> branch map starts, and all maps in a row."""
+    length = raw["levels"]
     start = (np.cumsum(length, dtype=np.int64) - length).astype(np.int32)
-    maps = [_branch_map(raw, i, length[i]) for i in np.flatnonzero(is_nominal)]
-    return length, start, np.concatenate([*maps, np.zeros(0, np.int32)]).astype(np.int32)
+    maps = [_branch_map(raw, i, length[i]) for i in np.flatnonzero(length)]
+    return start, np.concatenate([*maps, np.zeros(0, np.int32)]).astype(np.int32)
 
 
 def _branch_map(raw: dict[str, np.ndarray], i: int, length: int) -> np.ndarray:
@@ -193,8 +190,12 @@ def _distributions(raw: dict[str, np.ndarray], parent: np.ndarray, empty: str, l
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    """Bits per unit of weight; an empty node has none."""
+def _impurity(counts: np.ndarray, measure: str) -> np.ndarray:
+    """The criterion per unit of weight; bits for entropy. An empty node is pure."""
     total = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    if measure == "error":
+        return np.where(total[:, 0] > 0, 1 - share.max(axis=1), 0.0)
+    if measure in ("gini", "chi2"):
+        return np.where(total[:, 0] > 0, 1 - (share**2).sum(axis=1), 0.0)
     return -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
