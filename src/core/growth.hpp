@@ -18,6 +18,7 @@ struct Node {
   int32_t level = -1;         // one_level: this level goes to the first branch
   int64_t group = -1;         // groups: start of its level -> branch map
   int32_t levels = 0;         // of the column, unless the test is a threshold
+  int32_t origin = -1;        // its place when it was grown
   int32_t missing = -1;       // the branch of rows without a value; -1 = all branches by their share
   double cut = 0;             // threshold: value <= cut goes to the first branch
   double weight = 0;
@@ -48,6 +49,7 @@ struct Growth {
     const auto first = static_cast<int32_t>(node.size());
     node.resize(node.size() + count);
     counts.resize(node.size() * n_classes);
+    for (auto id = static_cast<size_t>(first); id < node.size(); ++id) node[id].origin = static_cast<int32_t>(id);
     return first;
   }
 

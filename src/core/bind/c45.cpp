@@ -55,6 +55,7 @@ nb::dict arrays(const Growth& tree) {
   all["branches"] = column_of<int32_t>(tree, [](const Node& n) { return n.branches; });
   all["label"] = column_of<int32_t>(tree, [](const Node& n) { return n.label; });
   all["level"] = column_of<int32_t>(tree, [](const Node& n) { return n.level; });
+  all["origin"] = column_of<int32_t>(tree, [](const Node& n) { return n.origin; });
   all["levels"] = column_of<int32_t>(tree, [](const Node& n) { return n.is_leaf() ? 0 : n.levels; });
   all["group"] = column_of<int64_t>(tree, [](const Node& n) { return n.group; });
   all["missing"] = column_of<int32_t>(tree, [](const Node& n) { return n.missing; });
