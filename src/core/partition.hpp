@@ -7,6 +7,11 @@
 
 namespace baytree::fractional {
 
+// A test that would need more memory than is sensible: its column has too many levels.
+struct TooManyBranches {
+  int32_t column;
+};
+
 // The cases of each branch. A case without a branch is in every branch that has a known case, in its share.
 template <typename Real>
 class Partition {

@@ -41,10 +41,9 @@ inline bool measure_in_single(RankedColumn& column) {
   return true;
 }
 
-// Quinlan's smallest gap between neighbouring values; a column on a tiny scale has a gap on its own scale.
+// Quinlan's smallest gap between neighbouring values. It means nothing to a column whose values all lie within 1e-3.
 inline double smallest_gap(const std::vector<double>& distinct) {
-  if (distinct.size() < 2) return 0;
-  return std::min(1e-5, 1e-3 * (distinct.back() - distinct.front()));
+  return distinct.size() > 1 && distinct.back() - distinct.front() >= 1e-3 ? 1e-5 : 0;
 }
 
 }  // namespace detail

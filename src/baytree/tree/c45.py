@@ -73,7 +73,7 @@ class C45Classifier(QuinlanClassifier):
     Notes
     -----
     Neighbouring values must differ by 1e-5 for a cut between them, as in both programs; a column whose values all lie
-    within 0.01 is held to a thousandth of its range instead. Sample weights multiply rows: `min_objects` and the
+    within 0.001 is free of that rule. Sample weights multiply rows: `min_objects` and the
     estimates count weight. Weights all below 2^-40 or some above 2^40 are scaled to a largest weight near 1.
 
     Examples
@@ -234,7 +234,7 @@ class C45Classifier(QuinlanClassifier):
             raise ValueError(f"min_objects={self.min_objects!r}: give a positive weight, such as 2")
         most = self._rules_of().most_confident
         if not (_is_number(self.confidence) and 0 < self.confidence <= most):
-            raise ValueError(f"confidence={self.confidence!r}: with {self.conventions!r} give a number above 0, up to {most}")
+            raise ValueError(f"confidence={self.confidence!r}: give a number above 0, up to {most} for {self.conventions!r}")
         if self.binary and self.subset:
             raise ValueError("binary=True and subset=True contradict each other; choose one")
         if prune_on is not None and self.pruning != "reduced_error":

@@ -49,6 +49,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Rows(msgspec.Struct, frozen=True):
     """A table as the core reads it: contiguous columns, and the rows to look at."""
 
+    names: tuple[str, ...]
     columns: list[np.ndarray]
     levels: np.ndarray  # int32 [n_columns], 0 = numeric
     label: np.ndarray
@@ -70,6 +71,7 @@ def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
         chosen = np.arange(len(table))
     chosen = chosen[table.weight[chosen] > 0].astype(np.int32)
     return Rows(
+        table.schema.names,
         [_contiguous(table, j) for j in range(len(table.schema))],
         np.array([0 if c.kind is Kind.NUMERIC else max(len(c.levels), 1) for c in table.schema], np.int32),
         np.ascontiguousarray(table.label, np.int32),
@@ -82,10 +84,17 @@ def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: 
     """The full tree of these rows, neither collapsed nor pruned."""
     total = float(rows.weight.sum())
     single = rules.single and is_counted_in_single(rows.weight)
-    nodes, tried = _core.fractional_grow(
-        rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
-        _core_rules(rules, total), single, threads, traces,
-    )  # fmt: skip
+    try:
+        nodes, tried = _core.fractional_grow(
+            rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
+            _core_rules(rules, total), single, threads, traces,
+        )  # fmt: skip
+    except IndexError as refused:
+        j = int(str(refused))
+        raise ValueError(
+            f"column {rows.names[j]!r} has {rows.levels[j]} levels; a branch for each of them at every node would make the "
+            f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
+        ) from None
     return Growth(nodes, tried, single)
 
 
@@ -156,16 +165,21 @@ def _parents(raw: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Where each node's level -> branch map starts, and all maps in a row."""
-    length = raw["levels"]
-    start = (np.cumsum(length, dtype=np.int64) - length).astype(np.int32)
-    maps = [_branch_map(raw, i, length[i]) for i in np.flatnonzero(length)]
-    return start, np.concatenate([*maps, np.zeros(0, np.int32)]).astype(np.int32)
+    """Where each node's level -> branch map starts, and all maps in a row.
+
+    Tests with a branch for each level all share one map: level c takes branch c.
+    """
+    each = raw["test"] == _EACH_LEVEL
+    maps = [np.arange(raw["levels"][each].max(initial=0), dtype=np.int32)]
+    start, end = np.zeros(len(each), np.int32), len(maps[0])
+    for i in np.flatnonzero((raw["levels"] > 0) & ~each):
+        maps.append(_branch_map(raw, i))
+        start[i], end = end, end + len(maps[-1])
+    return start, np.concatenate(maps).astype(np.int32)
 
 
-def _branch_map(raw: dict[str, np.ndarray], i: int, length: int) -> np.ndarray:
-    if raw["test"][i] == _EACH_LEVEL:
-        return np.arange(length, dtype=np.int32)
+def _branch_map(raw: dict[str, np.ndarray], i: int) -> np.ndarray:
+    length = raw["levels"][i]
     if raw["test"][i] == _ONE_LEVEL:
         return np.where(np.arange(length) == raw["level"][i], 0, 1)
     return raw["branch_of"][raw["group"][i] : raw["group"][i] + length]

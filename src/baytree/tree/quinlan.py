@@ -67,7 +67,7 @@ class QuinlanClassifier(Classifier):
 
     def _labelled(self, X: Any, y: Any) -> Table:
         """Rows with labels, encoded by the schema of the fit."""
-        frame, label = self._split(X, y)
+        label = self._split(X, y)[1]
         table = self._encoded(X.drop(columns=y) if isinstance(y, str) else X)
         return msgspec.structs.replace(table, label=labels.recode(label, self.schema_.target))
 

@@ -1,5 +1,5 @@
 // Growing and pruning of multiway trees with fractional cases.
-#include <nanobind/stl/vector.h>
+#include <string>
 
 #include "families.hpp"
 #include "held_out.hpp"
@@ -23,6 +23,8 @@ template <std::invocable<Workers&> Kernel> void run(const Kernel& kernel) {
     kernel(alone);
   } catch (const Interrupted&) {
     throw nb::python_error();
+  } catch (const TooManyBranches& refused) {
+    throw nb::index_error(std::to_string(refused.column).c_str());  // Python knows the column's name
   }
 }
 
