@@ -153,10 +153,11 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
-        return super().score(X, self._labels_of(X, y), sample_weight)
-
-    def _labels_of(self, X: Any, y: Any) -> Any:
-        return X[y] if isinstance(y, str) else y
+        truth = labels.read_classes(X[y] if isinstance(y, str) else y)
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        known = np.array([*(place.get(label, -1) for label in truth.target.classes), -1])
+        answers = np.array([place[label] for label in self.predict(X).tolist()])
+        return float(np.average(known[truth.values] == answers, weights=sample_weight))
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         return labels.read_classes(y, name)

@@ -87,8 +87,7 @@ def dumps(estimator: Any) -> bytes:
         _encode(getattr(estimator, "seen_", None)),
     )
     body = msgspec.json.format(_encode(document), indent=1)
-    digest = hashlib.sha256(body).hexdigest().encode()
-    return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, digest) + body + _TAIL
+    return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
@@ -130,12 +129,16 @@ def _document(content: bytes, name: str) -> Document:
             f"{name}: has format {int(head[1])}, but this version of baytree reads up to {FORMAT}; update baytree"
         )
     body = content[head.end() : -len(_TAIL)]
-    if hashlib.sha256(body).hexdigest().encode() != head[2]:
+    if _digest(int(head[1]), body) != head[2]:
         raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
     with _told(name):
         document = _decode(msgspec.Raw(body), Document)
         check_schema(document.schema)
     return document
+
+
+def _digest(version: int, body: bytes) -> bytes:
+    return hashlib.sha256(b"baytree %d " % version + body).hexdigest().encode()
 
 
 @contextlib.contextmanager

@@ -6,5 +6,6 @@ NB_MODULE(_core, module) {
   bind_statistics(module);
   bind_c45(module);
   bind_tree(module);
+  bind_text(module);
   bind_bayes(module);
 }
