@@ -1,56 +1,28 @@
-"""Tables and trees of the reference programs of Quinlan's family, and a comparison node by node."""
+"""Trees of the reference programs of Quinlan's family, compared node by node."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
-
-_HERE = Path(__file__).parent
-_FOLDERS = (_HERE, _HERE.parents[1].parent / "shared" / "oracles", _HERE.parents[2].parent / "shared" / "oracles")
-ORACLES = next((folder for folder in _FOLDERS if (folder / "data").is_dir()), None)
+from reference import columns_and_labels
 
 
-def tables(reference: str) -> list[str]:
-    """The tables that a reference program was run on; one visible skip where the results are not at hand."""
-    if ORACLES is None:
-        return [pytest.param("none", marks=pytest.mark.skip(reason="the reference results are not here"))]
-    return sorted(path.stem for path in (ORACLES / "expected" / reference).glob("*.json"))
+def table(name: str, classes: list[str]) -> tuple[pd.DataFrame, pd.Series]:
+    """The columns with their declared levels, and the labels in the declared order of classes: ties hang on it."""
+    columns, labels = columns_and_labels(name)
+    return columns, pd.Series(pd.Categorical(labels, categories=classes, ordered=True))
 
 
-def expected(reference: str, name: str) -> dict[str, Any]:
-    return json.loads((ORACLES / "expected" / reference / f"{name}.json").read_text())
-
-
-def table(name: str, classes: list[str]) -> tuple[pd.DataFrame, pd.Categorical]:
-    """The columns with their declared levels, and the labels with their declared classes."""
-    meta = json.loads((ORACLES / "data" / f"{name}.json").read_text())
-    kinds = {column: about["kind"] for column, about in meta["columns"].items()}
-    types = {column: "float64" if kind == "numeric" else "str" for column, kind in kinds.items()}
-    frame = pd.read_csv(ORACLES / "data" / f"{name}.csv", keep_default_na=False, na_values=[""], dtype=types)
-    for column, about in meta["columns"].items():
-        if about["kind"] in ("nominal", "ordinal"):
-            is_ordered = about["kind"] == "ordinal"
-            frame[column] = pd.Categorical(frame[column], categories=about["levels"], ordered=is_ordered)
-    labels = pd.Categorical(frame[meta["target"]].astype(str), categories=classes)
-    return frame.drop(columns=meta["target"]), labels
-
-
-def distributions(stored: dict[str, Any]) -> np.ndarray:
-    return np.array([stored["table"][i] for i in stored["index"]], float)
-
-
-def differences(model: Any, tree: dict[str, Any], tolerance: float, cut_tolerance: float) -> list[tuple]:
+def differences(model: Any, tree: dict[str, Any], classes: list[str], tolerance: float, cut_tolerance: float) -> list[tuple]:
     """The topmost nodes that differ, as (weight, what we have, what the reference has); empty where the trees are equal."""
+    place = [classes.index(label) for label in model.classes_]
     ours = {node["id"]: node for node in model.nodes()}
     found, waiting = [], [(0, tree)]
     while waiting:
-        place, theirs = waiting.pop()
-        mine = ours[place]
-        difference = _difference(mine, theirs, tolerance, cut_tolerance)
+        node, theirs = waiting.pop()
+        mine = ours[node]
+        difference = _difference(mine, theirs, place, tolerance, cut_tolerance)
         if difference:
             found.append((round(theirs["n"], 4), *difference))
         else:
@@ -58,17 +30,21 @@ def differences(model: Any, tree: dict[str, Any], tolerance: float, cut_toleranc
     return found
 
 
-def _difference(mine: dict[str, Any], theirs: dict[str, Any], tolerance: float, cut_tolerance: float) -> tuple | None:
+def _difference(
+    mine: dict[str, Any], theirs: dict[str, Any], place: list[int], tolerance: float, cut_tolerance: float
+) -> tuple | None:
     room = tolerance * max(1.0, theirs["n"])
     if abs(mine["weight"] - theirs["n"]) > room:
         return mine["weight"], theirs["n"]
-    if theirs["n"] > 0 and np.abs(np.array(mine["counts"]) - theirs["dist"]).max() > room:
+    if theirs["n"] > 0 and np.abs(np.array(mine["counts"]) - np.array(theirs["dist"])[place]).max() > room:
         return tuple(mine["counts"]), tuple(theirs["dist"])
     if mine["column"] != theirs.get("attribute"):
         return mine["column"], theirs.get("attribute")
     if "threshold" in theirs and abs(mine["threshold"] - theirs["threshold"]) > cut_tolerance * abs(theirs["threshold"]):
         return mine["threshold"], theirs["threshold"]
     asked, answered = _asked(mine), _answered(theirs)
+    if theirs.get("test") == "equals":
+        asked, answered = mine["groups"][0], [theirs["value"]]
     return None if asked == answered else (asked, answered)
 
 
@@ -77,7 +53,7 @@ def _branches(theirs: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _asked(mine: dict[str, Any]) -> Any:
-    """The levels of each branch."""
+    """The levels of each branch; of numbers only how many branches there are."""
     return [sorted(group) for group in mine["groups"]] if mine.get("groups") else len(mine["children"])
 
 

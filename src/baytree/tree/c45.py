@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from baytree import _core, door
+from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree.error_pruning import collapse, pessimism, prune_by_estimate, prune_on_held_out
 from baytree.tree.fractional import Growth, Rules, grow, ripen, rows_of
-from baytree.tree.grow import thread_count
 from baytree.tree.mixture import MixtureTree
 from baytree.tree.quinlan import QuinlanClassifier
 from baytree.tree.trace import trace_of
@@ -161,7 +161,7 @@ class C45Classifier(QuinlanClassifier):
         table = self._scaled(table)
         kept = np.arange(len(table)) if held_out is None else np.setdiff1d(np.arange(len(table)), held_out)
         rows = rows_of(table, kept)
-        growth = grow(rows, table.n_classes, self._rules(), threads=thread_count(self.n_jobs), traces=bool(self.trace))
+        growth = grow(rows, table.n_classes, self._rules(), threads=threads(self.n_jobs), traces=bool(self.trace))
         if held_out is not None:
             prune_on_held_out(growth, rows_of(table, held_out))
             return growth

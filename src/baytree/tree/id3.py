@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree.fractional import Rules, grow, ripen, rows_of
-from baytree.tree.grow import thread_count
 from baytree.tree.mixture import MixtureTree
 from baytree.tree.quinlan import QuinlanClassifier
 
@@ -55,5 +55,5 @@ class ID3Classifier(QuinlanClassifier):
 
     def _learn(self, table: Table) -> MixtureTree:
         rows = rows_of(self._scaled(table))
-        growth = grow(rows, table.n_classes, ID3, threads=thread_count(self.n_jobs))
+        growth = grow(rows, table.n_classes, ID3, threads=threads(self.n_jobs))
         return MixtureTree(ripen(growth, empty="parent"))
