@@ -5,7 +5,7 @@ RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv pip --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*.hpp src/core/*/*.cpp src/core/*.cpp src/core/bind/*.hpp)
 
-.PHONY: help demo test fast lint types sanitize bench clean
+.PHONY: help demo test fast lint types stub sanitize bench clean
 
 help:            ## what there is
 	@grep -E '^[a-z]+: *.*##' Makefile | sed 's/:.*##/ —/'
@@ -27,6 +27,9 @@ types: $(VENV)/lint  ## types
 
 sanitize: $(VENV)/test  ## the tests that reach the C++ core, under AddressSanitizer and UBSan
 	PYTHON=$(RUN) sh tests/core/sanitized.sh
+
+stub: $(VENV)/lint  ## the types of the core, after its bindings changed
+	$(RUN) -m nanobind.stubgen -q -m baytree._core -o src/baytree/_core.pyi
 
 bench: $(VENV)/bench  ## speed beside the peers, into benchmarks/results
 	$(RUN) benchmarks/run.py

@@ -261,13 +261,12 @@ template <Measure M> class Grower {
       }
     desk.measure.begin(node.total);
     best.score = desk.measure.none();
-    desk.zero.assign(desk.measure.width(), 0.0);
+    desk.zero = desk.measure.nothing();
     return scan(known, desk.measure, std::span<const double>(node.total), std::span<const double>(desk.zero), false, limits(), desk.left, best);
   }
 
   bool scan_with(const Node& node, std::span<const Entry> known, std::span<const Entry> missing, Desk& desk, Split& best) {
     desk.missing = sum_of(missing, desk);
-    desk.zero.assign(desk.measure.width(), 0.0);
     if (settings_.absent == Absent::kLearned) return scan_both_ways(node, known, desk, best);
     if constexpr (requires { desk.measure.is_centred(); }) desk.measure.focus(mean_of(known), node.risk);
     desk.known = sum_of(known, desk);
@@ -278,6 +277,7 @@ template <Measure M> class Grower {
       desk.measure.begin(desk.known);
     }
     best.score = desk.measure.none();
+    desk.zero = desk.measure.nothing();
     const bool is_improved = scan(known, desk.measure, std::span<const double>(desk.known), std::span<const double>(desk.zero), false, limits(), desk.left, best);
     best.score.under = 0;  // another column's fraction is of other rows
     return is_improved;
@@ -298,6 +298,7 @@ template <Measure M> class Grower {
       }
     desk.measure.begin(node.total);
     best.score = desk.measure.none();
+    desk.zero = desk.measure.nothing();
     const std::span<const double> total(node.total), zero(desk.zero), absent(desk.missing);
     bool is_improved = scan(known, desk.measure, total, zero, true, limits(), desk.left, best);
     best.missing = is_improved ? 1 : -1;
@@ -614,14 +615,21 @@ template <Measure M> class Grower {
     } else {
       for (const uint32_t tag : own) node.counts[target_.class_of(tag)] += target_.weight_of(target_.row(tag));
     }
-    for (size_t k = 0; k < classes; ++k) {
-      node.weight += node.counts[k];
-      node.total[k] = settings_.is_cart ? node.counts[k] : node.counts[k] * target_.scale[k];
-    }
-    node.total[classes] = target_.counts_rows ? double(own.size()) : node.weight;
+    for (size_t k = 0; k < classes; ++k) node.weight += node.counts[k];
+    sum_classes(node, own, desk);
     if constexpr (requires { desk.measure.impurity(node.total); })
       node.impurity = desk.measure.impurity(node.total) / std::max(total({node.total.data(), classes}), 1e-300);
     decide(node);
+  }
+
+  // Masses from the counts where that is the same as row by row.
+  void sum_classes(Node& node, std::span<const uint32_t> own, const Desk& desk) const {
+    if (settings_.is_cart) {
+      for (const uint32_t tag : own) desk.measure.add(node.total.data(), tag);
+      return;
+    }
+    for (size_t k = 0; k < target_.classes; ++k) node.total[k] = node.counts[k] * target_.scale[k];
+    node.total.back() = target_.counts_rows ? double(own.size()) : node.weight;
   }
 
   // The class of least expected loss, the first one on equality.
