@@ -4,4 +4,5 @@
 NB_MODULE(_core, module) {
   module.doc() = "Kernels of baytree: rows in, statistics out.";
   bind_statistics(module);
+  bind_linear(module);
 }

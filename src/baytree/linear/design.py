@@ -1,0 +1,175 @@
+"""The design matrix: features of a table about their mean, in units of their spread, with a reference level left out.
+
+A design is learnt once and kept with the model, so that coefficients and explanations speak of the original columns.
+Features of numbers, levels and gaps come first and are dense; words of text columns come after them and are sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.linear.layout import VALUE, Layout, as_matrix, check_floats, check_integers
+from baytree.table import Column, Table, Tokens
+
+_FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
+
+
+class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"):
+    """The weights of a text column's words: a row's features are count · idf, divided by the length of that vector."""
+
+    column: int
+    idf: np.ndarray  # float64 [n_words]
+
+    def __post_init__(self) -> None:
+        check_floats("words", idf=self.idf)
+
+    def weigh(self, tokens: Tokens) -> np.ndarray:
+        """The tf-idf weight of each entry, rows of length 1. [n_entries]"""
+        weight = tokens.count * self.idf[tokens.code]
+        row = np.repeat(np.arange(len(tokens)), np.diff(tokens.start))
+        length = np.sqrt(np.bincount(row, weight * weight, minlength=len(tokens)))
+        return weight / np.where(length > 0, length, 1.0)[row]
+
+
+class Sparse(msgspec.Struct, frozen=True):
+    """Rows of features in compressed form."""
+
+    start: np.ndarray  # int64 [n_rows + 1]
+    code: np.ndarray  # int32 [n_entries], the feature
+    value: np.ndarray  # float64 [n_entries]
+    n_features: int
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def product(self, weight: np.ndarray) -> np.ndarray:
+        """rows @ weight. weight [n_features, k] → [n_rows, k]"""
+        out = np.zeros((len(self), weight.shape[1]))
+        _core.sparse_product(self.start, self.code, self.value, np.ascontiguousarray(weight), out)
+        return out
+
+
+class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="design"):
+    """Features of a table in standard units: (feature − centre) / scale. Words are scaled but not centred.
+
+    `reference` is the level left out of each nominal column, the first that occurs (-1: the column has none).
+    """
+
+    layout: Layout
+    centre: np.ndarray  # float64 [n_dense]
+    scale: np.ndarray  # float64 [n_features], > 0
+    reference: np.ndarray  # int32 [n_columns]
+    words: tuple[Words, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_floats("design", centre=self.centre, scale=self.scale)
+        check_integers("design", reference=self.reference)
+        if self.centre.shape != (self.n_dense,) or self.scale.shape != (len(self),) or not (self.scale > 0).all():
+            raise ValueError("design: a centre and a positive scale are needed for each feature")
+        if len(self.reference) != self.layout.n_columns:
+            raise ValueError("design: a reference level is needed for each column")
+        if any(not 0 <= text.column < self.layout.n_columns for text in self.words):
+            raise ValueError("design: words belong to a column that does not exist")
+
+    def __len__(self) -> int:
+        return self.n_dense + sum(len(text.idf) for text in self.words)
+
+    @property
+    def n_dense(self) -> int:
+        """The number of features that are not words."""
+        return len(self.layout)
+
+    @property
+    def source(self) -> np.ndarray:
+        """The column of each feature. [n_features]"""
+        return np.concatenate([self.layout.source, *(np.full(len(t.idf), t.column, np.int32) for t in self.words)])
+
+    def names(self, columns: tuple[Column, ...]) -> list[str]:
+        """What each feature is called: `age`, `colour=red`, `age is missing`, `review: word`."""
+        words = [f"{columns[t.column].name}: {word}" for t in self.words for word in columns[t.column].levels]
+        return self.layout.names(columns) + words
+
+    def features(self, table: Table, rows: slice = slice(None)) -> np.ndarray:
+        """The dense features of these rows in standard units. [n_rows, n_dense]"""
+        x = self._raw(table, rows)
+        with np.errstate(over="ignore"):
+            x -= self.centre
+            x /= self.scale[: self.n_dense]
+        return np.clip(x, -_FAR, _FAR, out=x)
+
+    def blocks(self, table: Table) -> Iterator[tuple[slice, np.ndarray]]:
+        """The dense features in standard units, a cache-sized block of rows at a time."""
+        step = max(1, min(2048, 4_000_000 // max(1, self.n_dense)))
+        for first in range(0, len(table), step):
+            rows = slice(first, min(first + step, len(table)))
+            yield rows, self.features(table, rows)
+
+    def text(self, table: Table) -> Iterator[tuple[slice, Sparse]]:
+        """The words of each text column in standard units, and which features they are."""
+        first = self.n_dense
+        for words in self.words:
+            own = slice(first, first + len(words.idf))
+            tokens = table.values[words.column]
+            value = words.weigh(tokens) / self.scale[own][tokens.code]
+            yield own, Sparse(tokens.start, tokens.code, value, len(words.idf))
+            first = own.stop
+
+    def scores(self, table: Table, weight: np.ndarray) -> np.ndarray:
+        """features @ weight, never with the features of all rows at once. weight [n_features, k] → [n_rows, k]"""
+        out = np.zeros((len(table), weight.shape[1]))
+        for rows, x in self.blocks(table):
+            out[rows] = x @ weight[: self.n_dense]
+        for own, words in self.text(table):
+            out += words.product(weight[own])
+        return out
+
+    def effects(self, table: Table, weight: np.ndarray) -> np.ndarray:
+        """What each column adds to each score. weight [n_features, k] → [n_rows, n_columns, k]"""
+        effect = np.zeros((len(table), self.layout.n_columns, weight.shape[1]))
+        for rows, x in self.blocks(table):
+            for j in np.unique(self.layout.source):
+                own = self.layout.of_column(int(j))
+                effect[rows, j] = x[:, own] @ weight[: self.n_dense][own]
+        for text, (own, words) in zip(self.words, self.text(table), strict=True):
+            effect[:, text.column] += words.product(weight[own])
+        return effect
+
+    def sparse(self, table: Table) -> Sparse:
+        """All features of all rows in compressed form, dense ones as full entries."""
+        parts = [_entries(self.features(table))] if self.n_dense else []
+        parts += [Sparse(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
+        return _side_by_side(parts, len(self))
+
+    def _raw(self, table: Table, rows: slice) -> np.ndarray:
+        whole = self.layout.view(table)
+        if whole is None:
+            return self.layout.matrix(table, rows)
+        x = np.array(whole[rows])
+        gap = np.isnan(x)
+        if gap.any():
+            x[gap] = np.broadcast_to(self.layout.fill, x.shape)[gap]
+        return x
+
+
+def _entries(x: np.ndarray) -> Sparse:
+    n, p = x.shape
+    code = np.tile(np.arange(p, dtype=np.int32), n)
+    return Sparse(np.arange(0, n * p + 1, max(p, 1), dtype=np.int64), code, np.ascontiguousarray(x).ravel(), p)
+
+
+def _side_by_side(parts: list[Sparse], n_features: int) -> Sparse:
+    """Rows joined end to end, features ascending."""
+    length = sum(np.diff(part.start) for part in parts)
+    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    code, value = np.empty(start[-1], np.int32), np.empty(start[-1])
+    at = start[:-1].copy()
+    for part in parts:
+        own = np.diff(part.start)
+        entry = np.repeat(at - part.start[:-1], own) + np.arange(len(part.code))
+        code[entry], value[entry] = part.code, part.value
+        at += own
+    return Sparse(start, code, value, n_features)

@@ -1,0 +1,118 @@
+"""How a design is learnt: stand-ins for gaps, reference levels, and the mean and spread of each feature."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.linear.design import Design, Words
+from baytree.linear.layout import VALUE, Layout, features_of, gaps_of
+from baytree.table import Kind, Table, Tokens
+
+MISSING_POLICIES = ("mean+indicator", "mean", "error")
+_ROWS = 2048
+
+
+def learn_design(
+    table: Table, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
+) -> Design:
+    """The design of a table's rows, each counted with its weight."""
+    gaps = gaps_of(table)
+    if missing == "error":
+        _refuse_gaps(table, gaps)
+    layout = features_of(table, ordinal, gaps & (missing == "mean+indicator"))
+    layout = _with_stand_ins(table, layout, gaps)
+    reference = _references(table, layout)
+    layout = layout.take(np.flatnonzero(layout.level != np.where(reference < 0, VALUE - 9, reference)[layout.source]))
+    words = tuple(_words(table, j) for j, column in enumerate(table.schema.columns) if column.kind is Kind.TEXT)
+    centre, spread = _moments(table, layout)
+    plain = Design(layout, centre, np.concatenate([np.ones(len(layout)), *(np.ones(len(w.idf)) for w in words)]), reference, words)
+    spread = np.concatenate([spread, *_word_spreads(table, plain)])
+    return msgspec.structs.replace(plain, scale=np.where(spread > 0, spread, 1.0)) if standardize else plain
+
+
+def _refuse_gaps(table: Table, gaps: np.ndarray) -> None:
+    if gaps.any():
+        name = table.schema.columns[int(np.argmax(gaps))].name
+        raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")
+
+
+def _with_stand_ins(table: Table, layout: Layout, gaps: np.ndarray) -> Layout:
+    """The mean of each column of numbers, and the commonest level of each other one, in place of a gap.
+
+    All columns get theirs: a gap may come for the first time with a row to be predicted.
+    """
+    fill, mode = layout.fill.copy(), layout.mode.copy()
+    numbers = layout.source[layout.level == VALUE]
+    complete = [j for j in numbers if not gaps[j]]
+    fill[complete] = _moments(table, layout.take(np.flatnonzero(np.isin(layout.source, complete))))[0]
+    for j in set(range(len(gaps))) - set(complete):
+        values = table.values[j]
+        if isinstance(values, Tokens):
+            continue
+        known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+        weight = table.weight * known
+        if j in numbers and weight.sum() > 0:
+            middle = float(values[np.argmax(weight > 0)])
+            fill[j] = middle + np.average(np.where(known, values, middle) - middle, weights=weight)
+        elif j not in numbers and weight.sum() > 0:
+            mode[j] = int(np.argmax(np.bincount(values[known], weight[known])))
+    return msgspec.structs.replace(layout, fill=fill, mode=mode)
+
+
+def _references(table: Table, layout: Layout) -> np.ndarray:
+    """The first level of each nominal column that occurs. int32 [n_columns]"""
+    reference = np.full(layout.n_columns, -1, np.int32)
+    for j in np.unique(layout.source[layout.level >= 0]):
+        codes = table.values[j][table.weight > 0]
+        reference[j] = max(0, codes[codes >= 0].min(initial=np.iinfo(np.int32).max)) if (codes >= 0).any() else 0
+    return reference
+
+
+def _moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation (divisor n) of each feature, a block of rows at a time."""
+    whole = layout.view(table)
+    pivot = _pivot(table, layout)
+    totals, means, squares = [], [], []
+    for first in range(0, len(table), _ROWS):
+        rows = slice(first, first + _ROWS)
+        weight = table.weight[rows]
+        total = weight.sum()
+        x = (whole[rows] if whole is not None else layout.matrix(table, rows)) - pivot
+        mean = weight @ x / total if total > 0 else np.zeros(len(layout))
+        x -= mean
+        totals.append(total)
+        means.append(mean)
+        squares.append(weight @ np.square(x, out=x))
+    share = np.array(totals) / np.sum(totals)
+    mean = share @ np.array(means)
+    variance = np.sum(squares, axis=0) / np.sum(totals) + share @ np.square(means - mean)
+    return pivot + mean, np.sqrt(variance)
+
+
+def _pivot(table: Table, layout: Layout) -> np.ndarray:
+    """A value of each feature, the median of about a hundred rows, so that a constant column is exactly constant."""
+    step = max(1, len(table) // 101)
+    whole = layout.view(table)
+    some = whole[::step] if whole is not None else layout.matrix(table.take(np.arange(0, len(table), step)))
+    return np.sort(some, axis=0)[len(some) // 2]
+
+
+def _words(table: Table, column: int) -> Words:
+    """The idf of each word, log((1 + n) / (1 + rows with the word)) + 1."""
+    tokens = table.values[column]
+    weight = np.repeat(table.weight, np.diff(tokens.start))
+    n_words = max(len(table.schema.columns[column].levels), int(tokens.code.max(initial=-1)) + 1)
+    rows_with = np.bincount(tokens.code, weight, minlength=n_words)
+    return Words(column, np.log((1 + table.weight.sum()) / (1 + rows_with)) + 1)
+
+
+def _word_spreads(table: Table, design: Design) -> list[np.ndarray]:
+    total = table.weight.sum()
+    spreads = []
+    for _, words in design.text(table):
+        weight = np.repeat(table.weight, np.diff(words.start))
+        mean = np.bincount(words.code, weight * words.value, minlength=words.n_features) / total
+        square = np.bincount(words.code, weight * words.value**2, minlength=words.n_features) / total
+        spreads.append(np.sqrt(np.maximum(square - mean**2, 0.0)))
+    return spreads
