@@ -3,6 +3,8 @@
 #include <stdexcept>
 
 #include "class_rows.hpp"
+#include "descent.hpp"
+#include "logistic.hpp"
 #include "sparse_rows.hpp"
 
 namespace {
@@ -56,6 +58,54 @@ void sparse_product(Vector<int64_t> start, Vector<int32_t> code, Vector<double> 
   baytree::sparse_product(x, flat(weight), weight.shape(1), flat(out), 0, x.rows());
 }
 
+double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Vector<int32_t> label,
+                    Vector<double> weight, Dense theta, size_t first, size_t last, DenseOutput share,
+                    DenseOutput gradient) {
+  const baytree::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const size_t k = theta.shape(1);
+  require(label.shape(0) == x.rows() && weight.shape(0) == x.rows() && first <= last && last <= x.rows() &&
+              share.shape(0) == x.rows() && share.shape(1) == k && gradient.shape(0) == theta.shape(0) &&
+              gradient.shape(1) == k,
+          "sparse_slope: the shapes do not fit");
+  for (size_t i = first; i < last; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < std::max<size_t>(k, 2), "sparse_slope: no such class");
+  nb::gil_scoped_release unlocked;
+  return baytree::sparse_slope(x, view(label), view(weight), flat(theta), k, first, last, flat(share), flat(gradient));
+}
+
+nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso, Output<double> theta,
+                       Output<double> slope, int64_t most, double tolerance) {
+  const size_t m = theta.shape(0);
+  require(matrix.shape(0) == m && matrix.shape(1) == m && ridge.shape(0) == m && lasso.shape(0) == m &&
+              slope.shape(0) == m,
+          "gram_descent: the shapes do not fit");
+  baytree::Sweeps done{};
+  {
+    nb::gil_scoped_release unlocked;
+    done = baytree::GramDescent(flat(matrix), view(ridge), view(lasso), view(theta), view(slope)).run(most, tolerance);
+  }
+  return nb::make_tuple(done.count, done.change);
+}
+
+double sparse_descent(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Dense share,
+                      Vector<double> weight, Vector<double> gradient, Vector<double> ridge, Vector<double> lasso,
+                      Output<double> theta, Output<double> score, Output<double> mix, Vector<int64_t> coordinates) {
+  const baytree::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const size_t n = share.shape(0), k = share.shape(1), m = theta.shape(0);
+  require(m == x.rows() * k && gradient.shape(0) == m && lasso.shape(0) == x.rows() && ridge.shape(0) == x.rows() && weight.shape(0) == n &&
+              score.shape(0) == n * k && mix.shape(0) == n,
+          "sparse_descent: the shapes do not fit");
+  for (const int64_t c : view(coordinates)) require(c >= 0 && static_cast<size_t>(c) < m, "sparse_descent: no such coordinate");
+  nb::gil_scoped_release unlocked;
+  return baytree::SparseDescent(x, flat(share), view(weight), view(gradient), view(ridge), view(lasso), k, view(theta),
+                                view(score), view(mix))
+      .sweep(view(coordinates));
+}
+
+void check_sparse(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, size_t features) {
+  sparse(start, code, value, features);
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& module) {
@@ -66,4 +116,18 @@ void bind_linear(nb::module_& module) {
   module.def("sparse_product", &sparse_product, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
              nb::arg("value").noconvert(), nb::arg("weight").noconvert(), nb::arg("out").noconvert(),
              "Adds compressed rows times a dense matrix to `out`.");
+  module.def("check_sparse", &check_sparse, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), "features"_a, "Refuses compressed rows that do not hold together.");
+  module.def("sparse_slope", &sparse_slope, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("label").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("theta").noconvert(), "first"_a, "last"_a, nb::arg("share").noconvert(),
+             nb::arg("gradient").noconvert(), "Loss of some compressed rows; adds their gradient, writes their shares.");
+  module.def("gram_descent", &gram_descent, nb::arg("matrix").noconvert(), nb::arg("ridge").noconvert(),
+             nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("slope").noconvert(), "most"_a,
+             "tolerance"_a, "Coordinate descent on a quadratic given by its matrix; (sweeps, last change).");
+  module.def("sparse_descent", &sparse_descent, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("share").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("gradient").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(),
+             nb::arg("score").noconvert(), nb::arg("mix").noconvert(), nb::arg("coordinates").noconvert(),
+             "One sweep of coordinate descent on a quadratic given by compressed columns; the largest change.");
 }
