@@ -65,6 +65,30 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return np.concatenate([np.zeros_like(scores), scores], axis=-1)
 
 
+class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="logistic"):
+    """Logistic regression: linear scores and, where nothing was penalised, how sure their coefficients are."""
+
+    linear: LinearModel
+    covariance: np.ndarray  # float64 [m, m] of the coefficients in standard units, the constant last; or [0, 0]
+    total: float  # sum of the weights
+
+    def __post_init__(self) -> None:
+        check_floats("logistic", covariance=self.covariance)
+        k, q = len(self.linear.intercept), len(self.linear.design) + 1
+        sizes = (0, q if self.linear.link == "sigmoid" else (k - 1) * q, k * q)
+        if self.covariance.shape not in [(m, m) for m in sizes]:
+            raise ValueError("logistic: the covariance must fit the coefficients")
+
+    @property
+    def design(self) -> Design:
+        """The features."""
+        return self.linear.design
+
+    def probabilities(self, table: Table) -> np.ndarray:
+        """The probability of each class. [n_rows, n_classes]"""
+        return self.linear.probabilities(table)
+
+
 class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
     """Gaussian classes with one covariance: linear scores, and the axes that keep the classes apart."""
 

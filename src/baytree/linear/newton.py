@@ -15,10 +15,16 @@ _GOOD = 0.1  # a step that leaves more of the violation than this calls for a ne
 _SWEEPS = 200  # at most, before the support is solved for directly: Ctrl-C is heard in between
 
 
-def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is paid for."""
-    here = rows.slope(theta, curvature=True)
-    curvature, worst = here.curvature, violations(here, penalty, theta).max()
+def newton(
+    rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curvature: np.ndarray | None = None
+) -> Fit:
+    """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is paid for.
+
+    `curvature` is one from nearby (the last penalty of a path), where there is one.
+    """
+    here = rows.slope(theta, curvature=curvature is None)
+    curvature = here.curvature if curvature is None else curvature
+    worst = violations(here, penalty, theta).max()
     track = [value(here, penalty, theta)]
     n_iter = 0
     while worst > aim.ideal and n_iter < aim.max_iter:
@@ -35,7 +41,8 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fi
         if worst > _GOOD * before:
             here = rows.slope(theta, curvature=True)
             curvature = here.curvature
-    return Fit(theta, float(worst), n_iter, tuple(track), _grows(rows, penalty, theta, here, curvature))
+    grows = _grows(rows, penalty, theta, here, curvature)
+    return Fit(theta, float(worst), n_iter, tuple(track), grows, curvature)
 
 
 def backtrack(

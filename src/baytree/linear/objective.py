@@ -41,6 +41,7 @@ class Fit(msgspec.Struct, frozen=True):
     n_iter: int
     losses: tuple[float, ...] = ()  # the objective after each step
     is_separable: bool = False  # no finite optimum: coefficients grow for ever
+    curvature: np.ndarray | None = None  # of the loss, near the end
 
 
 class Aim(msgspec.Struct, frozen=True):

@@ -15,10 +15,10 @@ _MANY = 40_000  # rows; from here on a tenth of them gives the first steps
 
 
 def optimum(
-    rows: DenseRows | SparseRows, penalty: Penalty, aim: Aim, start: np.ndarray | None = None, solver: str = "auto"
+    rows: DenseRows | SparseRows, penalty: Penalty, aim: Aim, start: Fit | None = None, solver: str = "auto"
 ) -> Fit:
-    """The coefficients that minimise the objective."""
-    theta = np.zeros((rows.k, rows.q)) if start is None else start
+    """The coefficients that minimise the objective, from those of a nearby problem where there is one."""
+    theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
     if solver == "lbfgs":
         _refuse_lasso(penalty, solver)
         return lbfgs(rows, penalty, theta, aim)
@@ -28,14 +28,14 @@ def optimum(
         return lbfgs(rows, penalty, theta, aim)
     if start is None and len(rows.label) >= max(_MANY, 100 * rows.k * rows.q):
         theta = newton(rows.every(10), penalty, theta, Aim(1e-3, 20, 1e-3)).theta
-    return newton(rows, penalty, theta, aim) if penalty.is_smooth else working_sets(rows, penalty, theta, aim)
+    if penalty.is_smooth or rows.q <= _room(rows):
+        return newton(rows, penalty, theta, aim, None if start is None else start.curvature)
+    return working_sets(rows, penalty, theta, aim)
 
 
 def working_sets(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     """The optimum over the features that matter, widened by those that then violate optimality, until none does."""
-    room = max(50, _NEWTON // rows.k // 4)
-    if rows.q <= room:
-        return newton(rows, penalty, theta, aim)
+    room = _room(rows)
     used = np.flatnonzero(theta.any(axis=0) | (penalty.lasso == 0))
     n_iter, track = 0, []
     while True:
@@ -124,6 +124,11 @@ def safe_rate(rows: DenseRows | SparseRows, penalty: Penalty) -> float:
         size = float(np.linalg.norm(back))
         x = back[None] / max(size, 1e-300)
     return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
+
+
+def _room(rows: DenseRows) -> int:
+    """How many features are solved for at once where |θ| is paid for."""
+    return max(50, _NEWTON // rows.k // 4)
 
 
 def _sparse_step(
