@@ -1,1 +1,37 @@
+"""baytree: classifiers that a person can read.
+
+>>> import baytree as bt
+>>> bt.__version__
+'0.1.0'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+
+# Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
+# model start without scikit-learn.
+_HOMES = {
+    "Column": "table",
+    "Kind": "table",
+    "NaiveBayesClassifier": "bayes.classifiers",
+    "Schema": "table",
+    "Text": "table",
+    "load": "storage",
+    "save": "storage",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,7 +6,7 @@ encoded by a schema. Nothing behind this module looks at a data frame, and nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -71,6 +71,24 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return str(np.datetime64(int(value), self.unit))
         return f"{value:.6g}"
 
+    def union(self, other: Column) -> Column:
+        """The column that knows the levels of both: sorted, unless their order was declared."""
+        if self == other:
+            return self
+        if self.kind is not other.kind or (self.unit is None) != (other.unit is None):
+            raise ValueError(
+                f"column {self.name!r} is {self.kind} in one table and {other.kind} in the other; "
+                f"declare it, for example schema={{{self.name!r}: 'nominal'}}"
+            )
+        known = set(self.levels)
+        new = tuple(level for level in other.levels if level not in known)
+        if not new:
+            return self
+        if self.kind is Kind.ORDINAL:
+            return msgspec.structs.replace(self, levels=_joined_ranks(self.name, self.levels, other.levels, new))
+        levels = self.levels + new if self.declared else sorted_levels(self.levels + new)
+        return msgspec.structs.replace(self, levels=levels)
+
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The column to be predicted: its classes in code order, or None where it is a number.
@@ -83,19 +101,41 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dtype: str = "object"
     declared: bool = False
 
+    def union(self, other: Target) -> Target:
+        """The target that knows the classes of both: sorted, unless their order was declared."""
+        if self.classes == other.classes or other.classes is None or self.classes is None:
+            return self
+        new = [label for label in other.classes if label not in set(self.classes)]
+        if not new:
+            return self
+        classes = self.classes + tuple(new) if self.declared else sorted_levels([*self.classes, *new])
+        return Target(self.name, classes, _common_dtype(self.dtype, other.dtype), self.declared)
+
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The columns in order and the target. Prints as a table that a person can check."""
 
     columns: tuple[Column, ...]
     target: Target | None = None
-    named: bool = True  # False where the rows came as an array: columns go by position
-    left_out: tuple[str, ...] = ()  # columns that only identify rows
+    inputs: tuple[str, ...] = ()  # every column that was given, in order, also those that only identify rows
+    is_named: bool = True  # False where the rows came as an array: columns go by position
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that were given but only identify rows."""
+        kept = set(self.names)
+        return tuple(name for name in self.inputs if name not in kept)
+
+    def union(self, other: Schema) -> Schema:
+        """The schema that knows the levels and classes of both; a column must be of one kind in both."""
+        columns = tuple(column.union(other[column.name]) for column in self.columns)
+        target = self.target.union(other.target) if self.target and other.target else self.target
+        return msgspec.structs.replace(self, columns=columns, target=target)
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -125,6 +165,24 @@ class Tokens(msgspec.Struct, frozen=True):
         return len(self.start) - 1
 
 
+class SparseColumns(msgspec.Struct, frozen=True):
+    """The columns of a sparse matrix, each made dense only when it is asked for; what is not stored is 0."""
+
+    matrix: Any  # scipy.sparse, by rows, float64
+
+    def __len__(self) -> int:
+        return self.matrix.shape[1]
+
+    def __getitem__(self, column: int) -> np.ndarray:
+        if not 0 <= column < len(self):
+            raise IndexError(column)
+        return self.matrix[:, [column]].toarray().ravel()
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        by_column = self.matrix.tocsc()
+        return (by_column[:, [j]].toarray().ravel() for j in range(len(self)))
+
+
 Values = np.ndarray | Tokens
 
 
@@ -137,7 +195,7 @@ class Table(msgspec.Struct, frozen=True):
     """
 
     schema: Schema
-    values: tuple[Values, ...]
+    values: tuple[Values, ...] | SparseColumns
     weight: np.ndarray  # [n_rows]
     label: np.ndarray | None = None  # [n_rows]
     is_unweighted: bool = False  # every weight is 1
@@ -151,11 +209,22 @@ class Table(msgspec.Struct, frozen=True):
         target = self.schema.target
         return len(target.classes) if target and target.classes is not None else 0
 
+    def rows(self, first: int, last: int) -> Table:
+        """The table of rows first … last − 1, sharing their memory."""
+        part = slice(first, last)
+        return Table(
+            self.schema,
+            self._each(lambda values: _slice(values, first, last)),
+            self.weight[part],
+            None if self.label is None else self.label[part],
+            self.is_unweighted,
+        )
+
     def take(self, rows: np.ndarray) -> Table:
         """The table of these rows (indices or a mask)."""
         return Table(
             self.schema,
-            tuple(_take(values, rows) for values in self.values),
+            self._each(lambda values: _take(values, rows)),
             self.weight[rows],
             None if self.label is None else self.label[rows],
             self.is_unweighted,
@@ -163,10 +232,84 @@ class Table(msgspec.Struct, frozen=True):
 
     def select(self, columns: Sequence[int]) -> Table:
         """The table of these columns only, in this order."""
-        schema = Schema(
-            tuple(self.schema.columns[j] for j in columns), self.schema.target, self.schema.named, self.schema.left_out
-        )
-        return Table(schema, tuple(self.values[j] for j in columns), self.weight, self.label, self.is_unweighted)
+        schema = msgspec.structs.replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
+        if isinstance(self.values, SparseColumns):
+            values: Any = SparseColumns(self.values.matrix[:, list(columns)])
+        else:
+            values = tuple(self.values[j] for j in columns)
+        return Table(schema, values, self.weight, self.label, self.is_unweighted)
+
+    def _each(self, part: Callable[[Any], Any]) -> Any:
+        if isinstance(self.values, SparseColumns):
+            return SparseColumns(part(self.values.matrix))
+        return tuple(part(values) for values in self.values)
+
+
+def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
+    """Numeric columns as matrices [n_rows, k], in order and together all columns, without copying what lies together.
+
+    Columns of one array, or of one block of a frame, are a view of it; columns that lie apart are stacked in eights.
+    """
+    if isinstance(table.values, SparseColumns):
+        for k in range(0, len(columns), 64):
+            yield table.values.matrix[:, columns[k : k + 64]].toarray()
+        return
+    yield from _runs([table.values[j] for j in columns])
+
+
+def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:
+    first = 0
+    while first < len(arrays):
+        last = _end_of_run(arrays, first)
+        if last - first > 1:
+            step = _address(arrays[first + 1]) - _address(arrays[first])
+            shape = (len(arrays[first]), last - first)
+            yield np.lib.stride_tricks.as_strided(
+                arrays[first], shape, (arrays[first].strides[0], step), writeable=False
+            )
+        else:
+            last = next(
+                (k for k in range(first + 1, min(first + 8, len(arrays))) if _end_of_run(arrays, k) - k > 1),
+                min(first + 8, len(arrays)),
+            )
+            yield np.stack(arrays[first:last]).T
+        first = last
+
+
+def _end_of_run(arrays: Sequence[Any], first: int) -> int:
+    """Where the columns from `first` on stop lying at one and the same distance."""
+    last = first + 1
+    while last < len(arrays) and arrays[last].strides == arrays[first].strides:
+        step = _address(arrays[last]) - _address(arrays[last - 1])
+        if abs(step) % 8 or (last > first + 1 and step != _address(arrays[first + 1]) - _address(arrays[first])):
+            break
+        if not _lies_within(arrays[last], arrays[first]):
+            break
+        last += 1
+    return last
+
+
+def _lies_within(array: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two columns are parts of one array: only then may the memory between them be spanned."""
+    return array.base is not None and other.base is not None and _owner(array) is _owner(other)
+
+
+def _owner(array: Any) -> Any:
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _slice(values: Values, first: int, last: int) -> Values:
+    if not isinstance(values, Tokens):
+        return values[first:last]
+    start = values.start[first : last + 1]
+    entries = slice(start[0], start[-1])
+    return Tokens(start - start[0], values.code[entries], values.count[entries], values.missing[first:last])
 
 
 def _take(values: Values, rows: np.ndarray) -> Values:
@@ -177,6 +320,43 @@ def _take(values: Values, rows: np.ndarray) -> Values:
     start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     entry = np.repeat(values.start[rows] - start[:-1], length) + np.arange(start[-1])
     return Tokens(start, values.code[entry], values.count[entry], values.missing[rows])
+
+
+def sorted_levels(levels: Iterable) -> tuple:
+    """Levels in an order that depends on nothing but themselves: numbers first, then strings, then all others."""
+    try:
+        return tuple(sorted(levels))
+    except TypeError:
+        return tuple(sorted(levels, key=_sort_key))
+
+
+def _sort_key(level: Any) -> tuple[int, Any, str]:
+    if isinstance(level, (bool, int, float)):
+        return (0, level, "")
+    if isinstance(level, str):
+        return (1, 0, level)
+    return (2, 0, f"{type(level).__name__} {level!r}")
+
+
+def level_map(old: Sequence, new: Sequence) -> np.ndarray:
+    """For each new level its old code, −1 where it is new."""
+    place = {level: code for code, level in enumerate(old)}
+    return np.array([place.get(level, -1) for level in new], np.int64)
+
+
+def _joined_ranks(name: str, ranks: tuple, others: tuple, new: tuple) -> tuple:
+    """The longer order, where it contains the shorter one."""
+    if set(others) >= set(ranks) and tuple(level for level in others if level in set(ranks)) == ranks:
+        return others
+    raise ValueError(
+        f"column {name!r}: the place of {new[0]!r} among {list(ranks)} is not known; declare all levels in order"
+    )
+
+
+def _common_dtype(left: str, right: str) -> str:
+    if "object" in (left, right) or left == right:
+        return left if left == right else "object"
+    return np.result_type(np.dtype(left), np.dtype(right)).str
 
 
 _SHOWN_LEVELS = 60  # characters

@@ -1,5 +1,105 @@
+// Bindings of counting, moments and factorising.
+#include <nanobind/stl/tuple.h>
+
+#include "counts.hpp"
+#include "factorise.hpp"
 #include "families.hpp"
+#include "moments.hpp"
+
+using namespace baytree;
+
+namespace {
+
+// Columns are taken in stripes, so that a chunk stays in the cache and the exact cells of very wide tables stay few.
+constexpr std::size_t stripe = 64;
+
+using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+using Limbs = nb::ndarray<nb::numpy, std::int64_t>;
+
+Matrix matrix_of(const Strided& values) {
+  return {values.data(), values.shape(0), values.shape(1), values.stride(0), values.stride(1)};
+}
+
+nb::tuple as_tuple(ExactTable&& table, std::size_t n_cells) {
+  const std::size_t width = table.width;
+  const int low = table.low;
+  return nb::make_tuple(to_numpy(std::move(table.limbs), {n_cells, width}), low);
+}
+
+// A tuple of stripes; each is (weight, total, square) and each of those (limbs [n_classes * n_columns, width], low).
+nb::list moments(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes) {
+  const Matrix whole = matrix_of(values);
+  nb::list stripes;
+  for (std::size_t first = 0; first < whole.n_columns; first += stripe) {
+    Matrix part = whole;
+    part.data += static_cast<std::ptrdiff_t>(first) * whole.column_step;
+    part.n_columns = std::min(stripe, whole.n_columns - first);
+    MomentCells cells(n_classes, part.n_columns);
+    ExactTable tables[3];
+    {
+      nb::gil_scoped_release released;
+      MomentKernel kernel(part, view(label), view(weight), cells);
+      kernel.observe();
+      tables[0] = export_cells(cells.weight);
+      tables[1] = export_cells(cells.total);
+      tables[2] = export_cells(cells.square);
+    }
+    const std::size_t n_cells = n_classes * part.n_columns;
+    stripes.append(nb::make_tuple(as_tuple(std::move(tables[0]), n_cells), as_tuple(std::move(tables[1]), n_cells),
+                                  as_tuple(std::move(tables[2]), n_cells), part.n_columns));
+  }
+  return stripes;
+}
+
+void check_codes(std::span<const std::int32_t> code, std::span<const std::int32_t> label, std::size_t n_levels, std::size_t n_classes) {
+  if (code.size() != label.size()) throw nb::value_error("codes and labels differ in length");
+  for (const std::int32_t c : code)
+    if (c < -1 || c >= static_cast<std::int64_t>(n_levels)) throw nb::value_error("a code is out of range");
+  for (const std::int32_t c : label)
+    if (c < 0 || c >= static_cast<std::int64_t>(n_classes)) throw nb::value_error("a label is out of range");
+}
+
+Limbs count_unweighted(const Vector<std::int32_t>& code, const Vector<std::int32_t>& label, std::size_t n_levels, std::size_t n_classes) {
+  std::vector<std::int64_t> counts;
+  {
+    nb::gil_scoped_release released;
+    check_codes(view(code), view(label), n_levels, n_classes);
+    counts = count_rows(view(code), view(label), n_levels, n_classes);
+  }
+  return to_numpy(std::move(counts), {n_levels + 1, n_classes});
+}
+
+nb::tuple count_weighted(const Vector<std::int32_t>& code, const Vector<std::int32_t>& label, const Vector<double>& weight,
+                         std::size_t n_levels, std::size_t n_classes) {
+  ExactTable table;
+  {
+    nb::gil_scoped_release released;
+    check_codes(view(code), view(label), n_levels, n_classes);
+    if (view(weight).size() != view(code).size()) throw nb::value_error("codes and weights differ in length");
+    table = count_weights(view(code), view(label), view(weight), n_levels, n_classes);
+  }
+  return as_tuple(std::move(table), (n_levels + 1) * n_classes);
+}
+
+nb::tuple factorise_items(const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& items) {
+  Factorised result;
+  {
+    nb::gil_scoped_release released;
+    result = factorise(items.data(), items.shape(0), items.shape(1));
+  }
+  const std::size_t n_items = result.code.size(), n_distinct = result.first.size();
+  return nb::make_tuple(to_numpy(std::move(result.code), {n_items}), to_numpy(std::move(result.first), {n_distinct}));
+}
+
+}  // namespace
 
 void bind_statistics(nb::module_& module) {
-  module.def("hello", [](Vector<double> x) { return view(x).size(); }, nb::arg("x").noconvert());
+  module.def("moments", &moments, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a,
+             "Exact weight, sum and sum of squares of each column in each class; an empty weight means 1.");
+  module.def("count", &count_unweighted, "code"_a.noconvert(), "label"_a.noconvert(), "n_levels"_a, "n_classes"_a,
+             "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
+  module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
+             "n_levels"_a, "n_classes"_a, "Weights per level and class as limbs and their lowest limb, not yet carried.");
+  module.def("factorise", &factorise_items, "items"_a.noconvert(),
+             "Codes in order of first appearance and where each distinct item appears first; items are rows of bytes.");
 }

@@ -1,0 +1,169 @@
+"""Naive Bayes: what it has seen, and the model that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from ..model import Evidence, Explanation, softmax
+from ..parts import by_rows
+from ..statistics import Counts, Moments
+from ..table import Column, Schema, Table, Target, level_map
+from .events import EVENTS, Estimation, Likelihood, class_shares
+
+
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Columns that one event model looks at together."""
+
+    event: str
+    columns: tuple[int, ...]
+
+
+class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):
+    """Everything that naive Bayes keeps of the rows: class weights, and one statistic per group of columns."""
+
+    groups: tuple[Group, ...]
+    classes: Counts  # [n_classes + 1, 1]
+    statistics: tuple[Moments | Counts, ...]
+
+    @classmethod
+    def of(cls, table: Table, groups: Sequence[Group]) -> Self:
+        """The statistics of the rows of a table."""
+        weight = None if table.is_unweighted else table.weight
+        classes = Counts.of(table.label, np.zeros(len(table), np.int32), weight, table.n_classes, 1)
+        return cls(tuple(groups), classes, tuple(EVENTS[g.event].observe(table, g.columns) for g in groups))
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.statistics, other.statistics, strict=True)
+        return type(self)(self.groups, self.classes + other.classes, tuple(a + b for a, b in pairs))
+
+    def __sub__(self, other: Self) -> Self:
+        pairs = zip(self.statistics, other.statistics, strict=True)
+        return type(self)(self.groups, self.classes - other.classes, tuple(a - b for a, b in pairs))
+
+    def grown(self, old: Schema, new: Schema) -> Self:
+        """The same statistics under a schema with other levels or classes."""
+        if old.columns == new.columns and old.target == new.target:
+            return self
+        classes = level_map(old.target.classes, new.target.classes)
+        recoded = tuple(
+            _recoded(
+                statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes
+            )
+            for group, statistic in zip(self.groups, self.statistics, strict=True)
+        )
+        return type(self)(self.groups, self.classes.recoded(classes, np.zeros(1, int)), recoded)
+
+    def shrunk(self, schema: Schema) -> tuple[Schema, Self]:
+        """Without the collected levels and classes that no row is left of."""
+        target = _kept_classes(schema.target, self.classes.known()[:, 0])
+        columns = list(schema.columns)
+        for group, statistic in zip(self.groups, self.statistics, strict=True):
+            if isinstance(statistic, Counts):
+                columns[group.columns[0]] = _kept_levels(columns[group.columns[0]], statistic.known().sum(axis=1))
+        smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
+        return smaller, self.grown(schema, smaller)
+
+
+class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes"):
+    """argmax_c log p(c) + Σ_j log p(x_j | c), a missing value adding nothing."""
+
+    log_prior: np.ndarray  # [n_classes]
+    likelihoods: tuple[Likelihood, ...]
+
+    def __post_init__(self) -> None:
+        if self.log_prior.dtype != np.float64 or self.log_prior.ndim != 1 or not len(self.log_prior):
+            raise ValueError("naive Bayes needs a prior for each class")
+        if np.isnan(self.log_prior).any() or not np.isfinite(self.log_prior.max()):
+            raise ValueError("a prior is a probability, and not all are 0")
+
+    @classmethod
+    def derive(cls, seen: Seen, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
+        """The model that follows from what was seen; `prior` replaces the classes' own shares."""
+        shares = class_shares(seen.classes, estimation) if prior is None else prior
+        likelihoods = tuple(
+            EVENTS[group.event].derive(statistic, group.columns, schema, estimation)
+            for group, statistic in zip(seen.groups, seen.statistics, strict=True)
+        )
+        with np.errstate(divide="ignore"):
+            return cls(np.log(shares), likelihoods)
+
+    def scores(self, table: Table) -> np.ndarray:
+        """log p(c) + Σ log p(x_j | c): [n_rows, n_classes]."""
+        scores = np.tile(self.log_prior, (len(table), 1))
+        by_rows(table, lambda part, first, last: self._add(part, scores[first:last]))
+        return scores
+
+    def _add(self, table: Table, scores: np.ndarray) -> None:
+        for likelihood in self.likelihoods:
+            likelihood.add_scores(table, scores)
+
+    def probabilities(self, table: Table) -> np.ndarray:
+        """The posterior of each class; where every class is impossible, the prior."""
+        scores = self.scores(table)
+        impossible = np.isneginf(scores).all(axis=1)
+        scores[impossible] = self.log_prior
+        return softmax(scores)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """Each column's log-likelihood in each class, in the order of the columns."""
+        effects: dict[int, np.ndarray] = {}
+        for likelihood in self.likelihoods:
+            effects.update(zip(likelihood.columns, likelihood.effects(table), strict=True))
+        order = sorted(effects)
+        probability = self.probabilities(table)
+        names = [table.schema.columns[j] for j in order]
+        return [
+            Explanation(
+                table.schema.target.classes,
+                self.log_prior,
+                tuple(
+                    Evidence(column.name, column.show(table.values[j][row]), effects[j][row])
+                    for column, j in zip(names, order, strict=True)
+                ),
+                probability[row],
+                "log-likelihood",
+            )
+            for row in range(len(table))
+        ]
+
+    def describe(self, schema: Schema) -> str:
+        """Priors and class-conditional distributions as a table."""
+        classes = [str(label) for label in schema.target.classes]
+        lines = [("prior", [f"{p:.3f}" for p in np.exp(self.log_prior)])]
+        ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
+        lines += [line for likelihood in ordered for line in likelihood.describe(schema)]
+        return _aligned([("", classes), *lines], f"naive Bayes for {schema.target.name}")
+
+
+def _recoded(statistic: Moments | Counts, levels: list[np.ndarray], classes: np.ndarray) -> Moments | Counts:
+    if isinstance(statistic, Moments):
+        return statistic.recoded(classes)
+    return statistic.recoded(levels[0], classes)
+
+
+def _kept_levels(column: Column, weight: np.ndarray) -> Column:
+    if column.declared:
+        return column
+    kept = tuple(level for level, w in zip(column.levels, weight, strict=True) if w > 0)
+    return msgspec.structs.replace(column, levels=kept)
+
+
+def _kept_classes(target: Target, weight: np.ndarray) -> Target:
+    kept = tuple(label for label, w in zip(target.classes, weight, strict=True) if w > 0)
+    if not kept:
+        raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
+    return msgspec.structs.replace(target, classes=kept)
+
+
+def _aligned(rows: list[tuple[str, list[str]]], title: str) -> str:
+    width = max(len(name) for name, _ in rows)
+    widths = [max(len(cells[c]) for _, cells in rows) for c in range(len(rows[0][1]))]
+    lines = [
+        f"{name:<{width}}  " + "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+        for name, cells in rows
+    ]
+    return "\n".join([title, *lines])

@@ -1,0 +1,282 @@
+"""Statistics: values made from rows. Those of parts add up to those of the whole, and can be taken away again.
+
+Every field is an array, a statistic or a tuple of them. `ExactSum` is the ground: sums of doubles without any rounding,
+so neither the order of rows, nor the boundaries of parts, nor the number of threads can change one bit of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from . import _core
+
+_BITS = 32
+_MASK = (1 << _BITS) - 1
+_UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/exact.hpp
+
+
+class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An array of exact numbers in base 2^32: the limb at `low` first, the last limb signed.
+
+    The window of limbs is always the smallest one, so equal sums are equal arrays.
+
+    >>> a = ExactSum.of(np.array([0.1, 1e300])); b = ExactSum.of(np.array([0.2, 1.0]))
+    >>> ((a + b) - b) == a
+    True
+    """
+
+    limbs: np.ndarray  # int64 [..., width]
+    low: int = _UNIT
+
+    def __post_init__(self) -> None:
+        if self.limbs.dtype != np.int64 or self.limbs.ndim < 1 or self.limbs.shape[-1] < 1:
+            raise ValueError("the limbs of an exact sum are 64-bit integers, at least one per number")
+        if not 0 <= self.low <= self.low + self.limbs.shape[-1] <= 256:
+            raise ValueError("an exact sum lies outside the range of doubles")
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Self:
+        """The exact numbers equal to these doubles or integers."""
+        values = np.asarray(values)
+        if values.dtype.kind in "iu":
+            return cls.carried(np.stack([values & _MASK, values >> _BITS], axis=-1).astype(np.int64), _UNIT)
+        fraction, exponent = np.frexp(values)
+        integer = np.ldexp(fraction, 53).astype(np.int64)
+        position = exponent.astype(np.int64) - 53 + _BITS * _UNIT  # of the lowest bit, counted from limb 0
+        limbs = np.zeros((*values.shape, 256), np.int64)
+        # two halves of 26 and 27 bits, so that a shift within a limb stays inside 64 bits
+        for half, place in ((integer & ((1 << 26) - 1), position), (integer >> 26, position + 26)):
+            limb = (place // _BITS)[..., None]
+            shifted = (half << (place % _BITS))[..., None]
+            np.put_along_axis(limbs, limb, np.take_along_axis(limbs, limb, -1) + shifted, -1)
+        return cls.carried(limbs, 0)
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...]) -> Self:
+        """Exact zeros."""
+        return cls(np.zeros((*shape, 1), np.int64))
+
+    @classmethod
+    def carried(cls, limbs: np.ndarray, low: int) -> Self:
+        """The canonical form of limbs of any size below 2^62."""
+        wide = np.empty((*limbs.shape[:-1], limbs.shape[-1] + 2), np.int64)
+        carry = np.zeros(limbs.shape[:-1], np.int64)
+        for k in range(limbs.shape[-1]):
+            total = limbs[..., k] + carry
+            wide[..., k] = total & _MASK
+            carry = total >> _BITS
+        wide[..., -2] = carry & _MASK
+        wide[..., -1] = carry >> _BITS
+        return cls(*_trimmed(wide, low))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array of numbers."""
+        return self.limbs.shape[:-1]
+
+    def __add__(self, other: Self) -> Self:
+        left, right, low = _aligned(self, other)
+        return type(self).carried(left + right, low)
+
+    def __sub__(self, other: Self) -> Self:
+        left, right, low = _aligned(self, other)
+        return type(self).carried(left - right, low)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactSum) and self.low == other.low and np.array_equal(self.limbs, other.limbs)
+
+    def __hash__(self) -> int:
+        return hash((self.low, self.limbs.tobytes()))
+
+    def integers(self) -> list[int]:
+        """The numbers, flattened, as Python integers in units of 2^(32 (low − 101))."""
+        flat = self.limbs.reshape(-1, self.limbs.shape[-1])
+        body = flat[:, :-1].astype("<u4")
+        top = flat[:, -1].tolist()
+        size = 4 * body.shape[1]
+        raw = np.ascontiguousarray(body).tobytes()
+        shift = _BITS * body.shape[1]
+        return [
+            int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)
+        ]
+
+    @property
+    def exponent(self) -> int:
+        """The power of two that is the unit of `integers`."""
+        return _BITS * (self.low - _UNIT)
+
+    def rounded(self, exponent: int = 0) -> np.ndarray:
+        """The numbers times 2^−exponent as doubles: exact below 2^53, else the nearest but for the last bit."""
+        weight = _BITS * (np.arange(self.limbs.shape[-1]) + self.low - _UNIT) - exponent
+        value = np.zeros(self.shape)
+        for k in reversed(range(self.limbs.shape[-1])):  # from the top, where the sign cancels without rounding
+            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), int(weight[k]))
+        return value
+
+    @property
+    def magnitude(self) -> int:
+        """A power of two that no number reaches."""
+        return _BITS * (self.low + self.limbs.shape[-1] - _UNIT)
+
+    def summed(self) -> Self:
+        """The sum over the first axis, which stays with length 1."""
+        return type(self).carried(self.limbs.sum(axis=0, keepdims=True), self.low)
+
+    def take(self, index: np.ndarray, axis: int = 0) -> Self:
+        """The numbers at these places along an axis; −1 gives zero."""
+        taken = np.moveaxis(np.take(self.limbs, np.maximum(index, 0), axis), axis, 0).copy()
+        taken[np.asarray(index) < 0] = 0
+        return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
+
+
+def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:
+    """Exact sums side by side along an axis."""
+    low = min(part.low for part in sums)
+    high = max(part.low + part.limbs.shape[-1] for part in sums)
+    windows = [_window(part, low, high + 1) for part in sums]
+    return ExactSum.carried(np.concatenate(windows, axis), low)
+
+
+class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="counts"):
+    """The weight of every level in every class; missing values are counted apart, before the first level."""
+
+    cells: ExactSum  # [n_levels + 1, n_classes]
+
+    @classmethod
+    def of(cls, code: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_levels: int, n_classes: int) -> Self:
+        """Counts of these rows; a weight of None is 1 for every row."""
+        code, label = np.ascontiguousarray(code), np.ascontiguousarray(label)
+        if weight is None:
+            return cls(ExactSum.of(_core.count(code, label, n_levels, n_classes)))
+        limbs, low = _core.count_weighted(code, label, np.ascontiguousarray(weight), n_levels, n_classes)
+        return cls(ExactSum.carried(limbs.reshape(n_levels + 1, n_classes, -1), low))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.cells + other.cells)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.cells - other.cells)
+
+    def recoded(self, levels: np.ndarray, classes: np.ndarray) -> Self:
+        """The same counts under other codes: entry k tells which old level (or class) the new k was, −1 for none."""
+        levels = np.concatenate([[0], np.where(levels < 0, -1, levels + 1)])
+        return type(self)(self.cells.take(levels, 0).take(classes, 1))
+
+    def known(self, exponent: int = 0) -> np.ndarray:
+        """The weight of each level in each class, times 2^−exponent: float64 [n_levels, n_classes]."""
+        return self.cells.rounded(exponent)[1:]
+
+
+class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="moments"):
+    """Weight, sum and sum of squares of the known values of columns in classes, exactly."""
+
+    weight: ExactSum  # [n_classes, n_columns]
+    total: ExactSum  # [n_classes, n_columns]
+    square: ExactSum  # [n_classes, n_columns]
+
+    @classmethod
+    def of(cls, values: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
+        """Moments of a matrix [n_rows, n_columns], wherever its values lie in memory."""
+        unit = np.empty(0) if weight is None else np.ascontiguousarray(weight)
+        stripes = _core.moments(values, np.ascontiguousarray(label), unit, n_classes)
+        columns = [[_table(part, n_classes, stripe[3]) for part in stripe[:3]] for stripe in stripes]
+        if not columns:
+            return cls(*(ExactSum.zeros((n_classes, 0)) for _ in range(3)))
+        return cls(*(joined([column[k] for column in columns], 1) for k in range(3)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The moments of all columns of several matrices, side by side."""
+        if len(parts) == 1:
+            return parts[0]
+        fields = zip(*((part.weight, part.total, part.square) for part in parts), strict=True)
+        return cls(*(joined(field, 1) for field in fields))
+
+    def pooled(self) -> Self:
+        """The moments over all classes: [1, n_columns]."""
+        return type(self)(self.weight.summed(), self.total.summed(), self.square.summed())
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.weight + other.weight, self.total + other.total, self.square + other.square)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.weight - other.weight, self.total - other.total, self.square - other.square)
+
+    def recoded(self, classes: np.ndarray) -> Self:
+        """The same moments under other class codes; −1 for a new class."""
+        return type(self)(self.weight.take(classes), self.total.take(classes), self.square.take(classes))
+
+    def mean(self) -> np.ndarray:
+        """The mean of each column in each class, correctly rounded; NaN where nothing is known."""
+        unit = self.total.exponent - self.weight.exponent
+        pairs = zip(self.total.integers(), self.weight.integers(), strict=True)
+        return np.array([_quotient(total, weight, unit) for total, weight in pairs]).reshape(self.total.shape)
+
+    def deviation(self) -> np.ndarray:
+        """The standard deviation (divisor n), correctly rounded before its root; NaN where nothing is known.
+
+        From n Σwx² − (Σwx)², an exact integer: no offset or scale of the column can hurt.
+        """
+        squares_unit = self.square.exponent + self.weight.exponent
+        totals_unit = 2 * self.total.exponent
+        unit = min(squares_unit, totals_unit)
+        cells = zip(self.weight.integers(), self.total.integers(), self.square.integers(), strict=True)
+        values = []
+        for weight, total, square in cells:
+            spread = (weight * square << (squares_unit - unit)) - (total * total << (totals_unit - unit))
+            values.append(_root_of_quotient(spread, weight * weight, unit - 2 * self.weight.exponent))
+        return np.array(values).reshape(self.total.shape)
+
+
+def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> ExactSum:
+    limbs, low = part
+    return ExactSum(limbs.reshape(n_classes, n_columns, -1), low)
+
+
+def _quotient(numerator: int, denominator: int, exponent: int) -> float:
+    """numerator / denominator · 2^exponent, correctly rounded."""
+    if not denominator:
+        return float("nan")
+    if exponent >= 0:
+        return (numerator << exponent) / denominator
+    return numerator / (denominator << -exponent)
+
+
+def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:
+    """√(numerator / denominator · 2^exponent), the quotient brought into the middle of the doubles first."""
+    if not denominator:
+        return float("nan")
+    size = numerator.bit_length() - denominator.bit_length() + exponent
+    shift = size - size % 2
+    return float(np.ldexp(np.sqrt(_quotient(numerator, denominator, exponent - shift)), shift // 2))
+
+
+def _aligned(left: ExactSum, right: ExactSum) -> tuple[np.ndarray, np.ndarray, int]:
+    low = min(left.low, right.low)
+    high = max(left.low + left.limbs.shape[-1], right.low + right.limbs.shape[-1])
+    return _window(left, low, high), _window(right, low, high), low
+
+
+def _window(part: ExactSum, low: int, high: int) -> np.ndarray:
+    limbs = np.zeros((*part.shape, high - low), np.int64)
+    first = part.low - low
+    limbs[..., first : first + part.limbs.shape[-1]] = part.limbs
+    return limbs
+
+
+def _trimmed(limbs: np.ndarray, low: int) -> tuple[np.ndarray, int]:
+    """The smallest window: zero limbs below and mere extensions of the sign above are cut off."""
+    if not limbs.any():
+        return np.zeros((*limbs.shape[:-1], 1), np.int64), _UNIT
+    while limbs.shape[-1] > 1:
+        below = limbs[..., -2]
+        is_negative = below >> (_BITS - 1)
+        if not np.array_equal(limbs[..., -1], -is_negative):
+            break
+        limbs = np.concatenate([limbs[..., :-2], (below - (is_negative << _BITS))[..., None]], axis=-1)
+    first = int(np.argmax(limbs.reshape(-1, limbs.shape[-1]).any(axis=0)))
+    return np.ascontiguousarray(limbs[..., first:]), low + first

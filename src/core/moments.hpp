@@ -1,0 +1,164 @@
+// Weight, sum and sum of squares of every column in every class, exactly.
+//
+// The fast road slices a chunk of rows (slices.hpp): a few vector instructions per value, after which only the slices'
+// totals enter the exact cells. Weighted rows, and magnitudes whose squares leave the doubles, go to the cells one by one.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "exact.hpp"
+#include "slices.hpp"
+
+namespace baytree {
+
+// A matrix anywhere in memory: value (i, j) lies at data[i * row_step + j * column_step].
+struct Matrix {
+  const double* data;
+  std::size_t n_rows, n_columns;
+  std::ptrdiff_t row_step, column_step;
+};
+
+struct MomentCells {
+  std::size_t n_classes, n_columns;
+  std::vector<ExactCell> weight, total, square;  // [n_classes * n_columns]
+  MomentCells(std::size_t classes, std::size_t columns)
+      : n_classes(classes), n_columns(columns), weight(classes * columns), total(classes * columns), square(classes * columns) {}
+};
+
+// Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
+class MomentKernel {
+ public:
+  MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
+      : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
+        value_(n_groups_ * chunk_rows), slices_(cells.n_classes) {}
+
+  void observe() {
+    for (std::size_t start = 0; start < matrix_.n_rows; start += chunk_rows) {
+      n_rows_ = std::min(chunk_rows, matrix_.n_rows - start);
+      label_here_ = label_.data() + start;
+      gather(start);
+      for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
+    }
+  }
+
+ private:
+  // Reads the chunk in the order of memory and lays it out in groups of eight columns.
+  void gather(std::size_t start) {
+    const double* first = matrix_.data + static_cast<std::ptrdiff_t>(start) * matrix_.row_step;
+    if (matrix_.column_step == 1) {
+      for (std::size_t i = 0; i < n_rows_; ++i)
+        for (std::size_t group = 0; group < n_groups_; ++group)
+          std::memcpy(&value_[group * chunk_rows + i], first + static_cast<std::ptrdiff_t>(i) * matrix_.row_step + group * lanes,
+                      n_columns(group) * sizeof(double));
+      return;
+    }
+    for (std::size_t j = 0; j < matrix_.n_columns; ++j)
+      for (std::size_t i = 0; i < n_rows_; ++i)
+        value_[j / lanes * chunk_rows + i][j % lanes] =
+            first[static_cast<std::ptrdiff_t>(i) * matrix_.row_step + static_cast<std::ptrdiff_t>(j) * matrix_.column_step];
+  }
+
+  std::size_t n_columns(std::size_t group) const { return std::min(lanes, matrix_.n_columns - group * lanes); }
+
+  void add_group(std::size_t start, std::size_t group) {
+    Lanes* value = value_.data() + group * chunk_rows;
+    const Survey survey = loops_.survey(value, n_rows_);
+    if (!weight_.empty() || !is_sliceable(survey.largest)) return add_one_by_one(start, group);
+    std::fill(slices_.begin(), slices_.end(), Slices{});
+    count(value, survey.has_missing);
+    slice(group, slicers_for(survey.largest));
+    flush(group);
+  }
+
+  // Slices must neither overflow nor fall below the subnormals.
+  static bool is_sliceable(const Lanes& largest) {
+    for (std::size_t j = 0; j < lanes; ++j)
+      if (largest[j] != 0 && (largest[j] > 0x1p450 || largest[j] < 0x1p-400)) return false;
+    return true;
+  }
+
+  void count(Lanes* value, bool has_missing) {
+    if (has_missing) return loops_.count_known(value, n_rows_, label_here_, slices_.data());
+    for (std::size_t i = 0; i < n_rows_; ++i) slices_[label_here_[i]].count[0] += 1;
+    for (Slices& cell : slices_) cell.count = Lanes{} + cell.count[0];
+  }
+
+  static Slicers slicers_for(const Lanes& largest) {
+    Slicers slicers;
+    for (std::size_t j = 0; j < lanes; ++j) {
+      const int exponent = largest[j] > 0 ? std::ilogb(largest[j]) : 0;
+      for (int height = 0; height < 2; ++height) slicers.total[height][j] = slicer(exponent - slice_bits * height);
+      for (int height = 0; height < 4; ++height) slicers.square[height][j] = slicer(2 * exponent + 1 - slice_bits * height);
+    }
+    return slicers;
+  }
+
+  // The power of two whose addition rounds to multiples of 2^(exponent - 39), for |value| < 2^(exponent + 1).
+  static double slicer(int exponent) { return std::ldexp(1.5, exponent + 13); }
+
+  void slice(std::size_t group, const Slicers& slicers) {
+    const Lanes* value = value_.data() + group * chunk_rows;
+    for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
+      const std::size_t last = std::min(first + survey_rows, n_rows_);
+      LaneBits is_fine;
+      loops_.slice(value + first, last - first, label_here_ + first, slicers, slices_.data(), is_fine);
+      for (std::size_t j = 0; j < n_columns(group); ++j)
+        for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
+          add_rest(value[i][j], j, cell_of(i, group, j), slicers);
+    }
+  }
+
+  std::size_t cell_of(std::size_t i, std::size_t group, std::size_t j) const {
+    return static_cast<std::size_t>(label_here_[i]) * cells_.n_columns + group * lanes + j;
+  }
+
+  // The part of one value and its square that the slices left over.
+  void add_rest(double x, std::size_t j, std::size_t cell, const Slicers& slicers) {
+    const auto rest = [j](double value, const Lanes* slicer, int first, int last) {
+      for (int height = first; height < last; ++height) value -= (value + slicer[height][j]) - slicer[height][j];
+      return value;
+    };
+    cells_.total[cell].add(rest(x, slicers.total, 0, 2));
+    if (std::fabs(x) < 0x1p-485) return cells_.square[cell].add_product(x, x);  // its slices were 0: x * x has no exact double
+    const double product = x * x;
+    cells_.square[cell].add(rest(product, slicers.square, 0, 2));
+    cells_.square[cell].add(rest(std::fma(x, x, -product), slicers.square, 1, 4));
+  }
+
+  void flush(std::size_t group) {
+    for (std::size_t c = 0; c < cells_.n_classes; ++c)
+      for (std::size_t j = 0; j < n_columns(group); ++j) {
+        const std::size_t cell = c * cells_.n_columns + group * lanes + j;
+        cells_.weight[cell].add(slices_[c].count[j]);
+        for (const Lanes& height : slices_[c].total) cells_.total[cell].add(height[j]);
+        for (const Lanes& height : slices_[c].square) cells_.square[cell].add(height[j]);
+      }
+  }
+
+  void add_one_by_one(std::size_t start, std::size_t group) {
+    for (std::size_t i = 0; i < n_rows_; ++i)
+      for (std::size_t j = 0; j < n_columns(group); ++j) {
+        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = value_[group * chunk_rows + i][j];
+        if (x != x) continue;
+        const std::size_t cell = cell_of(i, group, j);
+        cells_.weight[cell].add(weight);
+        cells_.total[cell].add_product(weight, x);
+        cells_.square[cell].add_weighted_square(weight, x);
+      }
+  }
+
+  const SliceLoops& loops_ = slice_loops();
+  Matrix matrix_;
+  std::span<const std::int32_t> label_;
+  std::span<const double> weight_;
+  MomentCells& cells_;
+  std::size_t n_groups_, n_rows_ = 0;
+  const std::int32_t* label_here_ = nullptr;
+  std::vector<Lanes> value_;  // [n_groups, chunk_rows]; lanes beyond the last column stay 0
+  std::vector<Slices> slices_;
+};
+
+}  // namespace baytree

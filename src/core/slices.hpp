@@ -1,0 +1,63 @@
+// Rows of eight columns cut into slices that add up in plain doubles without rounding.
+//
+// Adding and taking away a large power of two rounds a value to a multiple of a fixed grid. A value and its square are
+// cut in this way into slices of 40 bits below the chunk's largest magnitude; slices of one height are multiples of one
+// grid and few enough rows are added for their sum to be exact. What is finer than the last slice is reported.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace baytree {
+
+inline constexpr std::size_t lanes = 8;
+inline constexpr std::size_t chunk_rows = 1024;
+inline constexpr std::size_t survey_rows = 32;  // how many rows are sliced before asking whether all was caught
+inline constexpr int slice_bits = 40;           // 53 bits, less 11 for the rows of a chunk and 2 for the sign and the carry
+
+typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8)));  // eight columns side by side
+typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes), aligned(8)));
+
+// The slices of one class in a chunk: two heights for values, four for squares; and how many values were known.
+struct Slices {
+  Lanes total[2], square[4], count;
+};
+
+// The large powers of two that cut at each height.
+struct Slicers {
+  Lanes total[2], square[4];
+};
+
+// What one look at a chunk tells: each column's largest magnitude, and whether any value is NaN.
+struct Survey {
+  Lanes largest;
+  bool has_missing;
+};
+
+// The same three loops compiled for one instruction set.
+struct SliceLoops {
+  Survey (*survey)(const Lanes* value, std::size_t n_rows);
+  // Replaces NaN by 0 and counts the known values of each class.
+  void (*count_known)(Lanes* value, std::size_t n_rows, const std::int32_t* label, Slices* slices);
+  // Adds rows of unit weight; lanes of `is_fine` become non-zero where something was finer than the last slice.
+  void (*slice)(const Lanes* value, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers, Slices* slices,
+                LaneBits& is_fine);
+};
+
+extern const SliceLoops slice_loops_baseline;
+#if defined(BAYTREE_X86_LEVELS)
+extern const SliceLoops slice_loops_v3, slice_loops_v4;
+#endif
+
+// The loops for this machine.
+inline const SliceLoops& slice_loops() {
+#if defined(BAYTREE_X86_LEVELS)
+  static const SliceLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? slice_loops_v4
+                                    : __builtin_cpu_supports("avx2")                                      ? slice_loops_v3
+                                                                                                          : slice_loops_baseline;
+  return chosen;
+#else
+  return slice_loops_baseline;
+#endif
+}
+
+}  // namespace baytree
