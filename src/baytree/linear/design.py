@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree import _core
-from baytree.linear.layout import VALUE, Layout, as_matrix, check_floats, check_integers
-from baytree.table import Column, Table, Tokens
+from .. import _core
+from ..table import Column, SparseColumns, Table, Tokens
+from .layout import VALUE, Layout, check_floats, check_integers
 
 _FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
 
@@ -120,6 +120,8 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
 
     def scores(self, table: Table, weight: np.ndarray) -> np.ndarray:
         """features @ weight, never with the features of all rows at once. weight [n_features, k] → [n_rows, k]"""
+        if (stored := self.stored(table)) is not None:
+            return stored.product(weight / self.scale[:, None]) - (self.centre / self.scale) @ weight
         out = np.zeros((len(table), weight.shape[1]))
         for rows, x in self.blocks(table):
             out[rows] = x @ weight[: self.n_dense]
@@ -143,6 +145,17 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         parts = [_entries(self.features(table))] if self.n_dense else []
         parts += [Sparse(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
         return _side_by_side(parts, len(self))
+
+    def stored(self, table: Table) -> Sparse | None:
+        """The entries of a sparse matrix as they are, neither centred nor scaled; None where the table is not one.
+
+        A gap, or a design that is more than the matrix's columns, needs dense rows.
+        """
+        plain = isinstance(table.values, SparseColumns) and len(self) == self.layout.n_columns
+        if not plain or (self.layout.level != VALUE).any() or np.isnan(table.values.matrix.data).any():
+            return None
+        matrix = table.values.matrix
+        return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, len(self))
 
     def _raw(self, table: Table, rows: slice) -> np.ndarray:
         whole = self.layout.view(table)

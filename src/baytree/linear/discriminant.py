@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.linear.design import Design
-from baytree.linear.layout import MISSING, VALUE
-from baytree.linear.model import NEVER, LinearDiscriminant, LinearModel, QuadraticDiscriminant
-from baytree.linear.scatter import Scatter, refilled
-from baytree.table import Column
+from ..table import Column, Kind
+from .design import Design
+from .layout import MISSING, VALUE, Layout
+from .model import NEVER, LinearDiscriminant, LinearModel, QuadraticDiscriminant
+from .scatter import Scatter, refilled
 
 _KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
 _AXIS = 1e-4  # axes on which the means differ by less than this share of the first are rounding
@@ -28,7 +28,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """What the user chose: divisor, shrinkage and priors."""
 
     covariance: str = "unbiased"
-    shrinkage: float = 0.0
+    shrinkage: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(1))  # [1], or [n_classes] for own covariances
     priors: np.ndarray | None = None  # [n_classes]
 
 
@@ -58,7 +58,7 @@ class Pooled(msgspec.Struct, frozen=True):
 
 def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     """The pooled covariance in correlation units, with warnings for columns that cannot be used."""
-    seen, reference = _without_references(_at_mean(seen))
+    seen, reference = _without_references(_at_mean(_by_rank(seen, columns)))
     prior = priors_of(seen, choice)
     square = np.einsum("kjj->j", seen.spread)
     centre = prior @ seen.mean
@@ -69,7 +69,7 @@ def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     scale = np.where(scale > 0, scale, 1.0)
     correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)
     correlation[fixed & (between > 0), fixed & (between > 0)] = 1.0
-    return Pooled(seen, prior, centre, scale, shrunk(correlation, choice.shrinkage), reference)
+    return Pooled(seen, prior, centre, scale, shrunk(correlation, float(choice.shrinkage.mean())), reference)
 
 
 def derive_linear(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> LinearDiscriminant:
@@ -97,8 +97,9 @@ def class_correlations(pooled: Pooled, choice: Choice, classes: tuple[Any, ...])
     """The covariance of each class in the units of the pooled one, always of full rank."""
     unit = np.outer(pooled.scale, pooled.scale)
     found, weak = [], []
-    for spread, weight, name in zip(pooled.seen.spread, pooled.seen.weight, classes, strict=True):
-        own = shrunk(spread / class_divisor(weight, choice) / unit, choice.shrinkage)
+    amounts = np.broadcast_to(choice.shrinkage, len(classes))
+    for spread, weight, name, amount in zip(pooled.seen.spread, pooled.seen.weight, classes, amounts, strict=True):
+        own = shrunk(spread / class_divisor(weight, choice) / unit, float(amount))
         if not _has_full_rank(own):
             own = _blended(own, pooled.correlation, weight)
             weak += [str(name)] if weight > 0 else []
@@ -164,6 +165,35 @@ def _axes(pooled: Pooled, sphere: np.ndarray, choice: Choice) -> tuple[np.ndarra
     largest = np.abs(axes).argmax(axis=0) if axes.size else np.zeros(0, int)
     sign = np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
     return np.ascontiguousarray(axes * sign), strength[: len(kept)][kept]
+
+
+def _by_rank(seen: Scatter, columns: tuple[Column, ...]) -> Scatter:
+    """One feature, the rank, for each ordinal column, in place of one per level: rank = Σ code · mark."""
+    layout = seen.layout
+    if not any(columns[j].kind is Kind.ORDINAL for j in layout.source):
+        return seen
+    rows, keys = [], []
+    for j in np.unique(layout.source):
+        own = range(*layout.of_column(int(j)).indices(len(layout)))
+        if columns[j].kind is Kind.ORDINAL:
+            rows.append({f: float(layout.level[f]) for f in own if layout.level[f] >= 0})
+            keys.append((j, VALUE))
+            own = [f for f in own if layout.level[f] == MISSING]
+        rows += [{f: 1.0} for f in own]
+        keys += [(j, layout.level[f]) for f in own]
+    matrix = np.zeros((len(rows), len(layout)))
+    for i, row in enumerate(rows):
+        matrix[i, list(row)] = list(row.values())
+    source, level = (np.array([key[i] for key in keys], np.int32) for i in range(2))
+    return _mapped(seen, matrix, Layout(source, level, layout.fill, layout.mode))
+
+
+def _mapped(seen: Scatter, matrix: np.ndarray, layout: Layout) -> Scatter:
+    """The statistic of features that are sums of marks (pivot 0, unit 1) or are kept as they are."""
+    kept = (matrix == 1.0) & ((matrix != 0).sum(axis=1) == 1)[:, None]
+    pivot, unit = kept @ seen.pivot, np.where(kept.any(axis=1), kept @ seen.unit, 1.0)
+    mean, spread = seen.mean @ matrix.T, matrix @ seen.spread @ matrix.T
+    return Scatter(layout, pivot, unit, seen.weight, mean, spread, seen.is_pooled)
 
 
 def _at_mean(seen: Scatter) -> Scatter:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.table import Column, Kind, Table, Tokens
+from ..table import Column, Kind, SparseColumns, Table, Tokens, matrices
 
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
@@ -58,24 +58,26 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
 
     def matrix(self, table: Table, rows: slice = slice(None)) -> np.ndarray:
         """The features of these rows, gaps filled. [n_rows, n_features]"""
+        values = table.values if rows == slice(None) else table.rows(*rows.indices(len(table))[:2]).values
+        if isinstance(values, SparseColumns):
+            values = tuple(values.matrix.toarray().T)
         out = np.zeros((len(range(*rows.indices(len(table)))), len(self)))
-        for j, values in enumerate(table.values):
+        for j, column in enumerate(values):
             features = self.of_column(j)
             if features.start < features.stop:
-                self._write(out[:, features], j, values, rows)
+                self._write(out[:, features], j, column)
         return out
 
     def view(self, table: Table) -> np.ndarray | None:
         """The caller's own matrix, uncopied, where every feature is a number column of it; gaps are still NaN."""
         plain = len(self) == self.n_columns and (self.level == VALUE).all()
-        return as_matrix(table.values) if plain and len(self) else None
+        return as_matrix(table) if plain and len(self) else None
 
-    def _write(self, out: np.ndarray, column: int, values: np.ndarray | Tokens, rows: slice) -> None:
+    def _write(self, out: np.ndarray, column: int, values: np.ndarray | Tokens) -> None:
         levels = self.level[self.of_column(column)]
         if isinstance(values, Tokens):  # its words are sparse and live elsewhere
-            out[:, levels == MISSING] = values.missing[rows, None]
+            out[:, levels == MISSING] = values.missing[:, None]
             return
-        values = values[rows]
         gap = np.isnan(values) if values.dtype.kind == "f" else values < 0
         out[:, levels == VALUE] = np.where(gap, self.fill[column], values)[:, None]
         out[:, levels == MISSING] = gap[:, None]
@@ -103,26 +105,26 @@ def features_of(table: Table, ordinal: str = "rank", gaps: np.ndarray | None = N
 
 def gaps_of(table: Table) -> np.ndarray:
     """Which columns have missing values. bool [n_columns]"""
-    whole = as_matrix(table.values) if table.values else None
+    if isinstance(table.values, SparseColumns):
+        stored = table.values.matrix
+        return np.bincount(stored.indices[np.isnan(stored.data)], minlength=stored.shape[1]) > 0
+    whole = as_matrix(table)
     if whole is None:
         return np.array([_has_gaps(values) for values in table.values], bool)
     found = np.zeros(whole.shape[1], bool)
-    for first in range(0, len(whole), _ROWS):  # a strided column at a time would read the whole matrix once per column
+    for first in range(0, len(whole), _ROWS):  # column by column, each would read the whole matrix again
         found |= np.isnan(whole[first : first + _ROWS]).any(axis=0)
     return found
 
 
-def as_matrix(columns: tuple[np.ndarray | Tokens, ...]) -> np.ndarray | None:
-    """The matrix whose columns these arrays are, if they are views of one: no copy is made. [n_rows, n_columns]"""
-    if any(isinstance(c, Tokens) or c.dtype != np.float64 for c in columns) or not len(columns[0]):
+def as_matrix(table: Table) -> np.ndarray | None:
+    """All columns as one matrix, if they are number columns that lie in one array: no copy is made. [n_rows, n_columns]"""
+    plain = all(column.kind is Kind.NUMERIC for column in table.schema.columns)
+    if not plain or isinstance(table.values, SparseColumns) or not len(table):
         return None
-    address = np.array([c.__array_interface__["data"][0] for c in columns])
-    gap = int(address[1] - address[0]) if len(columns) > 1 else 8
-    row = columns[0].strides[0]
-    apart = (np.diff(address) == gap).all() and all(c.strides[0] == row for c in columns) and gap > 0 and row > 0
-    if not apart or min(gap, row) != 8 or any(c.base is None or c.base is not columns[0].base for c in columns):
-        return None
-    return np.lib.stride_tricks.as_strided(columns[0], (len(columns[0]), len(columns)), (row, gap), writeable=False)
+    whole = next(matrices(table, range(len(table.values))), None)
+    lies_together = whole is not None and whole.shape[1] == len(table.values)
+    return whole if lies_together and not whole.flags.owndata else None
 
 
 def check_integers(what: str, **arrays: np.ndarray) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design import Design, Words
-from baytree.linear.layout import VALUE, Layout, features_of, gaps_of
-from baytree.table import Kind, Table, Tokens
+from ..table import Kind, SparseColumns, Table, Tokens
+from .design import Design, Words
+from .layout import VALUE, Layout, features_of, gaps_of
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
 _ROWS = 2048
@@ -16,19 +16,30 @@ _ROWS = 2048
 def learn_design(
     table: Table, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
 ) -> Design:
-    """The design of a table's rows, each counted with its weight."""
+    """The design of a table's rows, each counted with its weight.
+
+    Numbers and marks are always brought to standard units, for the solver's sake; words only where `standardize` asks
+    for it, since rare words would otherwise get the largest units.
+    """
     gaps = gaps_of(table)
     if missing == "error":
         _refuse_gaps(table, gaps)
-    layout = features_of(table, ordinal, gaps & (missing == "mean+indicator"))
-    layout = _with_stand_ins(table, layout, gaps)
+    layout = _with_stand_ins(table, features_of(table, ordinal, gaps & (missing == "mean+indicator")), gaps)
     reference = _references(table, layout)
-    layout = layout.take(np.flatnonzero(layout.level != np.where(reference < 0, VALUE - 9, reference)[layout.source]))
-    words = tuple(_words(table, j) for j, column in enumerate(table.schema.columns) if column.kind is Kind.TEXT)
+    is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
+    layout = layout.take(np.flatnonzero(~is_reference))
     centre, spread = _moments(table, layout)
-    plain = Design(layout, centre, np.concatenate([np.ones(len(layout)), *(np.ones(len(w.idf)) for w in words)]), reference, words)
-    spread = np.concatenate([spread, *_word_spreads(table, plain)])
-    return msgspec.structs.replace(plain, scale=np.where(spread > 0, spread, 1.0)) if standardize else plain
+    words = tuple(_words(table, j) for j, column in enumerate(table.schema.columns) if column.kind is Kind.TEXT)
+    scale = np.concatenate([_positive(spread), *(np.ones(len(text.idf)) for text in words)])
+    design = Design(layout, centre, scale, reference, words)
+    if not (words and standardize):
+        return design
+    scale = np.concatenate([_positive(spread), *map(_positive, _word_spreads(table, design))])
+    return msgspec.structs.replace(design, scale=scale)
+
+
+def _positive(spread: np.ndarray) -> np.ndarray:
+    return np.where(spread > 0, spread, 1.0)
 
 
 def _refuse_gaps(table: Table, gaps: np.ndarray) -> None:
@@ -46,7 +57,7 @@ def _with_stand_ins(table: Table, layout: Layout, gaps: np.ndarray) -> Layout:
     numbers = layout.source[layout.level == VALUE]
     complete = [j for j in numbers if not gaps[j]]
     fill[complete] = _moments(table, layout.take(np.flatnonzero(np.isin(layout.source, complete))))[0]
-    for j in set(range(len(gaps))) - set(complete):
+    for j in sorted(set(range(len(gaps))) - set(complete)):
         values = table.values[j]
         if isinstance(values, Tokens):
             continue
@@ -71,6 +82,8 @@ def _references(table: Table, layout: Layout) -> np.ndarray:
 
 def _moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation (divisor n) of each feature, a block of rows at a time."""
+    if isinstance(table.values, SparseColumns) and (layout.level == VALUE).all() and not gaps_of(table).any():
+        return _sparse_moments(table, layout)
     whole = layout.view(table)
     pivot = _pivot(table, layout)
     totals, means, squares = [], [], []
@@ -88,6 +101,18 @@ def _moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     mean = share @ np.array(means)
     variance = np.sum(squares, axis=0) / np.sum(totals) + share @ np.square(means - mean)
     return pivot + mean, np.sqrt(variance)
+
+
+def _sparse_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the columns of a sparse matrix; what is not stored is 0."""
+    matrix, share = table.values.matrix, table.weight / table.weight.sum()
+    weight = np.repeat(share, np.diff(matrix.indptr))
+    mean = np.bincount(matrix.indices, weight * matrix.data, minlength=matrix.shape[1])
+    apart = matrix.data - mean[matrix.indices]
+    stored = np.bincount(matrix.indices, weight, minlength=matrix.shape[1])
+    variance = np.bincount(matrix.indices, weight * apart**2, minlength=matrix.shape[1])
+    variance += np.maximum(1 - stored, 0.0) * mean**2
+    return mean[layout.source], np.sqrt(variance)[layout.source]
 
 
 def _pivot(table: Table, layout: Layout) -> np.ndarray:

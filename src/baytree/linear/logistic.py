@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.linear.design import Design
-from baytree.linear.learn_design import learn_design
-from baytree.linear.model import NEVER, LinearModel, LogisticModel
-from baytree.linear.newton import solve
-from baytree.linear.objective import Aim, Fit, Penalty
-from baytree.linear.rows import DenseRows, SparseRows, rows_of
-from baytree.linear.solve import gradient_descent, optimum, safe_rate
-from baytree.table import Table
+from ..table import Table
+from .design import Design
+from .learn_design import learn_design
+from .model import NEVER, LinearModel, LogisticModel
+from .newton import solve
+from .objective import Aim, Fit, Penalty
+from .rows import DenseRows, SparseRows, rows_of
+from .solve import gradient_descent, optimum, safe_rate
 
 L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
 

@@ -7,9 +7,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from baytree.linear.design import Design
-from baytree.linear.layout import check_floats
-from baytree.table import Table
+from ..model import Evidence, Explanation, softmax
+from ..table import Schema, SparseColumns, Table, Tokens
+from .coefficients import CoefficientTable, aligned, coefficient_table
+from .design import Design
+from .layout import check_floats
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 
@@ -88,6 +90,18 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """The probability of each class. [n_rows, n_classes]"""
         return self.linear.probabilities(table)
 
+    def explain(self, table: Table) -> list[Explanation]:
+        """What each column adds to the score of each class."""
+        return ledgers(table, *self.linear.effects(table), self.probabilities(table))
+
+    def coefficients(self, schema: Schema, level: float = 0.95) -> CoefficientTable:
+        """The coefficients in original and standard units, and how sure they are."""
+        return coefficient_table(self.linear, self.covariance, schema, level)
+
+    def describe(self, schema: Schema) -> str:
+        """The coefficients as a table."""
+        return f"logistic regression for {schema.target.name}\n{self.coefficients(schema)}"
+
 
 class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
     """Gaussian classes with one covariance: linear scores, and the axes that keep the classes apart."""
@@ -115,6 +129,15 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def probabilities(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
         return self.linear.probabilities(table)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """What each column adds to the score of each class."""
+        return ledgers(table, *self.linear.effects(table), self.probabilities(table))
+
+    def describe(self, schema: Schema) -> str:
+        """The coefficients of the linear scores as a table."""
+        coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
+        return f"linear discriminant analysis for {schema.target.name}\n{coefficients}"
 
     def coordinates(self, table: Table) -> np.ndarray:
         """The rows on the discriminant axes. [n_rows, n_axes]"""
@@ -160,11 +183,32 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
                     effect[rows, j, k] = part[:, layout.of_column(int(j))].sum(axis=1)
         return self.start, effect
 
+    def explain(self, table: Table) -> list[Explanation]:
+        """What each column adds to the score of each class; a pair of columns shares what both add together."""
+        return ledgers(table, *self.effects(table), self.probabilities(table))
 
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(scores) brought to sum 1 in each row, for scores of any size."""
-    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shifted / shifted.sum(axis=1, keepdims=True)
+    def describe(self, schema: Schema) -> str:
+        """Priors and class means as a table."""
+        names = self.design.names(schema.columns)
+        mean = self.design.centre + self.mean * self.design.scale
+        rows = [["", *map(str, schema.target.classes)], ["prior", *(f"{p:.4g}" for p in self.prior)]]
+        rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean[:, j])] for j, name in enumerate(names)]
+        return f"quadratic discriminant analysis for {schema.target.name}\n{aligned(rows)}"
+
+
+def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, probability: np.ndarray) -> list[Explanation]:
+    """One explanation per row: what each column adds to the score of each class."""
+    shown = _shown(table)
+    names = [column.name for column in table.schema.columns]
+    return [
+        Explanation(
+            table.schema.target.classes,
+            start,
+            tuple(Evidence(name, shown[j][i], effects[i, j]) for j, name in enumerate(names)),
+            probability[i],
+        )
+        for i in range(len(table))
+    ]
 
 
 def shares_of_sigmoids(scores: np.ndarray) -> np.ndarray:
@@ -175,3 +219,16 @@ def shares_of_sigmoids(scores: np.ndarray) -> np.ndarray:
 def _half_square(x: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         return np.minimum(np.einsum("ij,ij->i", x, x) / 2, -NEVER)
+
+
+def _shown(table: Table) -> list[list[str]]:
+    values = table.values.matrix.toarray().T if isinstance(table.values, SparseColumns) else table.values
+    return [
+        _words_in(column) if isinstance(column, Tokens) else [named.show(value) for value in column]
+        for named, column in zip(table.schema.columns, values, strict=True)
+    ]
+
+
+def _words_in(tokens: Tokens) -> list[str]:
+    length = np.diff(tokens.start)
+    return ["missing" if gone else f"{n} words" for n, gone in zip(length, tokens.missing, strict=True)]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree import _core
-from baytree.linear.objective import Aim, Fit, Penalty, value, violations
-from baytree.linear.rows import DenseRows, Slope
+from .. import _core
+from .objective import Aim, Fit, Penalty, value, violations
+from .rows import DenseRows, Slope
 
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _SWEEPS = 200  # at most, before the support is solved for directly: Ctrl-C is heard in between

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.rows import Slope
+from .rows import Slope
 
 
 class Penalty(msgspec.Struct, frozen=True):

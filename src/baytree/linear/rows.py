@@ -9,10 +9,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree import _core
-from baytree.linear.design import Design, Sparse
-from baytree.linear.threads import chunks, in_order
-from baytree.table import Table
+from .. import _core
+from ..table import Table
+from .design import Design, Sparse
+from .threads import chunks, in_order
 
 _BLOCK = 1024
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree import _core
-from baytree.linear.layout import MISSING, VALUE, Layout, features_of
-from baytree.table import Table
+from .. import _core
+from ..table import Schema, SparseColumns, Table, level_map
+from .layout import MISSING, VALUE, Layout, features_of
+from .threads import chunks, in_order
 
 _BLOCK = 1024  # rows: a block of a hundred features stays in the second-level cache
 _SAFE = 1e140  # squares of numbers beyond it, or below its inverse, leave the range of doubles
@@ -21,7 +22,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
     """Weight, mean and centred scatter per class of the features of a layout.
 
     A feature of the rows is pivot + unit · (what is kept here). `spread` has one matrix per class, or one for all classes
-    (pooled), each about the class's own mean.
+    (pooled), each about the class's own mean. Ordinal columns are kept by level: ranks may shift when levels come.
     """
 
     layout: Layout
@@ -30,22 +31,18 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
     weight: np.ndarray  # [n_classes]
     mean: np.ndarray  # [n_classes, n_features]
     spread: np.ndarray  # [n_classes or 1, n_features, n_features]
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether one scatter matrix serves all classes."""
-        return len(self.spread) == 1 and len(self.weight) != 1
+    is_pooled: bool  # one scatter matrix for all classes
 
     @classmethod
     def of(cls, table: Table, pooled: bool) -> Scatter:
         """The statistic of a table's rows."""
-        hopeful = features_of(table, gaps=np.zeros(len(table.values), bool))
+        hopeful = features_of(table, "dummies", np.zeros(len(table.values), bool))
         whole = hopeful.view(table)
         if whole is not None:  # a gap would make a mean NaN: reading once and hoping is faster than looking first
             seen = _observe(table, hopeful, whole, pooled)
             if not np.isnan(seen.mean).any():
                 return seen
-        return _observe(table, _filled(table, features_of(table)), None, pooled)
+        return _observe(table, _filled(table, features_of(table, "dummies")), None, pooled)
 
     def __add__(self, other: Scatter) -> Scatter:
         mine, theirs = aligned(self, other)
@@ -72,18 +69,50 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
             spread = np.where(rest[:, :, None], spread, 0.0)
         return msgspec.structs.replace(whole, weight=weight, mean=np.where(rest, mean, 0.0), spread=spread)
 
-    def mapped(self, matrix: np.ndarray, layout: Layout) -> Scatter:
-        """The statistic of features that are linear in these: value_new = matrix @ value (pivot and unit included)."""
-        pivot = matrix @ self.pivot
-        inner = matrix * self.unit
-        unit = np.ones(len(matrix))
-        return Scatter(layout, pivot, unit, self.weight, self.mean @ inner.T, inner @ self.spread @ inner.T)
+    def grown(self, old: Schema, new: Schema) -> Scatter:
+        """The same statistic under a schema with other levels or classes."""
+        if old.columns == new.columns and old.target == new.target:
+            return self
+        keys = _keys(self.layout)
+        codes = [_new_codes(a.levels, b.levels) for a, b in zip(old.columns, new.columns, strict=True)]
+        keys = [(j, level if level < 0 else codes[j][level]) for j, level in keys]
+        kept = [f for f in sorted(range(len(keys)), key=lambda f: _order(keys[f])) if keys[f][1] != _GONE]
+        seen = self.take(np.array(kept, int))
+        level = np.array([keys[f][1] for f in kept], np.int32)
+        layout = msgspec.structs.replace(seen.layout, level=level)
+        return msgspec.structs.replace(seen, layout=layout)._with_classes(level_map(old.target.classes, new.target.classes))
+
+    def shrunk(self, schema: Schema) -> tuple[Schema, Scatter]:
+        """Without the collected levels and classes that no row is left of."""
+        if not self.weight.any():
+            raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
+        share = self.weight @ self.mean
+        columns = list(schema.columns)
+        for j, column in enumerate(columns):
+            own = self.layout.of_column(j)
+            gone = set(self.layout.level[own][(self.layout.level[own] >= 0) & (share[own] <= 0)].tolist())
+            if gone and not column.declared:
+                kept = tuple(level for code, level in enumerate(column.levels) if code not in gone)
+                columns[j] = msgspec.structs.replace(column, levels=kept)
+        classes = tuple(name for name, weight in zip(schema.target.classes, self.weight, strict=True) if weight > 0)
+        target = msgspec.structs.replace(schema.target, classes=classes)
+        smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
+        return smaller, self.grown(schema, smaller)
+
+    def _with_classes(self, place: np.ndarray) -> Scatter:
+        """The statistic under other class codes: entry k tells which class the new k was, −1 for none."""
+        old = np.maximum(place, 0)
+        was = place >= 0
+        spread = self.spread if self.is_pooled else np.where(was[:, None, None], self.spread[old], 0.0)
+        weight, mean = np.where(was, self.weight[old], 0.0), np.where(was[:, None], self.mean[old], 0.0)
+        return msgspec.structs.replace(self, weight=weight, mean=mean, spread=spread)
 
     def take(self, features: np.ndarray) -> Scatter:
         """The statistic of these features only."""
         spread = self.spread[:, features][:, :, features]
         layout = self.layout.take(features)
-        return Scatter(layout, self.pivot[features], self.unit[features], self.weight, self.mean[:, features], spread)
+        mean = self.mean[:, features]
+        return Scatter(layout, self.pivot[features], self.unit[features], self.weight, mean, spread, self.is_pooled)
 
     def _between(self, shift: np.ndarray, weight: np.ndarray) -> np.ndarray:
         rows = shift * np.sqrt(np.maximum(weight, 0.0))[:, None]
@@ -111,35 +140,54 @@ def _observe(table: Table, layout: Layout, whole: np.ndarray | None, pooled: boo
     return seen if _is_safe(seen) else _sums(table, layout, whole, pivot, _units(table, layout, whole, pivot), pooled)
 
 
+class _Block(msgspec.Struct, frozen=True):
+    """The rows of a table as the kernel wants them."""
+
+    table: Table
+    layout: Layout
+    whole: np.ndarray | None  # the caller's own matrix
+    pivot: np.ndarray
+    unit: np.ndarray
+    pooled: bool
+
+    def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        """The features of these rows, and what to subtract from them."""
+        x = self.whole[rows] if self.whole is not None else self.layout.matrix(self.table, rows)
+        return (x, self.pivot) if (self.unit == 1).all() else ((x - self.pivot) / self.unit, np.zeros(len(self.unit)))
+
+
 def _sums(
     table: Table, layout: Layout, whole: np.ndarray | None, pivot: np.ndarray, unit: np.ndarray, pooled: bool
 ) -> Scatter:
     """One read of the rows: class means of each block, scatter about them, then the scatter of the block means."""
-    n_classes, n_features = table.n_classes, len(layout)
-    spread = np.zeros((1 if pooled else n_classes, n_features, n_features))
-    totals, means = [], []
-    weight = np.ascontiguousarray(table.weight)
-    buffer = np.empty(_BLOCK * n_features)
-    for first in range(0, len(table), _BLOCK):
-        rows = slice(first, min(first + _BLOCK, len(table)))
-        x = whole[rows] if whole is not None else layout.matrix(table, rows)
-        x, centre = (x, pivot) if (unit == 1).all() else ((x - pivot) / unit, np.zeros(n_features))
-        label = table.label[rows]
-        order = np.argsort(label, kind="stable") if not pooled else np.arange(len(label))
+    block = _Block(table, layout, whole, pivot, unit, pooled)
+    parts = in_order(lambda rows: _chunk(block, rows), chunks(len(table)))
+    totals, means = (np.concatenate([part[i] for part in parts]) for i in range(2))
+    spread = np.sum([part[2] for part in parts], axis=0)
+    return _joined(block, totals, means, spread)
+
+
+def _chunk(block: _Block, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights [n_blocks, n_classes], means [n_blocks, n_classes, p] and scatter about them, of a run of rows."""
+    table, p, n_classes = block.table, len(block.layout), block.table.n_classes
+    spread = np.zeros((1 if block.pooled else n_classes, p, p))
+    starts = range(rows.start, rows.stop, _BLOCK)
+    totals, means = np.zeros((len(starts), n_classes)), np.zeros((len(starts), n_classes * p))
+    buffer = np.empty(_BLOCK * p)
+    for i, first in enumerate(starts):
+        own = slice(first, min(first + _BLOCK, rows.stop))
+        x, centre = block.rows(own)
+        label, weight = np.ascontiguousarray(table.label[own]), np.ascontiguousarray(table.weight[own])
+        order = np.arange(len(label)) if block.pooled else np.argsort(label, kind="stable")
         place = np.empty(len(label), np.int64)
         place[order] = np.arange(len(label))
-        total, mean = np.zeros(n_classes), np.zeros(n_classes * n_features)
-        _core.centre_classes(x, label, weight[rows], centre, place, total, mean, buffer)
-        centred = buffer[: len(label) * n_features].reshape(len(label), n_features)
-        _add_products(spread, centred, label[order])
-        totals.append(total)
-        means.append(mean.reshape(n_classes, n_features))
-    shape = (-1, n_classes, n_features)
-    return _joined(layout, pivot, unit, np.reshape(totals, shape[:2]), np.reshape(means, shape), spread)
+        _core.centre_classes(x, label, weight, centre, place, totals[i], means[i], buffer)
+        _add_products(spread, buffer[: len(label) * p].reshape(len(label), p), label[order], block.pooled)
+    return totals, means.reshape(len(starts), n_classes, p), spread
 
 
-def _add_products(spread: np.ndarray, centred: np.ndarray, label: np.ndarray) -> None:
-    if len(spread) == 1:
+def _add_products(spread: np.ndarray, centred: np.ndarray, label: np.ndarray, pooled: bool) -> None:
+    if pooled:
         spread[0] += centred.T @ centred
         return
     present, first = np.unique(label, return_index=True)
@@ -147,20 +195,20 @@ def _add_products(spread: np.ndarray, centred: np.ndarray, label: np.ndarray) ->
         spread[k] += centred[a:b].T @ centred[a:b]
 
 
-def _joined(
-    layout: Layout, pivot: np.ndarray, unit: np.ndarray, totals: np.ndarray, means: np.ndarray, spread: np.ndarray
-) -> Scatter:
+def _joined(block: _Block, totals: np.ndarray, means: np.ndarray, spread: np.ndarray) -> Scatter:
     weight = totals.sum(axis=0)
     mean = np.einsum("bk,bkj->kj", totals, means) * _ratio(np.ones_like(weight), weight)[:, None]
     rows = (means - mean) * np.sqrt(totals)[:, :, None]  # [n_blocks, n_classes, n_features]
     for k in range(len(weight)):
-        spread[k if len(spread) > 1 else 0] += rows[:, k].T @ rows[:, k]
-    return Scatter(layout, pivot, unit, weight, mean, spread)
+        spread[0 if block.pooled else k] += rows[:, k].T @ rows[:, k]
+    return Scatter(block.layout, block.pivot, block.unit, weight, mean, spread, block.pooled)
 
 
 def _filled(table: Table, layout: Layout) -> Layout:
     """The layout with a number near the column's own in place of a gap, so that sums stay small."""
     fill = layout.fill.copy()
+    if isinstance(table.values, SparseColumns):  # most values are 0
+        return layout
     for j, values in enumerate(table.values):
         if values.dtype.kind == "f":
             known = values[:: max(1, len(values) // 101)]
@@ -207,6 +255,14 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
+_GONE = -9  # the new code of a level that is left out
+
+
+def _new_codes(old: tuple, new: tuple) -> list[int]:
+    place = {level: code for code, level in enumerate(new)}
+    return [place.get(level, _GONE) for level in old]
+
+
 def _keys(layout: Layout) -> list[tuple[int, int]]:
     return list(zip(layout.source.tolist(), layout.level.tolist(), strict=True))
 
@@ -236,7 +292,8 @@ def _spread_out(seen: Scatter, layout: Layout) -> Scatter:
     mean[:, place] = seen.mean
     spread = np.zeros((len(seen.spread), n_features, n_features))
     spread[np.ix_(range(len(spread)), place, place)] = seen.spread
-    wide = Scatter(msgspec.structs.replace(layout, fill=seen.layout.fill), pivot, unit, seen.weight, mean, spread)
+    mine = msgspec.structs.replace(layout, fill=seen.layout.fill)
+    wide = Scatter(mine, pivot, unit, seen.weight, mean, spread, seen.is_pooled)
     return refilled(wide, layout.fill)
 
 
@@ -257,4 +314,4 @@ def _moved(seen: Scatter, onto: Scatter) -> Scatter:
     scale = seen.unit / onto.unit
     mean = seen.mean * scale + np.where(seen.weight[:, None] > 0, (seen.pivot - onto.pivot) / onto.unit, 0.0)
     spread = seen.spread * (scale[:, None] * scale)
-    return Scatter(onto.layout, onto.pivot, onto.unit, seen.weight, mean, spread)
+    return Scatter(onto.layout, onto.pivot, onto.unit, seen.weight, mean, spread, seen.is_pooled)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree import _core
-from baytree.linear.newton import newton
-from baytree.linear.objective import Aim, Fit, Penalty, value, violations
-from baytree.linear.rows import DenseRows, SparseRows
+from .. import _core
+from .design import Sparse
+from .newton import newton
+from .objective import Aim, Fit, Penalty, value, violations
+from .rows import DenseRows, Slope, SparseRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "cd", "gradient_descent")
 _NEWTON = 2500  # coefficients; beyond it a Hessian costs more than it brings
@@ -132,7 +133,7 @@ def _room(rows: DenseRows) -> int:
 
 
 def _sparse_step(
-    rows: SparseRows, columns: object, penalty: Penalty, theta: np.ndarray, gradient: np.ndarray, share: np.ndarray,
+    rows: SparseRows, columns: Sparse, penalty: Penalty, theta: np.ndarray, gradient: np.ndarray, share: np.ndarray,
     wrong: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     k, q, n = rows.k, rows.q, len(rows.label)
@@ -154,7 +155,9 @@ def _sparse_step(
     return target.reshape(q, k).T - theta
 
 
-def _sparse_backtrack(rows, penalty, theta, here, step):  # noqa: ANN001, ANN202
+def _sparse_backtrack(
+    rows: SparseRows, penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
+) -> tuple[np.ndarray, Slope, np.ndarray]:
     start = value(here, penalty, theta)
     promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
     share = 1.0

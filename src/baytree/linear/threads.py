@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
     """At most `count` runs of rows, none much shorter than `least`; they depend on nothing but the number of rows."""
     count = max(1, min(count, n_rows // least))
     edge = [n_rows * i // count for i in range(count + 1)]
-    return [slice(a, b) for a, b in zip(edge[:-1], edge[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edge)]
 
 
 @cache
