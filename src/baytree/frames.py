@@ -232,7 +232,7 @@ def _pandas_column(series: Any, name: str) -> Raw:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = tuple(_plain(level) for level in dtype.categories.tolist())
-        return Codes(series.cat.codes.to_numpy(), levels, bool(dtype.ordered), True)
+        return Codes(series.array.codes, levels, bool(dtype.ordered), True)
     if isinstance(dtype, pd.ArrowDtype):
         return _arrow_column(series.array.__arrow_array__(), name)
     if isinstance(dtype, pd.SparseDtype):
@@ -446,9 +446,7 @@ def _object_numbers(items: list, name: str, kinds: set[type]) -> Numbers:
     try:
         values = np.array([np.nan if _is_missing(item) else item for item in items], dtype=np.float64)
     except OverflowError:
-        raise ValueError(
-            f"column {name!r} holds a whole number beyond the range of doubles; declare it nominal"
-        ) from None
+        raise ValueError(f"column {name!r} holds a whole number beyond the range of doubles; declare it nominal") from None
     if any(issubclass(kind, (int, np.integer)) for kind in kinds):
         for row, (item, value) in enumerate(zip(items, values, strict=True)):
             if isinstance(item, (int, np.integer)) and int(item) != int(value):

@@ -100,9 +100,15 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         size = 4 * body.shape[1]
         raw = np.ascontiguousarray(body).tobytes()
         shift = _BITS * body.shape[1]
-        return [
-            int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)
-        ]
+        return [int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)]
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raises an error unless the numbers have this shape and every limb is a digit."""
+        if self.shape != shape:
+            raise ValueError(f"exact sums of shape {self.shape} stand where {shape} is due")
+        digits, top = self.limbs[..., :-1], self.limbs[..., -1]
+        if (digits < 0).any() or (digits > _MASK).any() or (np.abs(top) > 1 << (_BITS - 1)).any():
+            raise ValueError("the limbs of an exact sum are out of range")
 
     @property
     def exponent(self) -> int:
@@ -166,6 +172,10 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="count
         levels = np.concatenate([[0], np.where(levels < 0, -1, levels + 1)])
         return type(self)(self.cells.take(levels, 0).take(classes, 1))
 
+    def check(self, n_levels: int, n_classes: int) -> None:
+        """Raises an error unless there is a cell for each level, missing values and each class."""
+        self.cells.check((n_levels + 1, n_classes))
+
     def known(self, exponent: int = 0) -> np.ndarray:
         """The weight of each level in each class, times 2^−exponent: float64 [n_levels, n_classes]."""
         return self.cells.rounded(exponent)[1:]
@@ -209,6 +219,11 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
     def recoded(self, classes: np.ndarray) -> Self:
         """The same moments under other class codes; −1 for a new class."""
         return type(self)(self.weight.take(classes), self.total.take(classes), self.square.take(classes))
+
+    def check(self, n_classes: int, n_columns: int) -> None:
+        """Raises an error unless there is a cell for each class and column."""
+        for field in (self.weight, self.total, self.square):
+            field.check((n_classes, n_columns))
 
     def mean(self) -> np.ndarray:
         """The mean of each column in each class, correctly rounded; NaN where nothing is known."""

@@ -245,6 +245,19 @@ class Table(msgspec.Struct, frozen=True):
         return tuple(part(values) for values in self.values)
 
 
+def refuse_infinite(schema: Schema, values: Any) -> None:
+    """Raises an error that names the column and the row where a number is infinite."""
+    for column, column_values in zip(schema.columns, values, strict=True):
+        # a finite sum tells at once that nothing in it is infinite
+        if column.kind is not Kind.NUMERIC or np.isfinite(column_values.sum()) or not np.isinf(column_values).any():
+            continue
+        row = int(np.argmax(np.isinf(column_values)))
+        raise ValueError(
+            f"column {column.name!r}, row {row}: {column_values[row]} is infinity; "
+            "replace it by a large number, or by NaN if it is missing"
+        )
+
+
 def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
     """Numeric columns as matrices [n_rows, k], in order and together all columns, without copying what lies together.
 
@@ -264,9 +277,7 @@ def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:
         if last - first > 1:
             step = _address(arrays[first + 1]) - _address(arrays[first])
             shape = (len(arrays[first]), last - first)
-            yield np.lib.stride_tricks.as_strided(
-                arrays[first], shape, (arrays[first].strides[0], step), writeable=False
-            )
+            yield np.lib.stride_tricks.as_strided(arrays[first], shape, (arrays[first].strides[0], step), writeable=False)
         else:
             last = next(
                 (k for k in range(first + 1, min(first + 8, len(arrays))) if _end_of_run(arrays, k) - k > 1),

@@ -35,8 +35,9 @@ class ItemTable {
   std::size_t mask() const { return slots_.size() - 1; }
 
   bool equal(std::size_t a, std::size_t b) const {
-    if (size_ == 8) return load(items_ + a * 8) == load(items_ + b * 8);
-    return std::memcmp(items_ + a * size_, items_ + b * size_, size_) == 0;
+    const unsigned char *left = items_ + a * size_, *right = items_ + b * size_;
+    if (size_ >= 8 && size_ <= 16) return load(left) == load(right) && load(left + size_ - 8) == load(right + size_ - 8);
+    return std::memcmp(left, right, size_) == 0;
   }
 
   static std::uint64_t load(const unsigned char* bytes) {
@@ -46,13 +47,17 @@ class ItemTable {
   }
 
   std::uint64_t hash(const unsigned char* item) const {
-    std::uint64_t state = 0x9e3779b97f4a7c15ULL;
-    std::size_t k = 0;
-    for (; k + 8 <= size_; k += 8) state = mix(state ^ load(item + k));
-    std::uint64_t tail = 0;
-    std::memcpy(&tail, item + k, size_ - k);
-    return mix(state ^ tail);
+    if (size_ < 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, item, size_);
+      return mix(seed ^ word);
+    }
+    std::uint64_t state = seed;
+    for (std::size_t k = 0; k + 8 < size_; k += 8) state = mix(state ^ load(item + k));
+    return mix(state ^ load(item + size_ - 8));  // the last word may overlap the one before
   }
+
+  static constexpr std::uint64_t seed = 0x9e3779b97f4a7c15ULL;
 
   static std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;

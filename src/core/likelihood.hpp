@@ -59,6 +59,7 @@ inline void add_scores(const Matrix& matrix, const Densities& densities, std::sp
         sum = 0;
         for (std::size_t j = 0; j < n_columns; ++j) {
           if (row[j] != row[j]) continue;
+          if (std::isinf(row[j])) throw std::domain_error("a value is infinite");
           const std::size_t k = c * n_columns + j;
           const double z = (row[j] - mean[j]) * scale[j];
           sum += std::fabs(z) <= far_away ? constant[j] + log_kernel(z, densities.degrees[k])

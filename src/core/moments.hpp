@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "exact.hpp"
@@ -143,6 +144,7 @@ class MomentKernel {
       for (std::size_t j = 0; j < n_columns(group); ++j) {
         const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = value_[group * chunk_rows + i][j];
         if (x != x) continue;
+        if (std::isinf(x)) throw std::domain_error("a value is infinite");
         const std::size_t cell = cell_of(i, group, j);
         cells_.weight[cell].add(weight);
         cells_.total[cell].add_product(weight, x);

@@ -38,6 +38,10 @@ class EventModel(Protocol):
         """The likelihood that follows."""
         ...
 
+    def check(self, seen: Any, columns: Sequence[int], schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        ...
+
 
 class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="normal"):
     """Normal or Student-t densities of numeric columns; infinite degrees mean normal."""
@@ -55,6 +59,13 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             raise ValueError("the arrays of a normal likelihood differ in shape")
         if not (np.isfinite(self.mean).all() and (self.scale > 0).all() and (self.degrees > 0).all()):
             raise ValueError("a normal likelihood has finite means, positive scales and positive degrees")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the columns are numbers and every class has its densities."""
+        if self.mean.shape[0] != len(schema.target.classes or ()):
+            raise ValueError("a normal likelihood does not fit the classes")
+        if any(schema.columns[j].kind is not Kind.NUMERIC for j in self.columns):
+            raise ValueError("a normal likelihood looks at a column that is not numeric")
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds each row's log-density to its scores [n_rows, n_classes]; a missing value adds nothing."""
@@ -99,6 +110,13 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         if np.isnan(self.log_probability).any() or (self.log_probability > 1e-9).any():
             raise ValueError("a log-probability is at most 0")
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the column has these levels and the target these classes."""
+        column = schema.columns[self.column]
+        expected = (len(column.levels), len(schema.target.classes or ()))
+        if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
+            raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
+
     @property
     def columns(self) -> tuple[int, ...]:
         """The one column."""
@@ -118,9 +136,7 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         """A line per level: its probability in each class."""
         column = schema.columns[self.column]
         probability = np.exp(self.log_probability)
-        return [
-            (f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)
-        ]
+        return [(f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)]
 
 
 class Gaussian:
@@ -136,6 +152,12 @@ class Gaussian:
         parts = [Moments.of(matrix, table.label, weight, table.n_classes) for matrix in matrices(table, columns)]
         return Moments.joined(parts)
 
+    def check(self, seen: Any, columns: Sequence[int], schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        if not isinstance(seen, Moments) or any(schema.columns[j].kind is not Kind.NUMERIC for j in columns):
+            raise ValueError("a gaussian event keeps moments of numeric columns")
+        seen.check(len(schema.target.classes or ()), len(columns))
+
     def derive(self, seen: Moments, columns: Sequence[int], schema: Schema, estimation: Estimation) -> NormalLikelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
         pooled = seen.pooled()
@@ -149,9 +171,7 @@ class Gaussian:
         else:
             mean, variance, degrees = _posterior(n, distance, spread, estimation)
         constant = pooled.deviation()[0] == 0
-        mean, variance, degrees = (
-            np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees))
-        )
+        mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
         return NormalLikelihood(tuple(columns), centre + unit * mean, unit * np.sqrt(variance), degrees)
 
 
@@ -164,6 +184,13 @@ class Categorical:
         n_levels = len(table.schema.columns[column].levels)
         weight = None if table.is_unweighted else table.weight
         return Counts.of(table.values[column], table.label, weight, n_levels, table.n_classes)
+
+    def check(self, seen: Any, columns: Sequence[int], schema: Schema) -> None:
+        """Raises an error unless the statistic fits this column."""
+        column = schema.columns[columns[0]]
+        if not isinstance(seen, Counts) or len(columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
+            raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
+        seen.check(len(column.levels), len(schema.target.classes or ()))
 
     def derive(self, seen: Counts, columns: Sequence[int], schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Self
 
 import msgspec
@@ -11,7 +12,7 @@ import numpy as np
 from ..model import Evidence, Explanation, softmax
 from ..parts import by_rows
 from ..statistics import Counts, Moments
-from ..table import Column, Schema, Table, Target, level_map
+from ..table import Column, Schema, Table, Target, level_map, refuse_infinite
 from .events import EVENTS, Estimation, Likelihood, class_shares
 
 
@@ -50,12 +51,21 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
             return self
         classes = level_map(old.target.classes, new.target.classes)
         recoded = tuple(
-            _recoded(
-                statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes
-            )
+            _recoded(statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes)
             for group, statistic in zip(self.groups, self.statistics, strict=True)
         )
         return type(self)(self.groups, self.classes.recoded(classes, np.zeros(1, int)), recoded)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every statistic has the shape that the schema asks for."""
+        n_classes = len(schema.target.classes or ())
+        self.classes.check(n_classes, 1)
+        if len(self.groups) != len(self.statistics):
+            raise ValueError("groups and statistics differ in number")
+        for group, statistic in zip(self.groups, self.statistics, strict=True):
+            if group.event not in EVENTS or not group.columns or not set(group.columns) <= set(range(len(schema))):
+                raise ValueError(f"no event {group.event!r} looks at the columns {group.columns}")
+            EVENTS[group.event].check(statistic, group.columns, schema)
 
     def shrunk(self, schema: Schema) -> tuple[Schema, Self]:
         """Without the collected levels and classes that no row is left of."""
@@ -91,10 +101,20 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         with np.errstate(divide="ignore"):
             return cls(np.log(shares), likelihoods)
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the likelihoods fit the columns and classes of a schema."""
+        if len(self.log_prior) != len(schema.target.classes or ()):
+            raise ValueError("the prior does not fit the classes")
+        for likelihood in self.likelihoods:
+            if not set(likelihood.columns) <= set(range(len(schema))):
+                raise ValueError("a likelihood looks at a column that is not there")
+            likelihood.check(schema)
+
     def scores(self, table: Table) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c): [n_rows, n_classes]."""
         scores = np.tile(self.log_prior, (len(table), 1))
-        by_rows(table, lambda part, first, last: self._add(part, scores[first:last]))
+        with refusing_infinite(table):
+            by_rows(table, lambda part, first, last: self._add(part, scores[first:last]))
         return scores
 
     def _add(self, table: Table, scores: np.ndarray) -> None:
@@ -137,6 +157,16 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
         lines += [line for likelihood in ordered for line in likelihood.describe(schema)]
         return _aligned([("", classes), *lines], f"naive Bayes for {schema.target.name}")
+
+
+@contextmanager
+def refusing_infinite(table: Table) -> Iterator[None]:
+    """Names the place where a kernel met an infinite number."""
+    try:
+        yield
+    except ValueError:
+        refuse_infinite(table.schema, table.values)
+        raise
 
 
 def _recoded(statistic: Moments | Counts, levels: list[np.ndarray], classes: np.ndarray) -> Moments | Counts:
