@@ -17,7 +17,11 @@ __version__ = "0.1.0"
 _HOMES = {
     "Column": "table",
     "Kind": "table",
+    "LinearDiscriminantAnalysis": "linear.classifiers",
+    "LogisticRegression": "linear.logistic_classifiers",
+    "LogisticRegressionCV": "linear.logistic_classifiers",
     "NaiveBayesClassifier": "bayes.classifiers",
+    "QuadraticDiscriminantAnalysis": "linear.classifiers",
     "Schema": "table",
     "Text": "table",
     "load": "storage",

@@ -1,4 +1,4 @@
-"""The linear estimators: discriminant analysis and logistic regression."""
+"""The estimators of discriminant analysis."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimator import AdditiveClassifier, Classifier
+from ..estimator import AdditiveClassifier
 from ..table import Kind, Schema, Table
 from . import checks
-from .coefficients import CoefficientTable
-from .cross_validation import Curve, choose, folds_of, held_out_losses
 from .discriminant import Choice, derive_linear, derive_quadratic, pool
 from .leave_one_out import linear_without_each, quadratic_without_each
-from .logistic import Options, Task, covariance_of, fit_task, model_of, one_against_rest, penalty_of, settled, task_of
-from .model import LinearDiscriminant, LogisticModel, QuadraticDiscriminant
-from .objective import Fit
-from .path import Path, path_of
+from .model import LinearDiscriminant, QuadraticDiscriminant
 from .sampling import sample
 from .scatter import Scatter
 from .shrinkage import ledoit_wolf, oas
@@ -224,150 +218,3 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
 
     def _without_each(self, table: Table, seen: Scatter, choice: Choice) -> np.ndarray:
         return quadratic_without_each(table, seen, choice, table.schema.columns, table.schema.target.classes)
-
-
-class _Logistic(Classifier):
-    """What both logistic regressions share: how a fitted model is read."""
-
-    model_: LogisticModel
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the features in original units. [1 or n_classes, n_features]"""
-        return self.model_.linear.in_original_units()[0]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The intercepts for features in original units. [1 or n_classes]"""
-        return self.model_.linear.in_original_units()[1]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The linear scores: of the second of two classes, else one per class."""
-        table = self._encoded(X)
-        scores = self.model_.linear.scores(table)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def coefficients(self, level: float = 0.95) -> CoefficientTable:
-        """The coefficients with odds ratios and, for an unpenalised fit, errors, z, p and intervals of this level."""
-        check_is_fitted(self, "model_")
-        return self.model_.coefficients(self.schema_, level)
-
-    def plot_path(self, ax: Any = None) -> Any:
-        """The coefficients against the strength of the penalty (matplotlib)."""
-        from .plots import plot_path
-
-        check_is_fitted(self, "path_")
-        return plot_path(self.path_, ax)
-
-    def _settle_logistic(self, table: Table, frame: Any, model: LogisticModel, fits: list[Fit]) -> None:
-        self._settle(table.schema, model, frame)
-        self.n_iter_ = np.array([max(1, fit.n_iter) for fit in fits], dtype=np.int32)
-        self.loss_curve_ = fits[0].losses if len(fits) == 1 else [fit.losses for fit in fits]
-
-
-class LogisticRegression(_Logistic):
-    """Logistic regression on a raw table: binary, multinomial or one against the rest, with l2, l1 or both.
-
-    Minimises mean loss + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²), intercepts free. Nominal columns become one feature
-    per level but the first, gaps are filled by the mean or the commonest level and marked by a feature of their own.
-
-    Parameters
-    ----------
-    penalty : {"l2", "l1", "elasticnet", None}
-    C, lambda_ : float
-        The strength: λ, or C = 1 / (n λ) where `lambda_` is None.
-    l1_ratio : float in [0, 1], optional
-        The share of |b|₁ for ``penalty="elasticnet"``.
-    multi_class : {"multinomial", "ovr"}
-    standardize : bool
-        Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
-    ordinal : {"rank", "dummies"}
-    missing : {"mean+indicator", "mean", "error"}
-    solver : {"auto", "newton", "lbfgs", "cd", "gradient_descent"}
-        `gradient_descent` is for teaching: see `learning_rate` and `loss_curve_`.
-    tol : float
-        The largest violation of optimality, in standard units, that counts as converged.
-    max_iter : int
-    class_weight : dict, "balanced" or None
-    warm_start : bool
-        Whether to begin where the last fit ended.
-    learning_rate : float, optional
-        Of `gradient_descent`; by default one that always descends.
-    path : int
-        How many strengths to solve on the way, from the one that keeps no column; kept as `path_`. 0 keeps none.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
-
-    Examples
-    --------
-    >>> import baytree as bt
-    >>> rows = {"hours": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "passed": ["no", "no", "yes", "no", "yes", "yes"]}
-    >>> model = bt.LogisticRegression().fit(rows, "passed")
-    >>> model.predict({"hours": [1.5, 5.5]}).tolist()
-    ['no', 'yes']
-    """
-
-    def __init__(
-        self,
-        penalty: str | None = "l2",
-        C: float = 1.0,
-        lambda_: float | None = None,
-        l1_ratio: float | None = None,
-        multi_class: str = "multinomial",
-        standardize: bool = True,
-        ordinal: str = "rank",
-        missing: str = "mean+indicator",
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        learning_rate: float | None = None,
-        path: int = 0,
-        schema: Any = None,
-        unseen: str = "missing",
-        n_jobs: int | None = None,
-    ):
-        self.penalty = penalty
-        self.C = C
-        self.lambda_ = lambda_
-        self.l1_ratio = l1_ratio
-        self.multi_class = multi_class
-        self.standardize = standardize
-        self.ordinal = ordinal
-        self.missing = missing
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.learning_rate = learning_rate
-        self.path = path
-        self.schema = schema
-        self.unseen = unseen
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
-        options = checks.options(self)
-        table, frame = self._enter(X, y, sample_weight)
-        task = task_of(table, options, checks.class_weights(self.class_weight, table))
-        fits = self._fits(task, options)
-        _tell(fits, options, type(self).__name__)
-        model = _model(task, options, fits)
-        path = path_of(task, options, self.path, self._feature_names(task, table)) if self.path else None
-        self._settle_logistic(table, frame, model, fits)
-        self._thetas = [fit.theta for fit in fits]
-        if path is not None:
-            self.path_ = path
-        return self
-
-    def _fits(self, task: Task, options: Options) -> list[Fit]:
-        penalty = penalty_of(task, options)
-        tasks = checks.tasks(task, options)
-        starts = getattr(self, "_thetas", None) if self.warm_start else None
-        if starts is None or len(starts) != len(tasks) or any(s.shape != (t.rows.k, t.rows.q) for s, t in zip(starts, tasks)):
-            return [fit_task(each, options, penalty) for each in tasks]
-        return [
-            fit_task(each, options, penalty, Fit(start, 0.0, 0)) for each, start in zip(tasks, starts, strict=True)
-        ]

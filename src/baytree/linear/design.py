@@ -140,11 +140,20 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
             effect[:, text.column] += words.product(weight[own])
         return effect
 
-    def sparse(self, table: Table) -> Sparse:
-        """All features of all rows in compressed form, dense ones as full entries."""
-        parts = [_entries(self.features(table))] if self.n_dense else []
+    def compressed(self, table: Table) -> tuple[Sparse, np.ndarray]:
+        """All features of all rows without their zeros, and how far each lies above its centred form.
+
+        Only numbers are centred: marks, words and the columns of a sparse matrix would lose their zeros.
+        """
+        above = np.zeros(len(self))
+        if (stored := self.stored(table)) is not None:
+            above = self.centre / self.scale
+            return msgspec.structs.replace(stored, value=stored.value / self.scale[stored.code]), above
+        marks = self.layout.level != VALUE
+        above[: self.n_dense] = np.where(marks, self.centre / self.scale[: self.n_dense], 0.0)
+        parts = [_stacked([_entries(x + above[: self.n_dense]) for _, x in self.blocks(table)])] if self.n_dense else []
         parts += [Sparse(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
-        return _side_by_side(parts, len(self))
+        return _side_by_side(parts, len(self)), above
 
     def stored(self, table: Table) -> Sparse | None:
         """The entries of a sparse matrix as they are, neither centred nor scaled; None where the table is not one.
@@ -169,9 +178,18 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
 
 
 def _entries(x: np.ndarray) -> Sparse:
-    n, p = x.shape
-    code = np.tile(np.arange(p, dtype=np.int32), n)
-    return Sparse(np.arange(0, n * p + 1, max(p, 1), dtype=np.int64), code, np.ascontiguousarray(x).ravel(), p)
+    """Dense rows without what is 0, or would be but for the rounding of taking the centre off and on."""
+    row, code = np.nonzero(np.abs(x) > 1e-12)
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(x)))]).astype(np.int64)
+    return Sparse(start, code.astype(np.int32), x[row, code], x.shape[1])
+
+
+def _stacked(parts: list[Sparse]) -> Sparse:
+    """Blocks of rows one after the other."""
+    length = np.concatenate([np.diff(part.start) for part in parts])
+    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    code, value = (np.concatenate(arrays) for arrays in zip(*((p.code, p.value) for p in parts), strict=True))
+    return Sparse(start, code, value, parts[0].n_features)
 
 
 def _side_by_side(parts: list[Sparse], n_features: int) -> Sparse:

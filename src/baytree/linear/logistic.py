@@ -49,6 +49,7 @@ class Task(msgspec.Struct, frozen=True):
     n_classes: int
     total: float  # sum of the weights
     price: np.ndarray  # [q], each feature's size in units of the penalty: 1, or 1 / sd; 0 for the constant
+    above: np.ndarray  # [q], how far each feature of the rows lies above the design's
 
 
 def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
@@ -60,12 +61,12 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     code = np.full(table.n_classes, 0, np.int32)
     code[present] = np.arange(len(present))
     table = msgspec.structs.replace(table, label=code[table.label])
-    rows = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present))
+    rows, above = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present))
     price = np.ones(rows.q)
     price[-1] = 0.0
     if not options.standardize:
-        price[: design.n_dense] = 1 / design.scale[: design.n_dense]
-    return Task(design, rows, present, table.n_classes, float(weight.sum()), price)
+        price[:-1] = 1 / design.scale
+    return Task(design, rows, present, table.n_classes, float(weight.sum()), price, above)
 
 
 def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Penalty:
@@ -129,7 +130,7 @@ def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
 
 def model_of(task: Task, theta: np.ndarray, link: str, covariance: np.ndarray | None = None) -> LogisticModel:
     """The model of these coefficients, for all declared classes; one that never occurred has probability 0."""
-    weight, intercept = theta[:, :-1], theta[:, -1]
+    weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
     if len(task.present) < task.n_classes or len(task.present) == 1:
         weight, intercept, link = _for_all(task, weight, intercept, link)
     linear = LinearModel(task.design, np.ascontiguousarray(weight), np.ascontiguousarray(intercept), link)

@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 
 from .. import _core
-from ..table import Table
+from ..table import SparseColumns, Table
 from .design import Design, Sparse
+from .layout import VALUE
 from .threads import chunks, in_order
 
 _BLOCK = 1024
@@ -133,14 +134,25 @@ class SparseRows(msgspec.Struct, frozen=True):
         return Sparse(start, row[order], x.value[order], len(x))
 
 
-def rows_of(table: Table, design: Design, weight: np.ndarray, k: int) -> DenseRows | SparseRows:
-    """A table's rows in the design's units."""
+def rows_of(table: Table, design: Design, weight: np.ndarray, k: int) -> tuple[DenseRows | SparseRows, np.ndarray]:
+    """A table's rows in the design's units, and how far each feature lies above its centred form. [q]"""
     weight = weight / weight.sum()
-    if not design.words:
-        return DenseRows(_with_constant(table, design), table.label, weight, k)
-    x = _constant_last(design.sparse(table))
+    if not _is_better_compressed(table, design):
+        return DenseRows(_with_constant(table, design), table.label, weight, k), np.zeros(len(design) + 1)
+    x, above = design.compressed(table)
+    x = _constant_last(x)
     _core.check_sparse(x.start, x.code, x.value, x.n_features)
-    return SparseRows(x, table.label, weight, k)
+    return SparseRows(x, np.ascontiguousarray(table.label), weight, k), np.append(above, 0.0)
+
+
+def _is_better_compressed(table: Table, design: Design) -> bool:
+    """Text always; many marks, or a sparse matrix, where dense rows would be large."""
+    if design.words:
+        return True
+    cells = len(table) * len(design)
+    if isinstance(table.values, SparseColumns):
+        return cells > 2_000_000 and design.stored(table) is not None and table.values.matrix.nnz < 0.3 * cells
+    return cells > 50_000_000 and (design.layout.level != VALUE).mean() > 0.8
 
 
 def losses(score: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
