@@ -6,6 +6,8 @@ twice instead of giving it weight 2 changes anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import numpy as np
 
@@ -44,6 +46,16 @@ def folds_of(task: Task, n_folds: int) -> np.ndarray:
     place = (before - start) / total[rows.label[order]]
     fold[order] = np.minimum(np.floor(place * n_folds + 1e-9), n_folds - 1).astype(np.int64)
     return (fold + rows.label) % n_folds  # classes of one row each do not all fall into the first fold
+
+
+def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
+    """The number of the fold that holds each row out."""
+    fold = np.full(n_rows, -1)
+    for number, test in enumerate(tests):
+        fold[test] = number
+    if (fold < 0).any():
+        raise ValueError(f"cv holds out no fold with row {int(np.argmax(fold < 0))}; every row must be held out once")
+    return fold
 
 
 def held_out_losses(task: Task, options: Options, lambdas: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

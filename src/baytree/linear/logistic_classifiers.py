@@ -14,7 +14,7 @@ from ..estimator import Classifier
 from ..table import Table
 from . import checks
 from .coefficients import CoefficientTable
-from .cross_validation import choose, folds_of, held_out_losses
+from .cross_validation import Curve, choose, fold_numbers, folds_of, held_out_losses
 from .logistic import Options, Task, covariance_of, fit_task, model_of, one_against_rest, penalty_of, settled, task_of
 from .model import LogisticModel
 from .objective import Fit
@@ -53,6 +53,9 @@ class _Logistic(Classifier):
 
         check_is_fitted(self, "path_")
         return plot_path(self.path_, ax)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
 
     def _settle_logistic(self, table: Table, frame: Any, model: LogisticModel, fits: list[Fit]) -> None:
         self._settle(table.schema, model, frame)
@@ -239,7 +242,7 @@ class LogisticRegressionCV(_Logistic):
         table, frame = self._enter(X, y, sample_weight)
         task = task_of(table, options, checks.class_weights(self.class_weight, table))
         lambdas = np.sort(1 / (task.total * checks.strengths(self.Cs)))[::-1]
-        curve = self._curve(task, options, lambdas)
+        curve = self._curve(task, options, lambdas, sample_weight)
         at = curve.best if self.rule == "min" else curve.one_se
         chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
         fits = [fit_task(each, chosen, penalty_of(task, chosen)) for each in _tasks(task, chosen)]
@@ -257,23 +260,20 @@ class LogisticRegressionCV(_Logistic):
         check_is_fitted(self, "curve_")
         return plot_curve(self.curve_, ax)
 
-    def _curve(self, task: Task, options: Options, lambdas: np.ndarray) -> Any:
-        fold = self._folds(task)
+    def _curve(self, task: Task, options: Options, lambdas: np.ndarray, sample_weight: Any) -> Curve:
+        fold = self._folds(task, sample_weight)
         parts = [held_out_losses(each, options, lambdas, fold) for each in _tasks(task, options)]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
-    def _folds(self, task: Task) -> np.ndarray:
+    def _folds(self, task: Task, sample_weight: Any) -> np.ndarray:
         if isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool):
             return folds_of(task, checks.whole("cv", self.cv, least=2))
-        from sklearn.model_selection import check_cv
-
-        fold = np.full(len(task.rows.label), -1)
-        splitter = check_cv(self.cv, task.rows.label, classifier=True)
-        for number, (_, test) in enumerate(splitter.split(np.zeros(len(fold)), task.rows.label)):
-            fold[test] = number
-        if (fold < 0).any():
-            raise ValueError(f"cv={self.cv!r} leaves rows in no test fold; every row must be held out once")
-        return fold
+        label = task.rows.label
+        if hasattr(self.cv, "split"):
+            return fold_numbers((test for _, test in self.cv.split(np.zeros(len(label)), label)), len(label))
+        # given rows are those of X; the ones without weight have been left out since
+        counted = np.ones(len(label), bool) if sample_weight is None else np.asarray(sample_weight) > 0
+        return fold_numbers((np.asarray(test) for _, test in self.cv), len(counted))[counted]
 
 
 def _tasks(task: Task, options: Options) -> list[Task]:
