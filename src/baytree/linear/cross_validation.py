@@ -92,7 +92,7 @@ def _fold_losses(task: Task, options: Options, lambdas: np.ndarray, held: np.nda
 
 
 def _loss(rows: DenseRows | SparseRows, fit: Fit, held: np.ndarray) -> float:
-    score = rows.x[held] @ fit.theta.T if isinstance(rows, DenseRows) else rows.scores(fit.theta)[held]
+    score = rows.scores(fit.theta, held) if isinstance(rows, DenseRows) else rows.scores(fit.theta)[held]
     lost, _ = losses(score, rows.label[held])
     return float(rows.weight[held] @ lost / rows.weight[held].sum())
 
@@ -101,8 +101,7 @@ def _sizes(rows: DenseRows | SparseRows) -> np.ndarray:
     """The standard deviation of each feature among the rows that count, in the design's units. [q]"""
     if isinstance(rows, SparseRows):
         return np.ones(rows.q)
-    mean = rows.weight @ rows.x
-    variance = np.array(rows.weight @ rows.x**2 - mean**2)
+    variance = np.append(rows.moments()[1], 0.0)
     return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)
 
 
@@ -112,8 +111,8 @@ def _hashes(rows: DenseRows | SparseRows) -> np.ndarray:
         entry = _mixed(rows.x.value) ^ (rows.x.code.astype(np.uint64) * _MIX)
         return np.add.reduceat(entry * _MIX, rows.x.start[:-1])  # a row has at least its constant
     key = np.zeros(len(rows.x), np.uint64)
-    for j in range(rows.q):
-        key += _mixed(rows.x[:, j])
+    for j in range(rows.q - 1):
+        key += _mixed((rows.x[:, j] - rows.centre[j]) / rows.scale[j])
     return key
 
 

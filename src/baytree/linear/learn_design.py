@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import msgspec
 import numpy as np
 
 from ..table import Kind, SparseColumns, Table, Tokens
 from .design import Design, Words
 from .layout import VALUE, Layout, features_of, gaps_of
+from .threads import chunks, in_order
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
-_ROWS = 2048
+_ROWS = 1024
 
 
 def learn_design(
@@ -24,11 +27,17 @@ def learn_design(
     gaps = gaps_of(table)
     if missing == "error":
         _refuse_gaps(table, gaps)
-    layout = _with_stand_ins(table, features_of(table, ordinal, gaps & (missing == "mean+indicator")), gaps)
+    layout = features_of(table, ordinal, gaps & (missing == "mean+indicator"))
+    plain = len(layout) and (layout.level == VALUE).all() and not gaps.any()
+    layout = layout if plain else _with_stand_ins(table, layout, gaps)
     reference = _references(table, layout)
     is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
     layout = layout.take(np.flatnonzero(~is_reference))
     centre, spread = _moments(table, layout)
+    if plain:
+        fill = layout.fill.copy()
+        fill[layout.source] = centre
+        layout = msgspec.structs.replace(layout, fill=fill)
     words = tuple(_words(table, j) for j, column in enumerate(table.schema.columns) if column.kind is Kind.TEXT)
     scale = np.concatenate([_positive(spread), *(np.ones(len(text.idf)) for text in words)])
     design = Design(layout, centre, scale, reference, words)
@@ -86,21 +95,33 @@ def _moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
         return _sparse_moments(table, layout)
     whole = layout.view(table)
     pivot = _pivot(table, layout)
+    def part(rows: slice) -> tuple[list, list, list]:
+        return _block_moments(table, layout, whole, pivot, rows)
+
+    parts = zip(*in_order(part, chunks(len(table))), strict=True)
+    totals, means, squares = (list(chain.from_iterable(lists)) for lists in parts)
+    share = np.array(totals) / np.sum(totals)
+    mean = share @ np.array(means)
+    variance = np.sum(squares, axis=0) / np.sum(totals) + share @ np.square(means - mean)
+    return pivot + mean, np.sqrt(variance)
+
+
+def _block_moments(
+    table: Table, layout: Layout, whole: np.ndarray | None, pivot: np.ndarray, rows: slice
+) -> tuple[list, list, list]:
+    """Weight, mean and sum of squares about it, of each block of a run of rows."""
     totals, means, squares = [], [], []
-    for first in range(0, len(table), _ROWS):
-        rows = slice(first, first + _ROWS)
-        weight = table.weight[rows]
+    for first in range(rows.start, rows.stop, _ROWS):
+        own = slice(first, min(first + _ROWS, rows.stop))
+        weight = table.weight[own]
         total = weight.sum()
-        x = (whole[rows] if whole is not None else layout.matrix(table, rows)) - pivot
+        x = (whole[own] if whole is not None else layout.matrix(table, own)) - pivot
         mean = weight @ x / total if total > 0 else np.zeros(len(layout))
         x -= mean
         totals.append(total)
         means.append(mean)
         squares.append(weight @ np.square(x, out=x))
-    share = np.array(totals) / np.sum(totals)
-    mean = share @ np.array(means)
-    variance = np.sum(squares, axis=0) / np.sum(totals) + share @ np.square(means - mean)
-    return pivot + mean, np.sqrt(variance)
+    return totals, means, squares
 
 
 def _sparse_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:

@@ -55,7 +55,7 @@ class Aim(msgspec.Struct, frozen=True):
     def of(cls, tol: float, max_iter: int, penalty: Penalty) -> Aim:
         """With a small penalty, optimality is asked for in units of the penalty, down to what doubles can tell."""
         price = max(penalty.ridge.max(initial=0.0), penalty.lasso.max(initial=0.0))
-        return cls(tol, max_iter, max(1e-14, tol * min(1.0, price) if price else tol * 1e-4))
+        return cls(tol, max_iter, max(1e-14, tol * float(np.clip(100 * price, 1e-3, 1.0))))
 
 
 def violations(slope: Slope, penalty: Penalty, theta: np.ndarray) -> np.ndarray:

@@ -28,7 +28,8 @@ def optimum(
     if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
     if start is None and len(rows.label) >= max(_MANY, 100 * rows.k * rows.q):
-        theta = newton(rows.every(10), penalty, theta, Aim(1e-3, 20, 1e-3)).theta
+        start = newton(rows.every(10), penalty, theta, Aim(1e-3, 20, 1e-3))  # its curvature will do, too
+        theta = start.theta
     if penalty.is_smooth or rows.q <= _room(rows):
         return newton(rows, penalty, theta, aim, None if start is None else start.curvature)
     return working_sets(rows, penalty, theta, aim)
@@ -120,8 +121,7 @@ def safe_rate(rows: DenseRows | SparseRows, penalty: Penalty) -> float:
     x = np.ones((1, rows.q)) / np.sqrt(rows.q)
     size = 1.0
     for _ in range(30):
-        score = rows.scores(x)[:, 0] * rows.weight
-        back = rows.x.T @ score if isinstance(rows, DenseRows) else rows.by_feature().product(score[:, None])[:, 0]
+        back = rows.weighted_sum(rows.scores(x)[:, 0] * rows.weight)
         size = float(np.linalg.norm(back))
         x = back[None] / max(size, 1e-300)
     return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))

@@ -24,8 +24,7 @@ def in_order(function: Callable[[A], T], pieces: Iterable[A]) -> list[T]:
     with _blas().limit(limits=1, user_api="blas"):
         if workers <= 1:
             return [function(piece) for piece in pieces]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(function, pieces))
+        return list(_pool(os.getpid()).map(function, pieces))
 
 
 def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
@@ -33,6 +32,11 @@ def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
     count = max(1, min(count, n_rows // least))
     edge = [n_rows * i // count for i in range(count + 1)]
     return [slice(a, b) for a, b in pairwise(edge)]
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:  # noqa: ARG001 a forked process needs threads of its own
+    return ThreadPoolExecutor(_MOST)
 
 
 @cache
