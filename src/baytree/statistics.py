@@ -117,11 +117,14 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def rounded(self, exponent: int = 0) -> np.ndarray:
         """The numbers times 2^−exponent as doubles: exact below 2^53, else the nearest but for the last bit."""
-        weight = _BITS * (np.arange(self.limbs.shape[-1]) + self.low - _UNIT) - exponent
+        width = self.limbs.shape[-1]
+        if width > 30:  # too wide for doubles in between: by whole numbers
+            values = [_quotient(n, 1, self.exponent - exponent) for n in self.integers()]
+            return np.array(values).reshape(self.shape)
         value = np.zeros(self.shape)
-        for k in reversed(range(self.limbs.shape[-1])):  # from the top, where the sign cancels without rounding
-            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), int(weight[k]))
-        return value
+        for k in reversed(range(width)):  # from the top, where the sign cancels without rounding
+            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), _BITS * (k - width))
+        return np.ldexp(value, self.magnitude - exponent)
 
     @property
     def magnitude(self) -> int:
@@ -256,9 +259,10 @@ def _quotient(numerator: int, denominator: int, exponent: int) -> float:
     """numerator / denominator · 2^exponent, correctly rounded."""
     if not denominator:
         return float("nan")
-    if exponent >= 0:
-        return (numerator << exponent) / denominator
-    return numerator / (denominator << -exponent)
+    try:
+        return (numerator << exponent) / denominator if exponent >= 0 else numerator / (denominator << -exponent)
+    except OverflowError:
+        return float("inf") if numerator > 0 else float("-inf")
 
 
 def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:

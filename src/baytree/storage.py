@@ -86,8 +86,7 @@ def dumps(estimator: Any) -> bytes:
         _encode(getattr(estimator, "seen_", None)),
     )
     body = msgspec.json.format(_encode(document), indent=1)
-    digest = hashlib.sha256(body).hexdigest().encode()
-    return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, digest) + body + _TAIL
+    return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
@@ -129,12 +128,16 @@ def _document(content: bytes, name: str) -> Document:
             f"{name}: has format {int(head[1])}, but this version of baytree reads up to {FORMAT}; update baytree"
         )
     body = content[head.end() : -len(_TAIL)]
-    if hashlib.sha256(body).hexdigest().encode() != head[2]:
+    if _digest(int(head[1]), body) != head[2]:
         raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
     with _told(name):
         document = _decode(msgspec.Raw(body), Document)
         check_schema(document.schema)
     return document
+
+
+def _digest(version: int, body: bytes) -> bytes:
+    return hashlib.sha256(b"baytree %d " % version + body).hexdigest().encode()
 
 
 @contextlib.contextmanager
@@ -179,7 +182,7 @@ def check_schema(schema: Schema) -> None:
         _check_levels(column.levels, f"column {column.name!r}")
         if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us"):
             raise ValueError(f"column {column.name!r} has the unit {column.unit!r}, which is none")
-    if schema.target is None:
+    if not schema.target.name:
         raise ValueError("the schema has no target")
     if schema.target.classes is not None:
         _check_levels(schema.target.classes, "the target")
@@ -262,7 +265,7 @@ def _array_to(value: Any) -> Any:
 
 def _refuse_odd_labels(schema: Schema) -> None:
     places = [(f"column {column.name!r}", column.levels) for column in schema.columns]
-    places.append(("the target", schema.target.classes or ()))
+    places.append(("the target", schema.classes))
     for place, levels in places:
         for level in levels:
             if not isinstance(level, Level) or (isinstance(level, float) and not np.isfinite(level)):

@@ -62,7 +62,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the columns are numbers and every class has its densities."""
-        if self.mean.shape[0] != len(schema.target.classes or ()):
+        if self.mean.shape[0] != len(schema.classes):
             raise ValueError("a normal likelihood does not fit the classes")
         if any(schema.columns[j].kind is not Kind.NUMERIC for j in self.columns):
             raise ValueError("a normal likelihood looks at a column that is not numeric")
@@ -93,7 +93,10 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         lines = []
         for k, j in enumerate(self.columns):
             column = schema.columns[j]
-            cells = [f"{column.show(m)} ± {s:.3g}" for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)]
+            cells = [
+                f"{column.show(m)} ± {column.show_distance(s)}"
+                for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)
+            ]
             lines.append((column.name, cells))
         return lines
 
@@ -113,7 +116,7 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
     def check(self, schema: Schema) -> None:
         """Raises an error unless the column has these levels and the target these classes."""
         column = schema.columns[self.column]
-        expected = (len(column.levels), len(schema.target.classes or ()))
+        expected = (len(column.levels), len(schema.classes))
         if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
             raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
 
@@ -156,20 +159,21 @@ class Gaussian:
         """Raises an error unless the statistic fits these columns."""
         if not isinstance(seen, Moments) or any(schema.columns[j].kind is not Kind.NUMERIC for j in columns):
             raise ValueError("a gaussian event keeps moments of numeric columns")
-        seen.check(len(schema.target.classes or ()), len(columns))
+        seen.check(len(schema.classes), len(columns))
 
     def derive(self, seen: Moments, columns: Sequence[int], schema: Schema, estimation: Estimation) -> NormalLikelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
         pooled = seen.pooled()
         centre, unit = np.nan_to_num(pooled.mean()[0]), _units(pooled)
-        n = seen.weight.rounded(max(0, seen.weight.magnitude - 900))
+        exponent = max(0, seen.weight.magnitude - 900)  # weights near the end of the doubles are brought back
+        n = seen.weight.rounded(exponent)
         with np.errstate(over="ignore", invalid="ignore"):
             distance = np.nan_to_num((seen.mean() - centre) / unit)  # in the column's own unit: nothing can overflow
             spread = np.nan_to_num(seen.deviation() / unit) ** 2
         if estimation.estimate == "mle":
             mean, variance, degrees = _mle(n, distance, spread)
         else:
-            mean, variance, degrees = _posterior(n, distance, spread, estimation)
+            mean, variance, degrees = _posterior(n, distance, spread, estimation, exponent)
         constant = pooled.deviation()[0] == 0
         mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
         return NormalLikelihood(tuple(columns), centre + unit * mean, unit * np.sqrt(variance), degrees)
@@ -190,7 +194,7 @@ class Categorical:
         column = schema.columns[columns[0]]
         if not isinstance(seen, Counts) or len(columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
             raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
-        seen.check(len(column.levels), len(schema.target.classes or ()))
+        seen.check(len(column.levels), len(schema.classes))
 
     def derive(self, seen: Counts, columns: Sequence[int], schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""
@@ -224,7 +228,7 @@ def _units(pooled: Moments) -> np.ndarray:
     """The standard deviation of each column over all classes; for a constant column something small beside it."""
     deviation = np.nan_to_num(pooled.deviation()[0])
     size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.where(deviation > 0, deviation, np.maximum(size * 2.0**-40, 2.0**-900))
+    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), 2.0**-1000)  # its inverse is still a double
 
 
 def _mle(n: np.ndarray, distance: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -235,16 +239,16 @@ def _mle(n: np.ndarray, distance: np.ndarray, spread: np.ndarray) -> tuple[np.nd
 
 
 def _posterior(
-    n: np.ndarray, distance: np.ndarray, spread: np.ndarray, estimation: Estimation
+    n: np.ndarray, distance: np.ndarray, spread: np.ndarray, estimation: Estimation, exponent: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normal–Inverse-Gamma with m₀ = 0, κ₀ = α, a₀ = b₀ = α/2 in the column's own unit (Murphy 2007)."""
-    prior = max(estimation.alpha, 1e-9)
+    prior = float(np.ldexp(max(estimation.alpha, 1e-9), -exponent))
     kappa, a = prior + n, (prior + n) / 2
     mean = n * distance / kappa
     b = prior / 2 + n * spread / 2 + prior * n * distance**2 / (2 * kappa)
     if estimation.estimate == "map":
         return mean, b / (a + 1.5), np.full(n.shape, np.inf)  # the joint mode of mean and variance
-    return mean, b * (kappa + 1) / (a * kappa), 2 * a
+    return mean, b / a * (1 + 1 / kappa), 2 * a
 
 
 def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
@@ -270,7 +274,7 @@ def _log_gamma_step(x: float, lgamma: Any) -> float:
     """log Γ(x + ½) − log Γ(x); for large x by its series, where the difference would cancel."""
     if x < 1e4:
         return lgamma(x + 0.5) - lgamma(x)
-    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x**3)
+    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x) / x / x
 
 
 Likelihood = NormalLikelihood | LevelLikelihood
