@@ -25,25 +25,33 @@ inline double shares(std::span<double> score, std::int32_t label) {
   return std::log(sum) - own;
 }
 
-// For rows [first, last): adds weight * loss, writes the shares to `share` [n_rows, k] and adds the gradient to
-// `gradient` [n_features, k]. Coefficients `theta` are [n_features, k]: the classes of a feature lie together.
-inline double sparse_slope(const SparseRows& x, std::span<const std::int32_t> label, std::span<const double> weight,
-                           std::span<const double> theta, std::size_t k, std::size_t first, std::size_t last,
-                           std::span<double> share, std::span<double> gradient) {
+// Rows with labels and weights, and coefficients theta [n_features, k]: the classes of a feature lie together.
+struct Problem {
+  SparseRows x;
+  std::span<const std::int32_t> label;
+  std::span<const double> weight, theta;
+};
+
+// For rows [first, last): gives Σ weight · loss, writes the shares to `share` [n_rows, k] and adds the gradient to
+// `gradient` [n_features, k].
+template <Width W>
+double sparse_slope(const Problem& p, W k, std::size_t first, std::size_t last, std::span<double> share,
+                    std::span<double> gradient) {
   double loss = 0;
   std::vector<double> residual(k);
   for (std::size_t i = first; i < last; ++i) {
     const auto row = share.subspan(i * k, k);
     std::fill(row.begin(), row.end(), 0.0);
-    sparse_product(x, theta, k, share, i, i + 1);
-    loss += weight[i] * shares(row, label[i]);
+    add_product(p.x, i, p.theta.data(), k, row.data());
+    loss += p.weight[i] * shares(row, p.label[i]);
     for (std::size_t c = 0; c < k; ++c) {
-      const double truth = k == 1 ? label[i] : static_cast<std::size_t>(label[i]) == c;
-      residual[c] = weight[i] * (row[c] - truth);
+      const double truth = k == 1 ? p.label[i] : static_cast<std::size_t>(p.label[i]) == c;
+      residual[c] = p.weight[i] * (row[c] - truth);
     }
-    for (auto e = x.start[i]; e < x.start[i + 1]; ++e) {
-      const double v = x.value[static_cast<std::size_t>(e)];
-      double* const to = gradient.data() + static_cast<std::size_t>(x.code[static_cast<std::size_t>(e)]) * k;
+    for (auto e = p.x.start[i]; e < p.x.start[i + 1]; ++e) {
+      const auto at = static_cast<std::size_t>(e);
+      const double v = p.x.value[at];
+      double* const to = gradient.data() + static_cast<std::size_t>(p.x.code[at]) * k;
       for (std::size_t c = 0; c < k; ++c) to[c] += v * residual[c];
     }
   }

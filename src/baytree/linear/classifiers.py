@@ -28,6 +28,7 @@ class _Discriminant(AdditiveClassifier):
     shrinkage: Any
     priors: Any
     _pooled = True
+    _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from .. import _core
-from ..table import Column, SparseColumns, Table, Tokens
+from ..table import Column, Kind, Schema, SparseColumns, Table, Tokens, refuse_infinite
 from .layout import VALUE, Layout, check_floats, check_integers
 
 _FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
@@ -75,6 +75,17 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         if any(not 0 <= text.column < self.layout.n_columns for text in self.words):
             raise ValueError("design: words belong to a column that does not exist")
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the features fit the columns of a schema."""
+        self.layout.check(schema)
+        for j, column in enumerate(schema.columns):
+            if not -1 <= self.reference[j] < max(len(column.levels), 1):
+                raise ValueError(f"design: column {column.name!r} has no such reference level")
+        for text in self.words:
+            column = schema.columns[text.column]
+            if column.kind is not Kind.TEXT or len(text.idf) < len(column.levels):
+                raise ValueError(f"design: column {column.name!r} has other words")
+
     def __len__(self) -> int:
         return self.n_dense + sum(len(text.idf) for text in self.words)
 
@@ -97,6 +108,8 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         """The dense features of these rows in standard units. [n_rows, n_dense]"""
         x = self._raw(table, rows)
         with np.errstate(over="ignore"):
+            if not np.isfinite(x.sum()):
+                refuse_infinite(table.schema, table.values)
             x -= self.centre
             x /= self.scale[: self.n_dense]
         return np.clip(x, -_FAR, _FAR, out=x)

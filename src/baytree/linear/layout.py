@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from ..table import Column, Kind, SparseColumns, Table, Tokens, matrices
+from ..table import Column, Kind, Schema, SparseColumns, Table, Tokens, matrices, refuse_infinite
 
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
@@ -34,6 +34,18 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
             raise ValueError("layout: a feature belongs to a column that does not exist")
         if (np.diff(self.source) < 0).any() or (len(self.level) and self.level.min() < MISSING):
             raise ValueError("layout: features must be in column order, levels must not be negative")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every feature is one that the columns of a schema can have."""
+        if self.n_columns != len(schema):
+            raise ValueError("layout: another number of columns than in the schema")
+        for j, column in enumerate(schema.columns):
+            level = self.level[self.of_column(j)]
+            n_levels = 0 if column.kind in (Kind.NUMERIC, Kind.TEXT) else len(column.levels)
+            if (level >= n_levels).any() or not -1 <= self.mode[j] < max(n_levels, 1) or len(np.unique(level)) < len(level):
+                raise ValueError(f"layout: column {column.name!r} has no such level")
+            if (level == VALUE).any() and ((level >= 0).any() or column.kind in (Kind.NOMINAL, Kind.TEXT)):
+                raise ValueError(f"layout: column {column.name!r} is no number")
 
     def __len__(self) -> int:
         return len(self.source)
@@ -104,16 +116,21 @@ def features_of(table: Table, ordinal: str = "rank", gaps: np.ndarray | None = N
 
 
 def gaps_of(table: Table) -> np.ndarray:
-    """Which columns have missing values. bool [n_columns]"""
+    """Which columns have missing values; an infinite one is refused on the way. bool [n_columns]"""
     if isinstance(table.values, SparseColumns):
         stored = table.values.matrix
         return np.bincount(stored.indices[np.isnan(stored.data)], minlength=stored.shape[1]) > 0
     whole = as_matrix(table)
     if whole is None:
+        refuse_infinite(table.schema, table.values)
         return np.array([_has_gaps(values) for values in table.values], bool)
     found = np.zeros(whole.shape[1], bool)
     for first in range(0, len(whole), _ROWS):  # column by column, each would read the whole matrix again
-        found |= np.isnan(whole[first : first + _ROWS]).any(axis=0)
+        block = whole[first : first + _ROWS]
+        if not np.isfinite(block.sum()):  # a finite sum tells at once that nothing is missing
+            if np.isinf(block).any():
+                refuse_infinite(table.schema, table.values)
+            found |= np.isnan(block).any(axis=0)
     return found
 
 

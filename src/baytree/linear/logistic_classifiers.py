@@ -25,6 +25,7 @@ class _Logistic(Classifier):
     """What both logistic regressions share: how a fitted model is read."""
 
     model_: LogisticModel
+    _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
 
     @property
     def coef_(self) -> np.ndarray:

@@ -35,6 +35,12 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         if self.link == "sigmoid" and len(self.intercept) != 1:
             raise ValueError("linear model: a sigmoid has one score")
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless features and scores fit a schema."""
+        self.design.check(schema)
+        if self.n_classes != len(schema.classes):
+            raise ValueError("linear model: another number of classes than in the schema")
+
     @property
     def n_classes(self) -> int:
         """The number of classes."""
@@ -81,6 +87,10 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         if self.covariance.shape not in [(m, m) for m in sizes]:
             raise ValueError("logistic: the covariance must fit the coefficients")
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the model fits a schema."""
+        self.linear.check(schema)
+
     @property
     def design(self) -> Design:
         """The features."""
@@ -115,11 +125,16 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     def __post_init__(self) -> None:
         k, p = self.linear.weight.shape
-        check_floats("discriminant", axes=self.axes, mean=self.mean, correlation=self.correlation, prior=self.prior)
+        check_floats("discriminant", axes=self.axes, strength=self.strength, mean=self.mean)
+        check_floats("discriminant", correlation=self.correlation, prior=self.prior)
         if self.axes.shape != (p, len(self.strength)) or self.mean.shape != (k, p):
             raise ValueError("discriminant: axes and means must fit the features")
         if self.correlation.shape != (p, p) or self.prior.shape != (k,):
             raise ValueError("discriminant: correlation and priors must fit features and classes")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the model fits a schema."""
+        self.linear.check(schema)
 
     @property
     def design(self) -> Design:
@@ -158,6 +173,12 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         k, p = len(self.start), len(self.design)
         if self.mean.shape != (k, p) or self.whiten.shape != (k, p, p) or self.prior.shape != (k,) or k < 1:
             raise ValueError("quadratic: means, factors and priors must fit features and classes")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the model fits a schema."""
+        self.design.check(schema)
+        if len(self.start) != len(schema.classes):
+            raise ValueError("quadratic: another number of classes than in the schema")
 
     def scores(self, table: Table) -> np.ndarray:
         """The log density of each class, up to a constant. [n_rows, n_classes]"""

@@ -33,6 +33,20 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
     spread: np.ndarray  # [n_classes or 1, n_features, n_features]
     is_pooled: bool  # one scatter matrix for all classes
 
+    def __post_init__(self) -> None:
+        p, k = len(self.layout), len(self.weight)
+        shapes = ((p,), (p,), (k,), (k, p), (1 if self.is_pooled else k, p, p))
+        arrays = (self.pivot, self.unit, self.weight, self.mean, self.spread)
+        if any(array.dtype != np.float64 or array.shape != shape for array, shape in zip(arrays, shapes, strict=True)):
+            raise ValueError("scatter: weights, means and scatter must fit the features and classes")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the statistic, read from a file, fits a schema and could have come from rows."""
+        self.layout.check(schema)
+        finite = all(np.isfinite(array).all() for array in (self.pivot, self.weight, self.mean, self.spread))
+        if len(self.weight) != len(schema.classes) or not finite or (self.weight < 0).any() or not (self.unit > 0).all():
+            raise ValueError("scatter: it does not fit the classes, or holds numbers that no rows give")
+
     @classmethod
     def of(cls, table: Table, pooled: bool) -> Scatter:
         """The statistic of a table's rows."""
@@ -40,7 +54,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         whole = hopeful.view(table)
         if whole is not None:  # a gap would make a mean NaN: reading once and hoping is faster than looking first
             seen = _observe(table, hopeful, whole, pooled)
-            if not np.isnan(seen.mean).any():
+            if np.isfinite(seen.mean).all():
                 return seen
         return _observe(table, _filled(table, features_of(table, "dummies")), None, pooled)
 
@@ -136,7 +150,7 @@ def _observe(table: Table, layout: Layout, whole: np.ndarray | None, pooled: boo
     with np.errstate(over="ignore", invalid="ignore"):
         seen = _sums(table, layout, whole, pivot, np.ones(len(layout)), pooled)
     if np.isnan(seen.mean).any() and whole is not None:
-        return seen
+        return seen  # gaps, or infinities that are about to be refused
     return seen if _is_safe(seen) else _sums(table, layout, whole, pivot, _units(table, layout, whole, pivot), pooled)
 
 

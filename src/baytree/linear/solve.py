@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import _core
@@ -59,22 +61,30 @@ def working_sets(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim)
 
 
 def lbfgs(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy)."""
+    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy), in units of each curvature."""
     from scipy.optimize import minimize
 
+    unit = 1 / np.sqrt(0.25 * rows.squares() + penalty.ridge + 1e-12)
     track: list[float] = []
+    worst = np.inf
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        at = flat.reshape(theta.shape)
+        nonlocal worst
+        at = flat.reshape(theta.shape) * unit
         slope = rows.slope(at)
-        return value(slope, penalty, at), (slope.gradient + penalty.ridge * at).ravel()
+        gradient = slope.gradient + penalty.ridge * at
+        worst = np.abs(gradient).max()
+        return value(slope, penalty, at), (gradient * unit).ravel()
 
-    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": aim.tol, "ftol": 0.0, "maxls": 50}
-    found = minimize(
-        objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options,
-        callback=lambda intermediate_result: track.append(float(intermediate_result.fun)),
-    )  # fmt: skip
-    at = found.x.reshape(theta.shape)
+    def after(intermediate_result: Any) -> None:
+        track.append(float(intermediate_result.fun))
+        if worst <= aim.tol:
+            raise StopIteration
+
+    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50, "maxcor": 20}
+    start = (theta / unit).ravel()
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
+    at = found.x.reshape(theta.shape) * unit
     return Fit(at, float(violations(rows.slope(at), penalty, at).max()), int(found.nit), tuple(track))
 
 

@@ -55,7 +55,7 @@ void sparse_product(Vector<int64_t> start, Vector<int32_t> code, Vector<double> 
   const auto x = sparse(start, code, value, weight.shape(0));
   require(out.shape(0) == x.rows() && out.shape(1) == weight.shape(1), "sparse_product: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  baytree::sparse_product(x, flat(weight), weight.shape(1), flat(out), 0, x.rows());
+  baytree::sparse_product(x, flat(weight), weight.shape(1), flat(out));
 }
 
 double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Vector<int32_t> label,
@@ -70,7 +70,9 @@ double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> 
   for (size_t i = first; i < last; ++i)
     require(label(i) >= 0 && static_cast<size_t>(label(i)) < std::max<size_t>(k, 2), "sparse_slope: no such class");
   nb::gil_scoped_release unlocked;
-  return baytree::sparse_slope(x, view(label), view(weight), flat(theta), k, first, last, flat(share), flat(gradient));
+  const baytree::Problem problem{x, view(label), view(weight), flat(theta)};
+  return baytree::with_width(
+      k, [&](auto width) { return baytree::sparse_slope(problem, width, first, last, flat(share), flat(gradient)); });
 }
 
 nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso, Output<double> theta,
