@@ -62,21 +62,23 @@ def backtrack(
 
 
 def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular."""
+    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular. right [m] or [m, k]"""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     scaled = matrix / scale[:, None] / scale
+    by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
         factor = cho_factor(scaled, lower=True)
         if np.diag(factor[0]).min() > 1e-6:
-            return cho_solve(factor, right / scale) / scale
+            return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass
     root, vector = np.linalg.eigh(scaled)
     kept = root > 1e-11 * root.max(initial=0.0)
-    return vector[:, kept] @ ((vector[:, kept].T @ (right / scale)) / root[kept]) / scale
+    inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
+    return inverse @ (right / by_row) / by_row
 
 
 def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarray, worst: float) -> np.ndarray:
