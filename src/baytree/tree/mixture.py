@@ -34,6 +34,10 @@ class MixtureTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         """The tree in words, a line per branch."""
         return "\n".join(_lines(self.tree, schema))
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every test reads a column of the schema in the way of its kind."""
+        self.tree.check(schema, (Kind.NOMINAL, Kind.ORDINAL))
+
     def _plain_values(self) -> np.ndarray:
         tree = self.tree
         if not self.smoothed:
