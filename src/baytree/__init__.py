@@ -15,13 +15,20 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "C45Classifier": "tree.c45",
+    "Column": "table",
+    "ID3Classifier": "tree.id3",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
     "Column": "table",
     "DecisionTreeClassifier": "tree.classifiers",
     "DecisionTreeRegressor": "tree.classifiers",
     "Kind": "table",
+    "LinearDiscriminantAnalysis": "linear.classifiers",
+    "LogisticRegression": "linear.logistic_classifiers",
+    "LogisticRegressionCV": "linear.logistic_classifiers",
     "NaiveBayesClassifier": "bayes.classifiers",
+    "QuadraticDiscriminantAnalysis": "linear.classifiers",
     "Schema": "table",
     "Text": "table",
     "load": "storage",
