@@ -1,5 +1,5 @@
-// The growing machine. Every numeric column is sorted once; a split divides each sorted column in place, so that the
-// rows of a node lie together, in order, in every column. Large nodes share their columns among the threads, small
+// The growing machine. Every numeric column is sorted once; a split divides each column in place, so that the rows
+// of a node lie together, in order, in every column. Large nodes share their columns among the threads, small
 // ones are whole subtrees of work for one thread. Which thread does what never shows in the tree.
 #pragma once
 #include <algorithm>
@@ -57,7 +57,7 @@ struct Node {
 template <Measure M> class Grower {
  public:
   Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers)
-      : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers), sorted_(columns.size()),
+      : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers), entries_(columns.size()),
         tags_(rows), side_(rows, kNowhere) {
     for (int w = 0; w < workers.size(); ++w) desks_.emplace_back(target_, w);
   }
@@ -98,20 +98,22 @@ template <Measure M> class Grower {
     std::vector<std::vector<uint64_t>> scratch(size_t(workers_.size()));
     workers_.run(columns_.size(), [&](size_t j, int worker) {
       if (columns_[j].is_nominal()) return;
-      sort_keys(columns_[j], sorted_[j], scratch[size_t(worker)]);
+      sort_keys(columns_[j], entries_[j], scratch[size_t(worker)]);
       if (target_.class_bits)
-        for (auto& e : sorted_[j]) e = entry(rank_of(e), tag(tag_of(e)));
+        for (auto& e : entries_[j]) e = entry(rank_of(e), tag(tag_of(e)));
     });
   }
   // Block by block over all columns, since the columns of a row-major matrix share their cache lines.
   void copy_columns() {
     constexpr size_t kBlock = 1024;
-    workers_.run(columns_.size(), [&](size_t j, int) {
-      if (!columns_[j].is_nominal()) sorted_[j].resize(n_);
-    });
+    workers_.run(columns_.size(), [&](size_t j, int) { entries_[j].resize(n_); });
     workers_.run((n_ + kBlock - 1) / kBlock, [&](size_t block, int) {
-      for (size_t j = 0; j < columns_.size(); ++j)
-        if (!columns_[j].is_nominal()) copy_keys(columns_[j], block * kBlock, std::min(n_, (block + 1) * kBlock), sorted_[j]);
+      const size_t begin = block * kBlock, end = std::min(n_, begin + kBlock);
+      for (size_t j = 0; j < columns_.size(); ++j) {
+        if (!columns_[j].is_nominal()) copy_keys(columns_[j], begin, end, entries_[j]);
+        else
+          for (size_t i = begin; i < end; ++i) entries_[j][i] = entry(uint32_t(columns_[j].level(i)), tag(i));
+      }
     });
   }
   uint32_t tag(size_t row) const {
@@ -224,7 +226,7 @@ template <Measure M> class Grower {
   Limits limits() const { return {settings_.min_leaf}; }
 
   std::span<const Entry> entries(const Node& node, size_t column) const {
-    return {sorted_[column].data() + node.begin, node.end - node.begin};
+    return {entries_[column].data() + node.begin, node.end - node.begin};
   }
   static size_t known_in(std::span<const Entry> all) {
     if (all.empty() || rank_of(all.back()) != kMissing) return all.size();
@@ -329,7 +331,7 @@ template <Measure M> class Grower {
   Split search_levels(const Node& node, int32_t column, Desk& desk) {
     const ColumnView& view = columns_[size_t(column)];
     if constexpr (requires { desk.measure.is_centred(); }) center_on_known(node, view, desk);
-    desk.counter.count(tags(node), view, target_, desk.measure, desk.levels);
+    desk.counter.count(entries(node, size_t(column)), view.levels, target_, desk.measure, desk.levels);
     Split best;
     best.known = uint32_t(node.end - node.begin);
     Levels& levels = desk.levels;
@@ -463,6 +465,7 @@ template <Measure M> class Grower {
     if (!view.is_nominal()) send_by_cut(node);
     else send_by_level(node, view);
     Sent sent;
+    if (!is_known_only()) return sent;
     for (const uint32_t tag : tags(node)) {
       const uint32_t row = target_.row(tag);
       if (side_[row] < 2) sent.weight[side_[row]] += target_.weight_of(row);
@@ -481,7 +484,7 @@ template <Measure M> class Grower {
     if (node.split.missing >= 0) side_of[0] = uint8_t(node.split.missing);
     for (uint8_t b = 0; b < 2; ++b)
       for (const int32_t code : node.split.group[b]) side_of[size_t(code) + 1] = b;
-    for (const uint32_t tag : tags(node)) side_[target_.row(tag)] = side_of[size_t(view.level(target_.row(tag)) + 1)];
+    for (const Entry e : entries(node, size_t(node.split.column))) side_[target_.row(tag_of(e))] = side_of[rank_of(e) + 1];
   }
 
   Substitute imitate(const Node& node, int32_t column, const Sent& sent) const {
@@ -546,12 +549,13 @@ template <Measure M> class Grower {
     uint32_t* in = tags_.data() + node.begin;
     const size_t n = node.end - node.begin;
     for (auto& other : desk.tags) other.resize(std::max(other.size(), n));
+    uint32_t* second = desk.tags[0].data();
     size_t count[3] = {0, 0, 0};
     for (size_t i = 0; i < n; ++i) {
       const uint32_t tag = in[i];
-      const uint8_t side = side_[target_.row(tag)];
-      in[count[0]] = tag, desk.tags[0][count[1]] = tag;
-      count[0] += side == 0, count[1] += side == 1;
+      const size_t side = side_[target_.row(tag)], is_sent = 1 - (side >> 1 != 0), is_second = side & is_sent;
+      in[count[0]] = tag, second[count[1]] = tag;
+      count[0] += is_sent - is_second, count[1] += is_second;
       if (side == 2) desk.tags[1][count[2]++] = tag;
     }
     std::copy_n(desk.tags[0].begin(), count[1], in + count[0]);
@@ -562,10 +566,10 @@ template <Measure M> class Grower {
     }
   }
 
-  // Divides a sorted column; the rows of children that will not be split again are left out.
+  // Divides a column; the rows of children that will not be split again are left out.
   void partition(const Node& node, const std::vector<Node>& children, size_t column, Desk& desk) {
-    if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return;
-    Entry* in = sorted_[column].data() + node.begin;
+    if (std::ranges::all_of(children, &Node::is_final)) return;
+    Entry* in = entries_[column].data() + node.begin;
     const size_t n = node.end - node.begin;
     if (desk.second.size() < n) desk.second.resize(n);
     if (desk.third.size() < n && children.size() > 2) desk.third.resize(n);
@@ -580,9 +584,9 @@ template <Measure M> class Grower {
       count[0] += is_sent - is_second, count[1] += is_second;
       if (s == 2) desk.third[count[2]++] = e;
     }
-    if (!children[1].is_final) std::copy_n(second, count[1], sorted_[column].data() + children[1].begin);
+    if (!children[1].is_final) std::copy_n(second, count[1], entries_[column].data() + children[1].begin);
     if (children.size() > 2 && !children[2].is_final)
-      std::copy_n(desk.third.begin(), count[2], sorted_[column].data() + children[2].begin);
+      std::copy_n(desk.third.begin(), count[2], entries_[column].data() + children[2].begin);
   }
 
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
@@ -613,7 +617,7 @@ template <Measure M> class Grower {
     node.counts.assign(classes, 0.0);
     node.total.assign(desk.measure.width(), 0.0);
     if (!target_.weight) {
-      for (const uint32_t tag : own) node.counts[target_.class_of(tag)] += 1;
+      count_classes(own, node.counts);
     } else {
       for (const uint32_t tag : own) node.counts[target_.class_of(tag)] += target_.weight_of(target_.row(tag));
     }
@@ -622,6 +626,14 @@ template <Measure M> class Grower {
     if constexpr (requires { desk.measure.impurity(node.total); })
       node.impurity = desk.measure.impurity(node.total) / std::max(total({node.total.data(), classes}), 1e-300);
     decide(node);
+  }
+
+  // Four tables in turn: rows of one class after the other would each wait for the sum before.
+  void count_classes(std::span<const uint32_t> own, std::vector<double>& counts) const {
+    const size_t classes = target_.classes;
+    std::vector<uint32_t> lane(4 * classes, 0);
+    for (size_t i = 0; i < own.size(); ++i) ++lane[(i & 3) * classes + target_.class_of(own[i])];
+    for (size_t i = 0; i < lane.size(); ++i) counts[i % classes] += lane[i];
   }
 
   // Masses from the counts where that is the same as row by row.
@@ -669,7 +681,7 @@ template <Measure M> class Grower {
   const Target& target_;
   const Settings& settings_;
   Workers& workers_;
-  std::vector<std::vector<Entry>> sorted_;  // per numeric column: rows of a node side by side, ascending
+  std::vector<std::vector<Entry>> entries_;  // per column: rows of a node side by side, ascending where it is cut
   std::vector<uint32_t> tags_;              // the same in the order of the table
   std::vector<uint8_t> side_;               // [n_rows]
   std::vector<Desk> desks_;
