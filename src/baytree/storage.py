@@ -32,7 +32,6 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
-    "mixture_tree": "tree.mixture:MixtureTree",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "tree": "tree.structure:Tree",

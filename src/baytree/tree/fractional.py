@@ -98,6 +98,14 @@ def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: 
     return Growth(nodes, tried, single)
 
 
+def regrown(tree: Tree) -> Any:
+    """The nodes of a finished tree in the core, to be pruned further."""
+    return _core.growth_of(
+        tree.column, tree.first, tree.branches, tree.cut, tree.start, tree.levels, tree.branch_of, tree.missing,
+        tree.rows, tree.weight, tree.counts.ravel(), tree.prediction, tree.gain,
+    )  # fmt: skip
+
+
 def is_counted_in_single(weight: np.ndarray) -> bool:
     """Whether float32 can hold these weights and their sum exactly."""
     return bool(weight.sum() <= _EXACT_SINGLE and np.array_equal(weight, np.floor(weight)))
