@@ -52,7 +52,7 @@ class FractionalGrower {
     if (count(0, root.cases)) wait_with_best_test(std::move(root));
     for (int64_t leaves = 1; !waiting_.empty();) {
       Pending next = take_next();
-      if (rules_.max_leaves > 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
+      if (rules_.max_leaves >= 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
       branch_out(next);
       leaves += tree_.node[next.id].branches - 1;
       alone_.poll();
@@ -81,7 +81,7 @@ class FractionalGrower {
   // Depth first; where leaves are rationed, the node whose test gains most.
   Pending take_next() {
     auto next = waiting_.end() - 1;
-    if (rules_.max_leaves > 0)
+    if (rules_.max_leaves >= 0)
       next = std::max_element(waiting_.begin(), waiting_.end(), [&](const Pending& a, const Pending& b) {
         return a.test.gain * tree_.node[a.id].weight < b.test.gain * tree_.node[b.id].weight;
       });
@@ -135,7 +135,7 @@ class FractionalGrower {
 
   // Looks for the best test of a node and keeps the node if there is one.
   void wait_with_best_test(Pending&& pending) {
-    if (rules_.max_depth > 0 && pending.depth >= rules_.max_depth) return;
+    if (rules_.max_depth >= 0 && pending.depth >= rules_.max_depth) return;
     const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
     const Situation<Real> at{rules_, xlog_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
     if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;

@@ -41,8 +41,8 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     min_split: float = 0.0
     min_impurity: float = 0.0
     gated: bool = True
-    max_depth: int = 0  # 0 = no limit
-    max_leaves: int = 0
+    max_depth: int = -1  # -1 = no limit
+    max_leaves: int = -1
     single: bool = False  # float32 arithmetic where it is exact for the number of rows
 
 
