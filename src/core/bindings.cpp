@@ -8,4 +8,5 @@ NB_MODULE(_core, module) {
   bind_tree(module);
   bind_text(module);
   bind_bayes(module);
+  bind_linear(module);
 }

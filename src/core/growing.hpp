@@ -585,11 +585,13 @@ template <Measure M> class Grower {
       std::copy_n(desk.third.begin(), count[2], sorted_[column].data() + children[2].begin);
   }
 
+  double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
+
   int32_t prediction_road(const Node& node, const std::vector<Node>& children) const {
     if (node.split.missing >= 0) return node.split.missing;
     if (settings_.is_cart) {
-      if (settings_.use_surrogate < 2 || children[0].rows == children[1].rows) return -1;
-      return children[1].rows > children[0].rows;
+      const double first = size(children[0]), second = size(children[1]);
+      return settings_.use_surrogate < 2 || first == second ? -1 : int32_t(second > first);
     }
     return children[1].weight > children[0].weight;
   }

@@ -29,6 +29,7 @@ struct Target {
     return class_bits ? tag & ((1u << class_bits) - 1) : size_t(label[tag]);
   }
   double weight_of(uint32_t row) const { return weight ? weight[row] : 1.0; }
+  double size_of(uint32_t row) const { return counts_rows ? 1.0 : weight_of(row); }
 };
 
 // A worth, and the same as a fraction of whole numbers where the criterion and the weights allow it.
@@ -64,6 +65,7 @@ concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span
   { measure.nothing() } -> std::same_as<std::vector<double>>;  // of a side without rows
   { measure.order_key(left) } -> std::same_as<double>;
   { measure.mean(left) } -> std::same_as<double>;
+  { measure.is_plain_count() } -> std::same_as<bool>;  // a statistic is counts of classes and their sum
 };
 
 // Masses of classes under a criterion.
@@ -131,6 +133,7 @@ template <Criterion C> class ClassMeasure {
     return mass > 0 ? sum / mass : 0.0;
   }
   bool is_ordered() const { return classes() <= 2; }
+  bool is_plain_count() const { return target_.is_counted && !target_.weight; }
 
  private:
   std::span<const double> masses() const { return {total_.data(), classes()}; }
@@ -179,6 +182,7 @@ class SquareMeasure {
   double order_key(std::span<const double> statistic) const { return mean(statistic); }
   double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
   bool is_ordered() const { return true; }
+  static bool is_plain_count() { return false; }
   size_t classes() const { return 0; }
 
  private:

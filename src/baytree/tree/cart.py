@@ -40,9 +40,9 @@ def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None)
     return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
 
 
-def fitted_rows(table: Table) -> Table:
-    """The rows that rpart fits: without weights, a row with every value missing is left out."""
-    if not table.is_unweighted:
+def fitted_rows(table: Table, counts_rows: bool) -> Table:
+    """Without rows that miss every value. rpart keeps them where weights are given; so do we where rows are counted."""
+    if counts_rows and not table.is_unweighted:
         return table
     known = np.zeros(len(table), np.bool_)
     for column, values in zip(table.schema, table.values, strict=True):

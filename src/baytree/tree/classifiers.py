@@ -16,6 +16,7 @@ from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, gr
 from baytree.tree.policy import Criterion, Missing, Policy, Stopping
 from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
+from baytree.tree.units import in_range, in_unit
 
 CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
 ROADS = ("learned", "surrogate", "category", "largest")
@@ -152,17 +153,20 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> Tree:
-        return self._grow(table, Criterion(given.one_of("criterion", self.criterion, ("sse",))), equal_costs(0))
+        criterion = Criterion(given.one_of("criterion", self.criterion, ("sse",)))
+        table, unit = in_range(table)
+        return in_unit(self._grow(table, criterion, equal_costs(0)), unit)
 
 
 class _Cart(TreeFace):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
 
-    def _learn(self, table: Table) -> Tree:
+    def _grow(self, table: Table) -> Tree:
         rule = self.get_params(deep=False)["prune"]
         if rule is not None:
             given.one_of("prune", rule, ("1se", "min"))
-        table, controls = cart.fitted_rows(table), self._controls()
+        controls = self._controls()
+        table = cart.fitted_rows(table, controls.counts_rows)
         costs, threads = self._costs(table), thread_count(self.n_jobs)
         if rule is None:
             return cart.cart(table, controls, costs, threads)
@@ -261,6 +265,9 @@ class CARTClassifier(_Cart, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
+    def _learn(self, table: Table) -> Tree:
+        return self._grow(table)
+
     def _costs(self, table: Table) -> Costs:
         target = table.schema.target
         return cart.cart_costs(table, given.priors_of(self.priors, target), given.costs_of(self.costs, target))
@@ -303,3 +310,7 @@ class CARTRegressor(_Cart, Regressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> Tree:
+        table, unit = in_range(table)
+        return in_unit(self._grow(table), unit)

@@ -28,3 +28,4 @@ void bind_c45(nb::module_& module);
 void bind_tree(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_bayes(nb::module_& module);
+void bind_linear(nb::module_& module);
