@@ -16,13 +16,12 @@ __version__ = "0.1.0"
 # model start without scikit-learn.
 _HOMES = {
     "C45Classifier": "tree.c45",
-    "Column": "table",
-    "ID3Classifier": "tree.id3",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
     "Column": "table",
     "DecisionTreeClassifier": "tree.classifiers",
     "DecisionTreeRegressor": "tree.classifiers",
+    "ID3Classifier": "tree.id3",
     "Kind": "table",
     "LinearDiscriminantAnalysis": "linear.classifiers",
     "LogisticRegression": "linear.logistic_classifiers",

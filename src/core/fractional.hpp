@@ -158,7 +158,18 @@ class FractionalGrower {
     return cases.size() * from_.columns.size() >= kWorthAThread ? workers_ : alone_;
   }
 
+  // The best test of a column. Where missing values have a branch of their own, it counts.
   Candidate<Real> candidate(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
+    Candidate<Real> test = of_known_values(at, column, slots);
+    const GivenColumn& given = from_.columns[column];
+    const auto is_missing = [&](const Case<Real>& it) {
+      return given.is_numeric() ? std::isnan(given.value[it.row]) : given.code[it.row] < 0;
+    };
+    if (rules_.missing == MissingValues::category && std::any_of(at.cases.all.begin(), at.cases.all.end(), is_missing)) ++test.branches;
+    return test;
+  }
+
+  Candidate<Real> of_known_values(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
     const GivenColumn& given = from_.columns[column];
     if (given.is_numeric()) {
       const auto stripe = static_cast<size_t>(from_.stripe[column]);
@@ -247,7 +258,7 @@ class FractionalGrower {
     if (rules_.missing == MissingValues::spread) return;
     const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
     if (rules_.missing == MissingValues::category && !is_needed) return;
-    if (rules_.missing == MissingValues::category) node.missing = node.branches++;
+    if (rules_.missing == MissingValues::category) node.missing = node.branches - 1;
     else node.missing = best_fitting_branch(static_cast<size_t>(node.branches), cases, direction);
     std::replace(direction.begin(), direction.end(), -1, node.missing);
   }

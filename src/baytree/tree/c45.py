@@ -148,7 +148,7 @@ class C45Classifier(QuinlanClassifier):
             raise ValueError("prune('reduced_error') needs held-out rows: give X and y")
         pruned = self._with_tree(self.tree_, options)
         pruned._check_parameters(None)
-        rows = None if X is None else rows_of(self._scaled(self._labelled(X, y)))
+        rows = None if X is None else rows_of(self._labelled(X, y))
         growth = Growth(regrown(self.tree_), [], self._program().single)
         if how == "reduced_error":
             prune_on_held_out(growth, rows)
@@ -169,7 +169,6 @@ class C45Classifier(QuinlanClassifier):
     # --- growing ------------------------------------------------------------------------------------------------------
 
     def _grown(self, table: Table, held_out: np.ndarray | None) -> Growth:
-        table = self._scaled(table)
         kept = np.arange(len(table)) if held_out is None else np.setdiff1d(np.arange(len(table)), held_out)
         rows = rows_of(table, kept)
         growth = grow(rows, table.n_classes, self._rules(), threads=threads(self.n_jobs), traces=bool(self.trace))

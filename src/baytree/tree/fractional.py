@@ -18,6 +18,7 @@ from baytree.tree.structure import SPREAD, STOP, Surrogates, Tree
 MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
 MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}
 _THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
+_MODERATE = 2.0**40  # weights within a factor of this around 1 are taken as they are
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
 
 
@@ -75,7 +76,7 @@ def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
         [_contiguous(table, j) for j in range(len(table.schema))],
         np.array([0 if c.kind is Kind.NUMERIC else max(len(c.levels), 1) for c in table.schema], np.int32),
         np.ascontiguousarray(table.label, np.int32),
-        np.ascontiguousarray(table.weight, np.float64),
+        _moderate(table.weight),
         chosen,
     )
 
@@ -141,6 +142,14 @@ def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "
         complexity=np.zeros(n),
         surrogates=Surrogates.none(),
     )
+
+
+def _moderate(weight: np.ndarray) -> np.ndarray:
+    """The weights, brought near 1 if they are extreme: their sums must neither overflow nor vanish."""
+    largest = float(weight.max(initial=0.0))
+    if _MODERATE**-1 <= largest <= _MODERATE or largest == 0:
+        return np.ascontiguousarray(weight, np.float64)
+    return np.ldexp(weight, -int(np.frexp(largest)[1]))
 
 
 def _contiguous(table: Table, j: int) -> np.ndarray:

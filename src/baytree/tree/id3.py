@@ -56,6 +56,6 @@ class ID3Classifier(QuinlanClassifier):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> Tree:
-        rows = rows_of(self._scaled(table))
+        rows = rows_of(table)
         growth = grow(rows, table.n_classes, ID3, threads=threads(self.n_jobs))
         return with_complexity(ripen(growth, empty="parent"))

@@ -10,6 +10,7 @@ import numpy as np
 from baytree.table import Kind, Table
 from baytree.tree.fractional import Rows, Rules, grow, ripen, rows_of
 from baytree.tree.policy import Choose, Criterion, Missing, Policy
+from baytree.tree.prune import with_complexity
 from baytree.tree.structure import Tree
 
 MEASURES = {
@@ -32,7 +33,7 @@ def grow_multiway(table: Table, policy: Policy, threads: int = 1) -> Tree:
     _refuse(policy)
     rows = _with_ranks_as_numbers(rows_of(table), table)
     growth = grow(rows, table.n_classes, _rules(policy), threads=threads)
-    return ripen(growth, empty="parent", measure=MEASURES[policy.criterion])
+    return with_complexity(ripen(growth, empty="parent", measure=MEASURES[policy.criterion]))
 
 
 def _rules(policy: Policy) -> Rules:
@@ -60,7 +61,7 @@ def _rules(policy: Policy) -> Rules:
 def _refuse(policy: Policy) -> None:
     if policy.criterion not in MEASURES:
         known = ", ".join(repr(c.value) for c in MEASURES)
-        raise ValueError(f"criterion={policy.criterion.value!r} does not compare many branches; with 'multiway' give {known}")
+        raise ValueError(f"criterion={policy.criterion.value!r} cannot compare many branches; with 'multiway' give {known}")
     if policy.missing not in ROADS:
         known = ", ".join(repr(road.value) for road in ROADS)
         raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")

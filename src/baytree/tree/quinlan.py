@@ -1,4 +1,4 @@
-"""What the classifiers of Quinlan's family share: moderate weights, and pruning of a fitted tree by errors."""
+"""What the classifiers of Quinlan's family share beyond the face of all trees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import copy
 from typing import Any, Self
 
 import msgspec
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import labels
@@ -14,18 +13,9 @@ from baytree.estimator import Classifier
 from baytree.table import Table
 from baytree.tree.face import TreeFace
 
-_MODERATE = 2.0**40  # weights within a factor of this around 1 are taken as they are
-
 
 class QuinlanClassifier(TreeFace, Classifier):
     """A classifier whose model is a multiway tree with fractional cases."""
-
-    def _scaled(self, table: Table) -> Table:
-        """The table with its weights brought near 1 if they are extreme: their sums must neither overflow nor vanish."""
-        largest = float(table.weight.max())
-        if 1 / _MODERATE <= largest <= _MODERATE:
-            return table
-        return msgspec.structs.replace(table, weight=np.ldexp(table.weight, -int(np.frexp(largest)[1])))
 
     def _labelled(self, X: Any, y: Any) -> Table:
         """Rows with labels, encoded by the schema of the fit."""
