@@ -15,7 +15,7 @@ from baytree.tree.error_pruning import collapse, pessimism, prune_by_estimate, p
 from baytree.tree.fractional import Growth, Rules, grow, regrown, ripen, rows_of
 from baytree.tree.prune import with_complexity
 from baytree.tree.quinlan import QuinlanClassifier
-from baytree.tree.structure import Tree, parents
+from baytree.tree.structure import Tree
 from baytree.tree.trace import trace_of
 
 
@@ -144,27 +144,18 @@ class C45Classifier(QuinlanClassifier):
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
-        if how == "reduced_error" and X is None:
-            raise ValueError("prune('reduced_error') needs held-out rows: give X and y")
         pruned = self._with_tree(self.tree_, options)
         pruned._check_parameters(None)
         rows = None if X is None else rows_of(self._labelled(X, y))
         growth = Growth(regrown(self.tree_), [], self._program().single)
         if how == "reduced_error":
+            if rows is None:
+                raise ValueError("prune('reduced_error') needs held-out rows: give X and y")
             prune_on_held_out(growth, rows)
         else:
             prune_by_estimate(growth, pruned._estimate(), rows if pruned.raising else None, self._program().tolerance)
         pruned.model_ = pruned._ripe(growth)
         return pruned
-
-    def _choices(self, X: Any) -> np.ndarray:
-        """Laplace's rule changes how sure an answer is, never the answer."""
-        if not self.laplace:
-            return super()._choices(X)
-        tree = self.tree_
-        counts = np.where(tree.weight[:, None] > 0, tree.counts, tree.counts[parents(tree)])
-        plain = msgspec.structs.replace(tree, value=counts / counts.sum(axis=1, keepdims=True))
-        return np.argmax(plain.probabilities(self._encoded(X)), axis=1)
 
     # --- growing ------------------------------------------------------------------------------------------------------
 
@@ -231,7 +222,8 @@ class C45Classifier(QuinlanClassifier):
     def _check_parameters(self, prune_on: Any) -> None:
         given.one_of("conventions", self.conventions, tuple(CONVENTIONS))
         given.one_of("criterion", self.criterion, ("gain_ratio", "gain"))
-        given.one_of("pruning", self.pruning, ("error_based", "reduced_error", None))
+        if self.pruning is not None:
+            given.one_of("pruning", self.pruning, ("error_based", "reduced_error"))
         given.number("min_objects", self.min_objects, 1e-6)
         given.number("confidence", self.confidence, 1e-6, self._program().most_confident)
         if self.binary and self.subset:

@@ -190,7 +190,7 @@ def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     maps = [np.arange(raw["levels"][each].max(initial=0), dtype=np.int32)]
     start, end = np.zeros(len(each), np.int32), len(maps[0])
     for i in np.flatnonzero((raw["levels"] > 0) & ~each):
-        maps.append(_branch_map(raw, i))
+        maps.append(_branch_map(raw, int(i)))
         start[i], end = end, end + len(maps[-1])
     return start, np.concatenate(maps).astype(np.int32)
 

@@ -17,6 +17,8 @@ from baytree.tree.face import TreeFace
 class QuinlanClassifier(TreeFace, Classifier):
     """A classifier whose model is a multiway tree with fractional cases."""
 
+    _before: Any
+
     def _labelled(self, X: Any, y: Any) -> Table:
         """Rows with labels, encoded by the schema of the fit."""
         check_is_fitted(self, "model_")
