@@ -14,7 +14,8 @@ from baytree.tree import prune as pruning
 from baytree.tree.candidates import candidates
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.policy import Criterion, Missing, Policy, Stopping
+from baytree.tree.multiway import grow_multiway
+from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
 from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
 from baytree.tree.units import in_range, in_unit
@@ -66,6 +67,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
     of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
     `trace=True` keeps in `trace_` what every column could have done at every node.
+    `branching` "multiway" gives a nominal column a branch for each level (criteria error, entropy, gini, gain_ratio and
+    chi2); `missing` may then also be fractional: down every branch, in the shares of the known rows.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
@@ -114,7 +117,17 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
     def _learn(self, table: Table) -> Tree:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
+        if given.one_of("branching", self.branching, ("binary", "multiway")) == "multiway":
+            return self._grow_multiway(table, criterion)
         return self._grow(table, criterion, self._costs(table))
+
+    def _grow_multiway(self, table: Table, criterion: Criterion) -> Tree:
+        if self.priors is not None or self.costs is not None:
+            raise ValueError("priors and costs need branching='binary'; with 'multiway' give sample weights instead")
+        missing = Missing(given.one_of("missing", self.missing, tuple(road.value for road in Missing)))
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        policy = Policy(criterion=criterion, branching=Branching.MULTIWAY, missing=missing, stopping=stopping)
+        return grow_multiway(table, policy, thread_count(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
