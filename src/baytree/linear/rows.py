@@ -74,11 +74,6 @@ class DenseRows(msgspec.Struct, frozen=True):
         total = weight.sum()
         return np.append((weight @ self.x - total * self.centre) / self.scale, total)
 
-    def squares(self) -> np.ndarray:
-        """The mean square of each feature. [q]"""
-        mean, variance = self.moments()
-        return np.append(variance + mean**2, 1.0)
-
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each feature among the rows that count. [q − 1], [q − 1]"""
         mean = self.weight @ self.x
@@ -173,11 +168,6 @@ class SparseRows(msgspec.Struct, frozen=True):
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
         """The sum of the rows, each times a number. [q]"""
         return np.bincount(self.x.code, np.repeat(weight, np.diff(self.x.start)) * self.x.value, minlength=self.q)
-
-    def squares(self) -> np.ndarray:
-        """The mean square of each feature. [q]"""
-        weight = np.repeat(self.weight, np.diff(self.x.start))
-        return np.bincount(self.x.code, weight * self.x.value**2, minlength=self.q)
 
     def by_feature(self) -> Sparse:
         """The transpose: for each feature its rows."""

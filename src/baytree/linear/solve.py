@@ -61,30 +61,22 @@ def working_sets(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim)
 
 
 def lbfgs(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy), in units of each curvature."""
+    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy)."""
     from scipy.optimize import minimize
 
-    unit = 1 / np.sqrt(0.25 * rows.squares() + penalty.ridge + 1e-12)
     track: list[float] = []
-    worst = np.inf
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal worst
-        at = flat.reshape(theta.shape) * unit
+        at = flat.reshape(theta.shape)
         slope = rows.slope(at)
-        gradient = slope.gradient + penalty.ridge * at
-        worst = np.abs(gradient).max()
-        return value(slope, penalty, at), (gradient * unit).ravel()
+        return value(slope, penalty, at), (slope.gradient + penalty.ridge * at).ravel()
 
     def after(intermediate_result: Any) -> None:
         track.append(float(intermediate_result.fun))
-        if worst <= aim.tol:
-            raise StopIteration
 
-    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50, "maxcor": 20}
-    start = (theta / unit).ravel()
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
-    at = found.x.reshape(theta.shape) * unit
+    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": aim.tol, "ftol": 0.0, "maxls": 50}
+    found = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options, callback=after)
+    at = found.x.reshape(theta.shape)
     return Fit(at, float(violations(rows.slope(at), penalty, at).max()), int(found.nit), tuple(track))
 
 
