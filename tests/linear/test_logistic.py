@@ -192,9 +192,9 @@ def test_infinite_values_are_refused_by_column_and_row():
     for bad in (np.inf, -np.inf):
         broken = X.copy()
         broken[5, 2] = bad
-        with pytest.raises(ValueError, match="'x2', row 5.*infinity"):
+        with pytest.raises(ValueError, match=r"'x2', row 5.*infinity"):
             bt.LogisticRegression().fit(broken, y)
-        with pytest.raises(ValueError, match="'x2', row 5.*infinity"):
+        with pytest.raises(ValueError, match=r"'x2', row 5.*infinity"):
             bt.LogisticRegression().fit(X, y).predict(broken)
 
 

@@ -6,6 +6,8 @@ constant 1. Weights sum to 1, so the loss is a mean. What rows say adds up over 
 
 from __future__ import annotations
 
+from itertools import product
+
 import msgspec
 import numpy as np
 
@@ -101,10 +103,10 @@ class DenseRows(msgspec.Struct, frozen=True):
         matrix[:-1, :-1] = np.diag(1 / self.scale)
         matrix[:-1, -1] = -self.centre / self.scale
         matrix[-1, -1] = 1.0
-        bend = raw.curvature
-        if bend is not None:
-            blocks = bend.reshape(self.k, self.q, self.k, self.q).transpose(0, 2, 1, 3)
-            bend = (matrix @ blocks @ matrix.T).transpose(0, 2, 1, 3).reshape(bend.shape)
+        bend = None if raw.curvature is None else np.empty_like(raw.curvature)
+        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
+        for one, other in product(edges, edges) if bend is not None else ():
+            bend[one, other] = matrix @ raw.curvature[one, other] @ matrix.T
         return Slope(raw.loss, raw.gradient @ matrix.T, bend)
 
     def _part(self, coefficient: np.ndarray, start: np.ndarray, rows: slice, curvature: bool) -> Slope:
