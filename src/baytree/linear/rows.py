@@ -253,7 +253,8 @@ def _dense(table: Table, design: Design, weight: np.ndarray, k: int) -> DenseRow
     """The caller's own matrix where its columns are not far from 0 in their own units, else a copy in standard units."""
     p = len(design)
     whole = design.layout.view(table)
-    near = p <= 500 and bool((np.abs(design.centre) <= 8 * design.scale).all())
+    usual = (np.abs(design.centre) <= 8 * design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
+    near = p <= 500 and bool(usual.all())
     if whole is not None and near and whole.strides[1] == 8 and not gaps_of(table).any():
         return DenseRows(whole, design.centre, design.scale, table.label, weight, k)
     x = np.empty((len(table), p))

@@ -26,7 +26,11 @@ def optimum(
         _refuse_lasso(penalty, solver)
         return lbfgs(rows, penalty, theta, aim)
     if isinstance(rows, SparseRows):
-        return lbfgs(rows, penalty, theta, aim) if penalty.is_smooth else sparse_descent(rows, penalty, theta, aim)
+        if penalty.is_smooth:
+            return lbfgs(rows, penalty, theta, aim)
+        columns = rows.by_feature()
+        theta = theta if start is not None else _approach(rows, penalty, theta, columns)
+        return sparse_descent(rows, penalty, theta, aim, columns)
     if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
     if start is None and len(rows.label) >= max(_MANY, 100 * rows.k * rows.q):
@@ -80,9 +84,13 @@ def lbfgs(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim
     return Fit(at, float(violations(rows.slope(at), penalty, at).max()), int(found.nit), tuple(track))
 
 
-def sparse_descent(rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter."""
-    columns = rows.by_feature()
+def sparse_descent(
+    rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, columns: Sparse
+) -> Fit:
+    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter.
+
+    `columns` are the rows' entries by feature.
+    """
     here, share = rows.slope_and_shares(theta)
     track = [value(here, penalty, theta)]
     wrong = violations(here, penalty, theta)
@@ -129,6 +137,21 @@ def safe_rate(rows: DenseRows | SparseRows, penalty: Penalty) -> float:
     return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
 
 
+def _approach(rows: SparseRows, penalty: Penalty, theta: np.ndarray, columns: Sparse) -> np.ndarray:
+    """Coefficients near the optimum, by way of stronger penalties: at each, few coordinates matter.
+
+    From zero, a weak penalty would let nearly every coordinate in, only to send most of them back.
+    """
+    here = rows.slope(theta)
+    paid = penalty.lasso > 0
+    strongest = float((np.abs(here.gradient).max(axis=0)[paid] / penalty.lasso[paid]).max(initial=1.0))
+    for factor in np.geomspace(strongest, 1.0, max(2, round(np.log2(max(strongest, 1.0)))))[1:-1]:
+        stronger = Penalty(penalty.ridge * factor, penalty.lasso * factor)
+        near = 0.2 * float(stronger.lasso.max())
+        theta = sparse_descent(rows, stronger, theta, Aim(near, 2, near), columns).theta
+    return theta
+
+
 def _room(rows: DenseRows) -> int:
     """How many features are solved for at once where |θ| is paid for."""
     return max(50, _NEWTON // rows.k // 4)
@@ -145,13 +168,12 @@ def _sparse_step(
     score, mix = np.zeros(n * k), np.zeros(n)
     matters = ((theta != 0) | (wrong > 0) | (penalty.lasso == 0)).T.ravel()
     active = np.flatnonzero(matters).astype(np.int64)
-    limit, first = (0.03 * wrong.max()) ** 2, None
+    limit = (0.03 * wrong.max()) ** 2
     for _ in range(100):
         change = _core.sparse_descent(
             columns.start, columns.code, columns.value, bend, rows.weight, slope, penalty.ridge, penalty.lasso,
             target, score, mix, active,
         )  # fmt: skip
-        first = change if first is None else first
         if change <= max(limit, 1e-32):
             break
     return target.reshape(q, k).T - theta
