@@ -15,7 +15,14 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "C45Classifier": "tree.c45",
     "Column": "table",
+    "ID3Classifier": "tree.id3",
+    "CARTClassifier": "tree.classifiers",
+    "CARTRegressor": "tree.classifiers",
+    "Column": "table",
+    "DecisionTreeClassifier": "tree.classifiers",
+    "DecisionTreeRegressor": "tree.classifiers",
     "Kind": "table",
     "LinearDiscriminantAnalysis": "linear.classifiers",
     "LogisticRegression": "linear.logistic_classifiers",
@@ -28,10 +35,14 @@ _HOMES = {
     "save": "storage",
 }
 
-__all__ = sorted(_HOMES)
+_ROOMS = ("datasets",)  # modules that users name themselves, as in bt.datasets.load("iris")
+
+__all__ = sorted([*_HOMES, *_ROOMS])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -34,10 +34,12 @@ _MOST_DIMENSIONS = 4
 RECORDS = {
     "linear_discriminant": "linear.model:LinearDiscriminant",
     "logistic": "linear.model:LogisticModel",
+    "mixture_tree": "tree.mixture:MixtureTree",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
     "scatter": "linear.scatter:Scatter",
+    "tree": "tree.structure:Tree",
 }
 
 
