@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "CHAIDClassifier": "tree.chaid",
+    "CHAIDRegressor": "tree.chaid",
     "Column": "table",
     "Kind": "table",
     "NaiveBayesClassifier": "bayes.classifiers",
