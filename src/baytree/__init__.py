@@ -17,7 +17,11 @@ __version__ = "0.1.0"
 _HOMES = {
     "CHAIDClassifier": "tree.chaid",
     "CHAIDRegressor": "tree.chaid",
+    "CARTClassifier": "tree.classifiers",
+    "CARTRegressor": "tree.classifiers",
     "Column": "table",
+    "DecisionTreeClassifier": "tree.classifiers",
+    "DecisionTreeRegressor": "tree.classifiers",
     "Kind": "table",
     "NaiveBayesClassifier": "bayes.classifiers",
     "Schema": "table",

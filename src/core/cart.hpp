@@ -12,26 +12,39 @@ namespace baytree {
 
 enum class ClassIndex { kGini, kInformation };
 
-// Weights of classes, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k.
+// Weights of classes, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k. U is a running sum
+// on both sides, because scales are 1 only up to the last bit and ties hang on it.
+// A statistic is [weight per class, U, -U, rows]; the third part of `nothing` is the U of all, so that it ends as the rest's.
 template <ClassIndex Index> class CartClassMeasure {
  public:
   explicit CartClassMeasure(const Target& target) : target_(target) {}
   void focus(double, double) {}
-  size_t width() const { return target_.classes + 1; }
+  size_t width() const { return target_.classes + 3; }
   size_t classes() const { return target_.classes; }
   void add(double* statistic, uint32_t tag) const {
-    statistic[target_.class_of(tag)] += target_.weight_of(target_.row(tag));
-    statistic[target_.classes] += 1.0;
+    const size_t k = target_.class_of(tag), n = classes();
+    const double w = target_.weight_of(target_.row(tag)), scaled = target_.scale[k] * w;
+    statistic[k] += w, statistic[n] += scaled, statistic[n + 1] -= scaled;
+    statistic[n + 2] += target_.counts_rows ? 1.0 : w;
   }
   void begin(std::span<const double> total) {
     total_.assign(total.begin(), total.end());
-    right_.resize(total_.size());
     parent_ = impurity(total_);
   }
   void begin_with(std::span<const double> total, std::span<const double>) { begin(total); }
-  double value(std::span<const double> left) {
-    for (size_t k = 0; k < classes(); ++k) right_[k] = total_[k] - left[k];
-    return parent_ - impurity(left) - impurity(right_);
+  std::vector<double> nothing() const {
+    std::vector<double> statistic(width(), 0.0);
+    statistic[classes() + 1] = total_[classes()];
+    return statistic;
+  }
+  double value(std::span<const double> left) const {
+    const double on_left = left[classes()], on_right = left[classes() + 1];
+    double rest = 0;
+    for (size_t k = 0; k < classes(); ++k) {
+      rest += on_left * phi(target_.scale[k] * left[k] / on_left);
+      rest += on_right * phi(target_.scale[k] * (total_[k] - left[k]) / on_right);
+    }
+    return parent_ - rest;
   }
   Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
   Score none() const { return {0, 0, 0}; }
@@ -49,25 +62,25 @@ template <ClassIndex Index> class CartClassMeasure {
     return sum / mass;
   }
   bool is_ordered() const { return classes() <= 2; }
-  double impurity(std::span<const double> weight) const {
-    double mass = 0, index = 0;
-    for (size_t k = 0; k < classes(); ++k) mass += target_.scale[k] * weight[k];
-    if (mass <= 0) return 0.0;
-    for (size_t k = 0; k < classes(); ++k) {
-      const double p = target_.scale[k] * weight[k] / mass;
-      if constexpr (Index == ClassIndex::kGini) index += p * (1 - p);
-      else index += p > 0 ? -p * std::log(p) : 0.0;
-    }
+  double impurity(std::span<const double> statistic) const {
+    const double mass = statistic[classes()];
+    double index = 0;
+    for (size_t k = 0; k < classes() && mass > 0; ++k) index += phi(target_.scale[k] * statistic[k] / mass);
     return mass * index;
   }
 
  private:
+  static double phi(double p) {
+    if constexpr (Index == ClassIndex::kGini) return p * (1 - p);
+    else return p > 0 ? -p * std::log(p) : 0.0;
+  }
   const Target& target_;
-  std::vector<double> total_, right_;
+  std::vector<double> total_;
   double parent_ = 0;
 };
 
-// Numbers: (S_l^2 / W_l + S_r^2 / W_r) / R, about the mean of the rows with a value; R is the risk of all the rows.
+// Numbers: (S^2 / W_l + S^2 / W_r) / R, with S the left sum about the mean of the rows with a value, which the right
+// sum then equals but for its sign; R is the risk of all the rows. A statistic is [S, W, rows].
 class CartSquareMeasure {
  public:
   explicit CartSquareMeasure(const Target& target) : target_(target) {}
@@ -76,15 +89,15 @@ class CartSquareMeasure {
   size_t classes() const { return 0; }
   void add(double* statistic, uint32_t tag) const {
     const double w = target_.weight_of(tag);
-    statistic[0] += w * (target_.y[tag] - mean_);
-    statistic[1] += w;
-    statistic[2] += 1.0;
+    statistic[0] += w * (target_.y[tag] - mean_), statistic[1] += w;
+    statistic[2] += target_.counts_rows ? 1.0 : w;
   }
-  void begin(std::span<const double> total) { std::copy_n(total.begin(), 3, total_); }
+  void begin(std::span<const double> total) { whole_ = total[1]; }
   void begin_with(std::span<const double> total, std::span<const double>) { begin(total); }
+  std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
   double value(std::span<const double> left) const {
-    const double s = total_[0] - left[0], w = total_[1] - left[1];
-    return left[1] > 0 && w > 0 ? (left[0] * left[0] / left[1] + s * s / w) / risk_ : 0.0;
+    const double square = left[0] * left[0], rest = whole_ - left[1];
+    return left[1] > 0 && rest > 0 ? (square / left[1] + square / rest) / risk_ : 0.0;
   }
   Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
   Score none() const { return {0, 0, 0}; }
@@ -96,8 +109,7 @@ class CartSquareMeasure {
 
  private:
   const Target& target_;
-  double mean_ = 0, risk_ = 0;
-  double total_[3] = {0, 0, 0};
+  double mean_ = 0, risk_ = 0, whole_ = 0;
 };
 
 }  // namespace baytree

@@ -137,7 +137,7 @@ bool improves(M& measure, std::span<const double> left, std::span<const double> 
 template <Measure M>
 bool group_in_order(const Levels& levels, M& measure, std::span<const double> total, Limits limits, Split& best) {
   const auto order = detail::level_order(levels, measure);
-  std::vector<double> left(levels.width, 0.0);
+  std::vector<double> left = measure.nothing();
   size_t taken = 0;
   for (size_t i = 0; i + 1 < order.size(); ++i) {
     const auto statistic = levels[order[i]];
@@ -156,7 +156,7 @@ bool group_in_order(const Levels& levels, M& measure, std::span<const double> to
 template <Measure M>
 bool group_by_trying_all(const Levels& levels, M& measure, std::span<const double> total, Limits limits,
                          const std::function<void()>& pause, Split& best) {
-  std::vector<double> left(levels.width, 0.0);
+  std::vector<double> left = measure.nothing();
   uint64_t out = 0, taken = 0;
   const uint64_t last = uint64_t(1) << (levels.size() - 1);
   for (uint64_t step = 1; step < last; ++step) {

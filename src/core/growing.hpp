@@ -87,18 +87,31 @@ template <Measure M> class Grower {
     std::vector<double> left, known, missing, zero;
     std::vector<Entry> second, third;
     std::vector<uint32_t> tags[2];
+    TwoClassScan::Blocks blocks;
     std::vector<Split> offers;
     std::vector<Substitute> imitations;
   };
 
   void sort_columns() {
     for (size_t i = 0; i < n_; ++i) tags_[i] = tag(i);
+    copy_columns();
     std::vector<std::vector<uint64_t>> scratch(size_t(workers_.size()));
     workers_.run(columns_.size(), [&](size_t j, int worker) {
       if (columns_[j].is_nominal()) return;
-      sorted_[j] = sorted(columns_[j], n_, scratch[size_t(worker)]);
+      sort_keys(columns_[j], sorted_[j], scratch[size_t(worker)]);
       if (target_.class_bits)
         for (auto& e : sorted_[j]) e = entry(rank_of(e), tag(tag_of(e)));
+    });
+  }
+  // Block by block over all columns, since the columns of a row-major matrix share their cache lines.
+  void copy_columns() {
+    constexpr size_t kBlock = 1024;
+    workers_.run(columns_.size(), [&](size_t j, int) {
+      if (!columns_[j].is_nominal()) sorted_[j].resize(n_);
+    });
+    workers_.run((n_ + kBlock - 1) / kBlock, [&](size_t block, int) {
+      for (size_t j = 0; j < columns_.size(); ++j)
+        if (!columns_[j].is_nominal()) copy_keys(columns_[j], block * kBlock, std::min(n_, (block + 1) * kBlock), sorted_[j]);
     });
   }
   uint32_t tag(size_t row) const {
@@ -241,20 +254,19 @@ template <Measure M> class Grower {
   bool scan_all(const Node& node, std::span<const Entry> known, Desk& desk, Split& best) {
     if constexpr (std::same_as<M, ClassMeasure<Gini>>)
       if (is_two_class_count()) {
-        best.score = Score{0, 0, 0};
         const auto [n, one] = two_counts(node.total);
-        best.score = parent_fraction(n, one);
-        return scan_two_classes(known, n, one, 0, 0, false, limits(), best);
+        const TwoClassScan cuts(known, n, one, limits(), desk.blocks);
+        best.score = cuts.none();
+        return cuts.run(0, 0, false, best);
       }
     desk.measure.begin(node.total);
     best.score = desk.measure.none();
-    desk.zero.assign(desk.measure.width(), 0.0);
+    desk.zero = desk.measure.nothing();
     return scan(known, desk.measure, std::span<const double>(node.total), std::span<const double>(desk.zero), false, limits(), desk.left, best);
   }
 
   bool scan_with(const Node& node, std::span<const Entry> known, std::span<const Entry> missing, Desk& desk, Split& best) {
     desk.missing = sum_of(missing, desk);
-    desk.zero.assign(desk.measure.width(), 0.0);
     if (settings_.absent == Absent::kLearned) return scan_both_ways(node, known, desk, best);
     if constexpr (requires { desk.measure.is_centred(); }) desk.measure.focus(mean_of(known), node.risk);
     desk.known = sum_of(known, desk);
@@ -265,6 +277,7 @@ template <Measure M> class Grower {
       desk.measure.begin(desk.known);
     }
     best.score = desk.measure.none();
+    desk.zero = desk.measure.nothing();
     const bool is_improved = scan(known, desk.measure, std::span<const double>(desk.known), std::span<const double>(desk.zero), false, limits(), desk.left, best);
     best.score.under = 0;  // another column's fraction is of other rows
     return is_improved;
@@ -276,14 +289,16 @@ template <Measure M> class Grower {
       if (is_two_class_count()) {
         const auto [n, one] = two_counts(node.total);
         const auto [absent, absent_one] = two_counts(desk.missing);
-        best.score = parent_fraction(n, one);
-        bool is_improved = scan_two_classes(known, n, one, 0, 0, true, limits(), best);
+        const TwoClassScan cuts(known, n, one, limits(), desk.blocks);
+        best.score = cuts.none();
+        bool is_improved = cuts.run(0, 0, true, best);
         best.missing = is_improved ? 1 : -1;
-        if (scan_two_classes(known, n, one, absent, absent_one, false, limits(), best)) is_improved = true, best.missing = 0;
+        if (cuts.run(absent, absent_one, false, best)) is_improved = true, best.missing = 0;
         return is_improved;
       }
     desk.measure.begin(node.total);
     best.score = desk.measure.none();
+    desk.zero = desk.measure.nothing();
     const std::span<const double> total(node.total), zero(desk.zero), absent(desk.missing);
     bool is_improved = scan(known, desk.measure, total, zero, true, limits(), desk.left, best);
     best.missing = is_improved ? 1 : -1;
@@ -295,11 +310,6 @@ template <Measure M> class Grower {
   static std::pair<uint64_t, uint64_t> two_counts(std::span<const double> total) {
     return {uint64_t(total[0] + total[1]), uint64_t(total[1])};
   }
-  static Score parent_fraction(uint64_t n, uint64_t one) {
-    const uint64_t zero = n - one;
-    return {0, (unsigned __int128)(one) * one + (unsigned __int128)(zero) * zero, double(n) < kExactSize ? n : 0};
-  }
-
   std::vector<double> sum_of(std::span<const Entry> entries, const Desk& desk) const {
     std::vector<double> sum(desk.measure.width(), 0.0);
     for (const Entry e : entries) desk.measure.add(sum.data(), tag_of(e));
@@ -559,27 +569,18 @@ template <Measure M> class Grower {
     const size_t n = node.end - node.begin;
     if (desk.second.size() < n) desk.second.resize(n);
     if (desk.third.size() < n && children.size() > 2) desk.third.resize(n);
-    size_t count[3] = {0, 0, 0};
-    Entry *first = in, *second = desk.second.data();
     const int bits = target_.class_bits;
     const uint8_t* side = side_.data();
-    if (children.size() == 2) {
-      for (size_t i = 0; i < n; ++i) {
-        const Entry e = in[i];
-        const uint8_t s = side[tag_of(e) >> bits];
-        *first = e, *second = e;
-        first += s == 0, second += s == 1;
-      }
-    } else {
-      for (size_t i = 0; i < n; ++i) {
-        const Entry e = in[i];
-        const uint8_t s = side[tag_of(e) >> bits];
-        *first = e, *second = e;
-        first += s == 0, second += s == 1;
-        if (s == 2) desk.third[count[2]++] = e;
-      }
+    Entry* second = desk.second.data();
+    size_t count[3] = {0, 0, 0};
+    for (size_t i = 0; i < n; ++i) {
+      const Entry e = in[i];
+      const size_t s = side[tag_of(e) >> bits], is_sent = 1 - (s >> 1 != 0), is_second = s & is_sent;
+      in[count[0]] = e, second[count[1]] = e;  // sums instead of branches: sides are as good as random here
+      count[0] += is_sent - is_second, count[1] += is_second;
+      if (s == 2) desk.third[count[2]++] = e;
     }
-    if (!children[1].is_final) std::copy(desk.second.data(), second, sorted_[column].data() + children[1].begin);
+    if (!children[1].is_final) std::copy_n(second, count[1], sorted_[column].data() + children[1].begin);
     if (children.size() > 2 && !children[2].is_final)
       std::copy_n(desk.third.begin(), count[2], sorted_[column].data() + children[2].begin);
   }
@@ -614,14 +615,21 @@ template <Measure M> class Grower {
     } else {
       for (const uint32_t tag : own) node.counts[target_.class_of(tag)] += target_.weight_of(target_.row(tag));
     }
-    for (size_t k = 0; k < classes; ++k) {
-      node.weight += node.counts[k];
-      node.total[k] = settings_.is_cart ? node.counts[k] : node.counts[k] * target_.scale[k];
-    }
-    node.total[classes] = target_.counts_rows ? double(own.size()) : node.weight;
+    for (size_t k = 0; k < classes; ++k) node.weight += node.counts[k];
+    sum_classes(node, own, desk);
     if constexpr (requires { desk.measure.impurity(node.total); })
       node.impurity = desk.measure.impurity(node.total) / std::max(total({node.total.data(), classes}), 1e-300);
     decide(node);
+  }
+
+  // Masses from the counts where that is the same as row by row.
+  void sum_classes(Node& node, std::span<const uint32_t> own, const Desk& desk) const {
+    if (settings_.is_cart) {
+      for (const uint32_t tag : own) desk.measure.add(node.total.data(), tag);
+      return;
+    }
+    for (size_t k = 0; k < target_.classes; ++k) node.total[k] = node.counts[k] * target_.scale[k];
+    node.total.back() = target_.counts_rows ? double(own.size()) : node.weight;
   }
 
   // The class of least expected loss, the first one on equality.

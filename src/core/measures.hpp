@@ -61,6 +61,7 @@ concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span
   { measure.value(left) } -> std::same_as<double>;
   { measure.score(left, 0.0) } -> std::same_as<Score>;
   { measure.slack() } -> std::same_as<double>;
+  { measure.nothing() } -> std::same_as<std::vector<double>>;  // of a side without rows
   { measure.order_key(left) } -> std::same_as<double>;
   { measure.mean(left) } -> std::same_as<double>;
 };
@@ -118,6 +119,7 @@ template <Criterion C> class ClassMeasure {
     return {0, 0, 0};
   }
   double slack() const { return 1e-12 * whole_; }
+  std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
   // Two classes: the share of the first one. An ordering of levels by it holds the best two groups (Breiman et al.).
   double order_key(std::span<const double> statistic) const {
     const double mass = total(statistic.first(classes()));
@@ -173,6 +175,7 @@ class SquareMeasure {
   Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
   Score none() const { return {0, 0, 0}; }
   double slack() const { return 1e-12 * squares_; }
+  std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
   double order_key(std::span<const double> statistic) const { return mean(statistic); }
   double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
   bool is_ordered() const { return true; }

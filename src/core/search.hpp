@@ -1,5 +1,7 @@
 // The best cut of a sorted column: one pass, exact thresholds, ties to the lower cut.
 #pragma once
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,58 +67,111 @@ bool scan(std::span<const Entry> known, M& measure, std::span<const double> tota
   return is_improved;
 }
 
-// The same for two classes that are only counted, under gini. With c of C in the first class among the first l of n
-// rows, the gain is proportional to (c n - l C)^2 / (l (n - l)): a block of cuts is judged at once, and only
-// blocks that could hold the best are looked at one by one, in whole numbers.
-inline bool scan_two_classes(std::span<const Entry> known, uint64_t n, uint64_t of_one, uint64_t first, uint64_t first_one,
-                             bool may_take_all, Limits limits, Split& best) {
-  constexpr size_t kBlock = 128;
-  if (known.empty()) return false;
-  const double N = double(n), C = double(of_one);
-  const double parent = (C * C + (N - C) * (N - C)) / N;
-  const double slack = 1e-12 * N;
-  const auto least = uint64_t(std::ceil(std::max(limits.min_leaf, 1.0)));
-  const size_t end = known.size() - (may_take_all ? 0 : 1);
-  bool is_improved = false;
-  double one[kBlock], worth[kBlock];
-  uint64_t c = first_one;
-  // (A/l + B/r) - parent = 2 d^2 / (l r n): the bar in units of d^2 / (l r).
-  double bar = (best.score.value - slack) * N / 2;
-  for (size_t begin = 0; begin < end; begin += kBlock) {
-    const size_t count = std::min(kBlock, end - begin);
-    const Entry* block = known.data() + begin;
-    uint64_t running = c;
-    for (size_t i = 0; i < count; ++i) {
-      running += block[i] & 1;
-      one[i] = double(int64_t(running));
-    }
-    const double base = double(first + begin + 1);
-    double top = -1;
-    for (size_t i = 0; i < count; ++i) {
-      const double l = base + double(int(i)), d = one[i] * N - l * C;
-      worth[i] = d * d / (l * (N - l));
-    }
-    for (size_t i = 0; i < count; ++i) top = std::max(top, worth[i]);
-    c = running;
-    if (!(top >= bar) && !(top != top)) continue;
-    for (size_t i = 0; i < count; ++i) {
-      const size_t at = begin + i;
-      if (!(worth[i] >= bar)) continue;
-      if (at + 1 < known.size() && rank_of(known[at]) == rank_of(known[at + 1])) continue;
-      const uint64_t l = first + at + 1, r = n - l;
-      if (l < least || r < least) continue;
-      const auto l1 = uint64_t(one[i]), l0 = l - l1, r1 = of_one - l1, r0 = r - r1;
-      const auto squares_left = (unsigned __int128)(l0) * l0 + (unsigned __int128)(l1) * l1;
-      const auto squares_right = (unsigned __int128)(r0) * r0 + (unsigned __int128)(r1) * r1;
-      const double value = double(squares_left) / double(l) + double(squares_right) / double(r) - parent;
-      const Score score =
-          N < kExactSize ? gini_fraction(value, squares_left, l, squares_right, r) : Score{value, 0, 0};
-      if (!is_better(score, best.score, slack)) continue;
-      best.score = score, best.last = uint32_t(at), is_improved = true;
-      bar = (value - slack) * N / 2;
+// The same for two classes that are only counted, under gini. With c of C in class 1 among the first l of n rows, the
+// gain is 2 d^2 / (n l r), d = c n - l C, r = n - l. A first pass bounds each block of cuts in plain doubles;
+// only blocks that can hold the best are then judged cut by cut, in whole numbers.
+class TwoClassScan {
+ public:
+  struct Block {
+    double top;     // no cut in it is worth more
+    uint64_t ones;  // rows of class 1 on the first side before it
+  };
+  using Blocks = std::vector<Block>;
+
+  TwoClassScan(std::span<const Entry> known, uint64_t n, uint64_t of_one, Limits limits, Blocks& blocks)
+      : known_(known), n_(n), of_one_(of_one), least_(uint64_t(std::ceil(std::max(limits.min_leaf, 1.0)))),
+        slack_(1e-12 * double(n)), parent_(double(squares(n, of_one)) / double(n)), blocks_(blocks) {}
+
+  Score none() const { return {0, squares(n_, of_one_), double(n_) < kExactSize ? n_ : 0}; }
+
+  // `first` rows, `first_one` of class 1, are on the first side from the beginning.
+  bool run(uint64_t first, uint64_t first_one, bool may_take_all, Split& best) const {
+    const size_t end = known_.empty() ? 0 : known_.size() - (may_take_all ? 0 : 1);
+    bound(end, first, first_one);
+    if (blocks_.empty()) return false;
+    const auto highest = size_t(std::ranges::max_element(blocks_, {}, &Block::top) - blocks_.begin());
+    Split probe = best;  // shows how high the bar is; the cut itself is found in order, so that ties go to the lower one
+    if (!(blocks_[highest].top >= bar(best))) return false;
+    judge_block(highest, end, first, probe);
+    const double least = bar(probe);
+    bool is_improved = false;
+    for (size_t block = 0; block < blocks_.size(); ++block)
+      if (blocks_[block].top >= least) is_improved |= judge_block(block, end, first, best);
+    return is_improved;
+  }
+
+ private:
+  static constexpr size_t kBlock = 64;
+
+  static unsigned __int128 squares(uint64_t size, uint64_t one) {
+    const auto a = (unsigned __int128)(one), b = (unsigned __int128)(size - one);
+    return a * a + b * b;
+  }
+  double bar(const Split& best) const { return (best.score.value - slack_) * double(n_) / 2; }
+
+  // The largest d^2 / (l r) of each block, whether a cut is allowed there or not.
+  void bound(size_t end, uint64_t first, uint64_t first_one) const {
+    const double n = double(n_), all = double(of_one_);
+    uint64_t before = first_one;
+    std::array<int32_t, kBlock> ones;
+    blocks_.clear();
+    for (size_t begin = 0; begin < end; begin += kBlock) {
+      const size_t count = std::min(kBlock, end - begin);
+      int32_t running = 0;
+      for (size_t i = 0; i < count; ++i) ones[i] = running += int32_t(known_[begin + i] & 1);
+      const double rows = double(first + begin), base = double(before);
+      const double top =
+          count == kBlock ? top_of_block(ones, rows, base, n, all) : top_of({ones.data(), count}, rows, base, n, all);
+      blocks_.push_back({top, before});
+      before += uint64_t(running);
     }
   }
-  return is_improved;
-}
+
+  static double worth(double l, double ones, double n, double all) {
+    const double d = ones * n - l * all;
+    return d * d / (l * (n - l));
+  }
+  static double top_of(std::span<const int32_t> ones, double rows, double base, double n, double all) {
+    double top = 0;
+    for (size_t i = 0; i < ones.size(); ++i) top = std::max(top, worth(rows + double(i + 1), base + double(ones[i]), n, all));
+    return top;
+  }
+  // The same over a whole block and in separate lanes, so that the compiler can use vector registers.
+  static double top_of_block(const std::array<int32_t, kBlock>& ones, double rows, double base, double n, double all) {
+    std::array<double, kBlock> each;
+    for (size_t i = 0; i < kBlock; ++i) each[i] = worth(rows + double(int32_t(i) + 1), base + double(ones[i]), n, all);
+    std::array<double, 4> top{0, 0, 0, 0};
+    for (size_t i = 0; i < kBlock; i += 4)
+      for (size_t lane = 0; lane < 4; ++lane) top[lane] = top[lane] > each[i + lane] ? top[lane] : each[i + lane];
+    return std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+  }
+
+  bool judge_block(size_t block, size_t end, uint64_t first, Split& best) const {
+    uint64_t one = blocks_[block].ones;
+    bool is_improved = false;
+    for (size_t at = block * kBlock; at < std::min(end, (block + 1) * kBlock); ++at) {
+      one += known_[at] & 1;
+      is_improved |= judge(at, first + at + 1, one, best);
+    }
+    return is_improved;
+  }
+
+  bool judge(size_t at, uint64_t l, uint64_t one, Split& best) const {
+    const uint64_t r = n_ - l;
+    if (l < least_ || r < least_ || (at + 1 < known_.size() && rank_of(known_[at]) == rank_of(known_[at + 1]))) return false;
+    const auto left = squares(l, one), right = squares(r, of_one_ - one);
+    const double value = double(left) / double(l) + double(right) / double(r) - parent_;
+    if (value < best.score.value - slack_) return false;
+    const Score score = double(n_) < kExactSize ? gini_fraction(value, left, l, right, r) : Score{value, 0, 0};
+    if (!is_better(score, best.score, slack_)) return false;
+    best.score = score, best.last = uint32_t(at);
+    return true;
+  }
+
+  std::span<const Entry> known_;
+  uint64_t n_, of_one_, least_;
+  double slack_, parent_;
+  Blocks& blocks_;
+};
 
 }  // namespace baytree

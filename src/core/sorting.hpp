@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace baytree {
@@ -43,11 +45,10 @@ inline uint64_t sortable(double x) {
 
 namespace detail {
 
-// Sorts by the upper 32 bits, stable, eleven bits at a time; digits that never vary cost nothing.
+// Sorts by the upper 32 bits, stable, a byte at a time: 256 places to write to stay in the fastest cache.
 inline void radix_sort(std::vector<uint64_t>& keys, std::vector<uint64_t>& scratch) {
-  constexpr int kDigits = 3, kBits = 11, kBuckets = 1 << kBits;
-  std::vector<std::array<uint32_t, kBuckets>> count(kDigits);
-  for (auto& c : count) c.fill(0);
+  constexpr int kDigits = 4, kBits = 8, kBuckets = 1 << kBits;
+  std::array<std::array<uint32_t, kBuckets>, kDigits> count{};
   for (const uint64_t key : keys)
     for (int d = 0; d < kDigits; ++d) ++count[size_t(d)][(key >> (32 + d * kBits)) & (kBuckets - 1)];
   scratch.resize(keys.size());
@@ -57,58 +58,67 @@ inline void radix_sort(std::vector<uint64_t>& keys, std::vector<uint64_t>& scrat
     if (place[(keys[0] >> shift) & (kBuckets - 1)] == keys.size()) continue;
     uint32_t sum = 0;
     for (auto& p : place) sum += std::exchange(p, sum);
-    for (const uint64_t key : keys) scratch[place[(key >> shift) & (kBuckets - 1)]++] = key;
+    uint64_t* out = scratch.data();
+    for (const uint64_t key : keys) out[place[(key >> shift) & (kBuckets - 1)]++] = key;
     keys.swap(scratch);
+  }
+}
+
+// Rows whose keys agree in the upper 32 bits are few: each run of them is sorted by the numbers themselves.
+inline void sort_runs(std::span<Entry> order, const ColumnView& column) {
+  for (size_t i = 0; i < order.size();) {
+    size_t end = i + 1;
+    while (end < order.size() && rank_of(order[end]) == rank_of(order[i])) ++end;
+    if (end - i > 1)
+      std::ranges::sort(order.subspan(i, end - i), [&](Entry a, Entry b) {
+        const double p = column[tag_of(a)], q = column[tag_of(b)];
+        return p != q ? p < q : tag_of(a) < tag_of(b);
+      });
+    i = end;
+  }
+}
+
+// Keys to ranks: what is in the upper half is replaced by the number of smaller distinct values.
+inline void set_ranks(std::span<Entry> order, const ColumnView& column, bool is_cut_off) {
+  uint32_t rank = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Entry here = order[i];
+    order[i] = entry(rank, tag_of(here));
+    if (i + 1 == order.size()) break;
+    const Entry next = order[i + 1];
+    rank += rank_of(next) != rank_of(here) || (is_cut_off && column[tag_of(next)] != column[tag_of(here)]);
   }
 }
 
 }  // namespace detail
 
-// The column's rows in ascending order as (rank, row), ties by row, missing values last. Three passes over the upper
-// 32 bits of the range do nearly all the work; what they cannot tell apart is a short run, sorted by itself.
-inline std::vector<Entry> sorted(const ColumnView& column, size_t rows, std::vector<uint64_t>& scratch) {
+// Copies rows [begin, end) of a column into `bits`, as the integers that sort like the numbers; missing is ~0.
+inline void copy_keys(const ColumnView& column, size_t begin, size_t end, std::span<uint64_t> bits) {
+  for (size_t i = begin; i < end; ++i) {
+    const double x = column[i];
+    bits[i] = x == x ? sortable(x) : ~uint64_t(0);
+  }
+}
+
+// Turns a column's keys into its rows in ascending order as (rank, row): ties by row, missing values last.
+inline void sort_keys(const ColumnView& column, std::vector<uint64_t>& keys, std::vector<uint64_t>& scratch) {
   uint64_t low = ~uint64_t(0), high = 0;
+  for (const uint64_t key : keys)
+    if (key != ~uint64_t(0)) low = std::min(low, key), high = std::max(high, key);
+  const int shift = high > low && high - low > 0xFFFFFFFFu ? 32 - std::countl_zero(high - low) : 0;
+  std::vector<uint32_t> missing;
+  const size_t rows = keys.size();
   size_t known = 0;
   for (size_t i = 0; i < rows; ++i) {
-    const double x = column[i];
-    if (std::isnan(x)) continue;
-    const uint64_t key = sortable(x);
-    low = std::min(low, key), high = std::max(high, key), ++known;
+    if (keys[i] == ~uint64_t(0)) missing.push_back(uint32_t(i));
+    else keys[known++] = (keys[i] - low) >> shift << 32 | i;
   }
-  std::vector<uint64_t> order;
-  order.reserve(rows);
-  const int shift = known && high - low > 0xFFFFFFFFu ? 32 - std::countl_zero(high - low) : 0;
-  for (size_t i = 0; i < rows; ++i)
-    if (const double x = column[i]; !std::isnan(x)) order.push_back((sortable(x) - low) >> shift << 32 | i);
-  if (known > 1024) detail::radix_sort(order, scratch);
-  else std::sort(order.begin(), order.end());
-  if (shift)
-    for (size_t i = 0; i < known;) {
-      size_t end = i + 1;
-      while (end < known && rank_of(order[end]) == rank_of(order[i])) ++end;
-      if (end - i > 1)
-        std::sort(order.begin() + std::ptrdiff_t(i), order.begin() + std::ptrdiff_t(end), [&](Entry a, Entry b) {
-          const double p = column[tag_of(a)], q = column[tag_of(b)];
-          return p != q ? p < q : tag_of(a) < tag_of(b);
-        });
-      i = end;
-    }
-  uint32_t rank = 0;
-  for (size_t i = 0; i < known; ++i) {
-    const uint64_t here = order[i];
-    if (i + 1 < known) {
-      const uint64_t next = order[i + 1];
-      const bool differs = rank_of(next) != rank_of(here) || (shift && column[tag_of(next)] != column[tag_of(here)]);
-      order[i] = entry(rank, tag_of(here));
-      rank += differs;
-    } else {
-      order[i] = entry(rank, tag_of(here));
-    }
-  }
-  if (known < rows)
-    for (size_t i = 0; i < rows; ++i)
-      if (std::isnan(column[i])) order.push_back(entry(kMissing, uint32_t(i)));
-  return order;
+  keys.resize(known);
+  if (known > 1024) detail::radix_sort(keys, scratch);
+  else std::ranges::sort(keys);
+  if (shift) detail::sort_runs(keys, column);
+  detail::set_ranks(keys, column, shift > 0);
+  for (const uint32_t row : missing) keys.push_back(entry(kMissing, row));
 }
 
 }  // namespace baytree

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.table import Kind, Table, Tokens
-from baytree.tree.policy import Criterion, Missing, Policy
+from baytree.table import Table
+from baytree.tree.policy import Policy
+from baytree.tree.reading import columns, level_counts, thread_count
 from baytree.tree.structure import Surrogates, Tree
 
 TRIED_LEVELS = 12  # with three or more classes, up to here every way to group levels is tried
@@ -37,15 +37,18 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
     min_risk: float = 0.0
 
 
+OWN = Conventions()
+
+
 def grow(
-    table: Table, policy: Policy, costs: Costs, conventions: Conventions = Conventions(), threads: int | None = None
+    table: Table, policy: Policy, costs: Costs, conventions: Conventions = OWN, threads: int | None = None
 ) -> Tree:
     """The tree that a policy grows on a table."""
     label = table.label
     is_class = table.n_classes > 0
     grown = _core.grow(
         columns(table),
-        level_counts(table),
+        level_counts(table.schema),
         np.ascontiguousarray(label, np.int32) if is_class else None,
         None if is_class else np.ascontiguousarray(label, np.float64),
         None if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
@@ -53,7 +56,7 @@ def grow(
         _settings(table, policy, costs, conventions),
         thread_count(threads),
     )
-    return tree_of(grown, costs)
+    return tree_of(grown, costs, uses_surrogates=conventions.use_surrogate > 0)
 
 
 def equal_costs(n_classes: int) -> Costs:
@@ -82,30 +85,7 @@ def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarra
     return Costs(scale=scale, risk_scale=risk_scale, loss=loss)
 
 
-def columns(table: Table) -> list[np.ndarray]:
-    """The columns as the core reads them."""
-    for column, values in zip(table.schema, table.values, strict=True):
-        if isinstance(values, Tokens):
-            raise ValueError(f"column {column.name!r} is text, which a tree cannot split; leave it out or declare it nominal")
-    return list(table.values)
-
-
-def level_counts(table: Table) -> np.ndarray:
-    """int32 [n_columns]: the number of levels of each nominal column, 0 for columns that are cut."""
-    return np.array([len(c.levels) if c.kind is Kind.NOMINAL else 0 for c in table.schema], np.int32)
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """The number of threads that `n_jobs` asks for: None is one per core, -1 likewise."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 asks for no thread; use a number of threads, or None for one per core")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
-
-
-def tree_of(grown: dict[str, Any], costs: Costs) -> Tree:
+def tree_of(grown: dict[str, Any], costs: Costs, uses_surrogates: bool = True) -> Tree:
     """The tree of the core's arrays."""
     counts, mean = grown["counts"], grown.pop("mean")
     grown.pop("depth")
@@ -117,6 +97,7 @@ def tree_of(grown: dict[str, Any], costs: Costs) -> Tree:
         value=value,
         complexity=np.zeros(len(mean)),
         surrogates=Surrogates(**substitutes),
+        uses_surrogates=uses_surrogates,
     )
 
 
@@ -163,20 +144,15 @@ def _probabilities(counts: np.ndarray, costs: Costs) -> np.ndarray:
 def _shares(grown: dict[str, Any]) -> np.ndarray:
     """Each node's share of the weight that its parent sent on; rows that stopped at the parent do not count."""
     inner = np.flatnonzero(grown["column"] >= 0)
+    count = grown["branches"][inner].astype(np.int64)
+    parent = np.repeat(inner, count)
+    child = np.repeat(grown["first"][inner] - np.cumsum(count) + count, count) + np.arange(len(parent))
+    sent = np.bincount(parent, grown["weight"][child], len(grown["column"]))[parent]
     share = np.ones(len(grown["column"]))
-    for branch in range(int(grown["branches"].max(initial=0))):
-        has = inner[grown["branches"][inner] > branch]
-        share[grown["first"][has] + branch] = grown["weight"][grown["first"][has] + branch]
-    sent = np.zeros(len(share))
-    parent = np.repeat(inner, grown["branches"][inner])
-    child = np.concatenate([np.arange(f, f + b) for f, b in zip(grown["first"][inner], grown["branches"][inner], strict=True)]) if len(inner) else inner
-    np.add.at(sent, parent, share[child])
-    share[child] = np.divide(share[child], sent[parent], out=np.zeros(len(child)), where=sent[parent] > 0)
+    share[child] = np.divide(grown["weight"][child], sent, out=np.zeros(len(child)), where=sent > 0)
     return share
 
 
 def _with_bools(arrays: dict[str, Any], *names: str) -> dict[str, Any]:
     return arrays | {name: arrays[name].view(np.bool_) for name in names}
 
-
-__all__ = ["Conventions", "Costs", "Criterion", "Missing", "altered_costs", "equal_costs", "grow", "thread_count"]

@@ -11,6 +11,10 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from baytree.model import Explanation
+from baytree.table import Schema, Table
+from baytree.tree import reading
+
 STOP = -1  # a row without a known branch rests at the node itself
 SPREAD = -2  # a row without a known branch goes down every branch, in the shares of the training rows
 LEAF = -1  # the column of a node that is not split
@@ -93,6 +97,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         np.ndarray
     )  # float64 [n_nodes], the penalty per split, over the root's risk, at which the split goes
     surrogates: Surrogates
+    uses_surrogates: bool = True  # False: they only tell which columns imitate each other
 
     def __post_init__(self) -> None:
         _check_arrays(self, len(self.column), _NODE_TYPES)
@@ -119,6 +124,30 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     def n_classes(self) -> int:
         """The number of classes; 0 in regression."""
         return self.counts.shape[1]
+
+    def probabilities(self, table: Table) -> np.ndarray:
+        """The probability of each class for each row: [n_rows, n_classes]."""
+        return reading.values(self, table)
+
+    def values(self, table: Table) -> np.ndarray:
+        """The expected number for each row: [n_rows]."""
+        return reading.values(self, table)[:, 0]
+
+    def choices(self, table: Table) -> np.ndarray:
+        """The class of least expected loss for each row: [n_rows]."""
+        if np.any(self.missing[self.column >= 0] == SPREAD):
+            return np.argmax(self.probabilities(table), axis=1)
+        return self.prediction[reading.leaves(self, table)]
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """The ledger of each row: what each test on its way changed of the root's distribution."""
+        return reading.explain(self, table)
+
+    def describe(self, schema: Schema) -> str:
+        """The tree in words, a line per node."""
+        from baytree.tree.describe import describe
+
+        return describe(self, schema)
 
 
 def parents(tree: Tree) -> np.ndarray:

@@ -5,6 +5,7 @@
 
 #include "families.hpp"
 #include "growing.hpp"
+#include "pruning.hpp"
 #include "routing.hpp"
 
 namespace {
@@ -189,6 +190,25 @@ nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const Maybe
   return Arrays(nodes, columns.views, target.classes).to_python();
 }
 
+Shape shape_of(const Vector<int32_t>& first, const Vector<int32_t>& branches, const Vector<bool>& mirrored, const Vector<double>& risk) {
+  return {view(first), view(branches), {reinterpret_cast<const uint8_t*>(mirrored.data()), mirrored.shape(0)}, view(risk)};
+}
+
+nb::tuple complexities(Vector<int32_t> first, Vector<int32_t> branches, Vector<bool> mirrored, Vector<double> risk, double alpha,
+                       bool is_bounded) {
+  const Shape shape = shape_of(first, branches, mirrored, risk);
+  Complexities found(shape, alpha, is_bounded);
+  const size_t n = found.complexity.size();
+  return nb::make_tuple(to_numpy(std::move(found.complexity), {n}), to_numpy(std::move(found.is_split), {n}));
+}
+
+nb::ndarray<nb::numpy, uint8_t> kept_nodes(Vector<int32_t> first, Vector<int32_t> branches, Vector<bool> mirrored,
+                                           Vector<double> risk, Vector<uint8_t> is_split) {
+  auto found = reached(shape_of(first, branches, mirrored, risk), view(is_split));
+  const size_t n = found.size();
+  return to_numpy(std::move(found), {n});
+}
+
 // Holds the arrays of a tree while it routes.
 class PyRouter {
  public:
@@ -229,7 +249,33 @@ class PyRouter {
     return to_numpy(std::move(out), {rows, value.shape(1)});
   }
 
+  // loss: [n_nodes, n_classes] with the rows' classes, or the nodes' values with the rows' numbers.
+  nb::tuple class_losses(const nb::list& arrays, const Vector<int32_t>& levels, Vector<double> complexity, Vector<double> penalty,
+                         Vector<double> weight, Vector<int32_t> label, nb::ndarray<const double, nb::ndim<2>, nb::c_contig> loss) {
+    return losses(arrays, levels, complexity, penalty, weight, [&](size_t at, size_t row) {
+      return loss.data()[at * loss.shape(1) + size_t(label.data()[row])];
+    });
+  }
+  nb::tuple number_losses(const nb::list& arrays, const Vector<int32_t>& levels, Vector<double> complexity, Vector<double> penalty,
+                          Vector<double> weight, Vector<double> y, Vector<double> value) {
+    return losses(arrays, levels, complexity, penalty, weight, [&](size_t at, size_t row) {
+      const double apart = y.data()[row] - value.data()[at];
+      return apart * apart;
+    });
+  }
+
  private:
+  template <typename Loss>
+  nb::tuple losses(const nb::list& arrays, const Vector<int32_t>& levels, const Vector<double>& complexity,
+                   const Vector<double>& penalty, const Vector<double>& weight, const Loss& loss) {
+    const Columns columns = checked(arrays, levels, weight.shape(0));
+    PathLoss total = interruptible([&] {
+      return path_losses(router_, columns.views, view(complexity), view(penalty), view(weight), loss);
+    });
+    const size_t n = total.sum.size();
+    return nb::make_tuple(to_numpy(std::move(total.sum), {n}), to_numpy(std::move(total.squares), {n}));
+  }
+
   template <typename T> static Vector<T> array(const nb::dict& of, const char* name) { return nb::cast<Vector<T>>(of[name]); }
 
   static std::vector<Test> tests(const nb::dict& of, const Vector<int32_t>& branch_of) {
@@ -268,9 +314,15 @@ void bind_tree(nb::module_& module) {
   module.def("grow", &grow, "columns"_a, "levels"_a.noconvert(), "label"_a.noconvert().none(), "y"_a.noconvert().none(),
              "weight"_a.noconvert().none(), "scale"_a.noconvert(), "settings"_a, "threads"_a,
              "A tree grown from columns, as a dict of arrays over its nodes.");
+  module.def("complexities", &complexities, "first"_a.noconvert(), "branches"_a.noconvert(), "mirrored"_a.noconvert(),
+             "risk"_a.noconvert(), "alpha"_a, "is_bounded"_a, "The penalty at which each split goes, and the splits worth keeping.");
+  module.def("kept_nodes", &kept_nodes, "first"_a.noconvert(), "branches"_a.noconvert(), "mirrored"_a.noconvert(),
+             "risk"_a.noconvert(), "is_split"_a.noconvert(), "The nodes that remain when only some splits are kept.");
   nb::class_<PyRouter>(module, "Router", "Rows to nodes of a tree given as arrays.")
       .def(nb::init<const nb::dict&, const nb::dict&, Vector<int64_t>>(), "tree"_a, "surrogates"_a, "bounds"_a.noconvert())
       .def_prop_ro("may_spread", &PyRouter::may_spread)
       .def("leaves", &PyRouter::leaves, "columns"_a, "levels"_a.noconvert(), "rows"_a, "threads"_a)
+      .def("class_losses", &PyRouter::class_losses)
+      .def("number_losses", &PyRouter::number_losses)
       .def("mixtures", &PyRouter::mixtures, "columns"_a, "levels"_a.noconvert(), "rows"_a, "value"_a.noconvert(), "threads"_a);
 }
