@@ -1,6 +1,8 @@
-"""Numbers as ranks: the edges that part a numeric column into bins of similar weight, and the code of a number among them."""
+"""Numbers as ranks: the edges that part a numeric column into bins of similar weight, and a number's code among them."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -32,7 +34,7 @@ class Bins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bins"):
         """Edges at the quantiles of the training rows."""
         for column in table.schema:
             if column.kind is Kind.TEXT:
-                raise ValueError(f"column {column.name!r} is text, which a tree cannot split; leave it out or declare it nominal")
+                raise ValueError(f"column {column.name!r} is text, which CHAID cannot split; leave it out")
         is_cut = np.array([column.kind is Kind.NUMERIC for column in table.schema], bool)
         edges = [
             quantile_edges(values, table.weight, n_bins) if numeric else np.zeros(0)
@@ -45,12 +47,18 @@ class Bins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bins"):
         """The edges of column j."""
         return self.edges[self.start[j] : self.start[j + 1]]
 
-    def code(self, table: Table, used: set[int] | None = None) -> list[np.ndarray]:
-        """Every column as int32 codes, −1 where the value is missing; a column that is not used is all missing."""
+    def check(self, schema: Schema) -> None:
+        """Raises an error where the bins belong to other columns."""
+        if self.is_cut.tolist() != [column.kind is Kind.NUMERIC for column in schema.columns]:
+            raise ValueError("the bins belong to other columns than the schema has")
+
+    def coded(self, table: Table, used: set[int] | None = None) -> Table:
+        """The table with every column as int32 codes, −1 where missing; a column that is not used is all missing."""
         nothing = np.broadcast_to(np.int32(-1), len(table))
-        return [
+        codes = tuple(
             self._code_column(j, table.values[j]) if used is None or j in used else nothing for j in range(len(self.is_cut))
-        ]
+        )
+        return msgspec.structs.replace(table, schema=self.schema(table.schema), values=codes)
 
     def schema(self, schema: Schema) -> Schema:
         """The schema of the coded table: a numeric column is ordinal, and its levels are the bins in words."""
@@ -92,5 +100,5 @@ def interval(column: Column, low: float | None, high: float | None) -> str:
 
 def _ranked(column: Column, edges: np.ndarray) -> Column:
     sides = [None, *edges.tolist(), None]
-    levels = tuple(interval(column, low, high) for low, high in zip(sides[:-1], sides[1:], strict=True))
+    levels = tuple(interval(column, low, high) for low, high in pairwise(sides))
     return Column(column.name, Kind.ORDINAL, levels, True)

@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 from math import exp
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree.estimator import Classifier, Regressor
 from baytree.table import Table
+from baytree.tree.association import CLASS_TESTS
+from baytree.tree.chaid_growth import Growth, grow
 from baytree.tree.chaid_model import ChaidModel, Trial
+from baytree.tree.face import TreeFace
+from baytree.tree.merging import Rules
+from baytree.tree.nodes import nodes
+from baytree.tree.structure import Tree
 from baytree.tree.views import TreeReading
 
 
-class CHAID(TreeReading):
+class CHAID(TreeReading, TreeFace):
     """What both CHAID estimators share: the rules of growth, and reading p-values."""
 
     _accepts_infinite = True
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays; its tests read codes: of a numeric column those of its bins."""
+        check_is_fitted(self, "model_")
+        return self.model_.tree
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """One dict per node, depth first; the groups of a numeric column are its bins in words."""
+        return nodes(self.tree_, self.model_.bins.schema(self.schema_))
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The id of the leaf of each row: [n_rows]."""
+        check_is_fitted(self, "model_")
+        return self.model_.leaves(self._encoded(X))
+
+    def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
+        """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
+        return self._with_bins(super().prune(how, *args, **options))
+
+    def snip(self, node_id: int) -> Self:
+        """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
+        return self._with_bins(super().snip(node_id))
+
+    def _with_bins(self, smaller: Self) -> Self:
+        smaller.model_ = ChaidModel(smaller.model_, self.model_.bins)
+        return smaller
 
     @property
     def trace_(self) -> list[dict[str, Any]]:
@@ -25,12 +59,10 @@ class CHAID(TreeReading):
         schema = self.model_.bins.schema(self.schema_)
         return [_in_words(trial, schema) for trial in self.model_.trials]
 
-    def _grown(self, table: Table, test: Any) -> ChaidModel:
-        from baytree.tree.chaid_growth import Growth, grow  # growing needs scipy, predicting does not
-        from baytree.tree.merging import Rules
-
+    def _grown(self, table: Table, test: str) -> ChaidModel:
         self._check()
         rules = Rules(
+            test=test,
             alpha_merge=float(self.alpha_merge),
             alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
             exhaustive=self.exhaustive,
@@ -44,7 +76,7 @@ class CHAID(TreeReading):
             max_depth=self.max_depth,
             bins=int(self.bins),
         )
-        model = grow(table, growth, test)
+        model = grow(table, growth)
         return model if self.trace else msgspec.structs.replace(model, trials=())
 
     def _check(self) -> None:
@@ -133,11 +165,9 @@ class CHAIDClassifier(CHAID, Classifier):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> ChaidModel:
-        from baytree.tree.association import TESTS
-
-        if self.test not in TESTS:
-            raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, TESTS))}")
-        return self._grown(table, TESTS[self.test])
+        if self.test not in CLASS_TESTS:
+            raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
+        return self._grown(table, self.test)
 
 
 class CHAIDRegressor(CHAID, Regressor):
@@ -183,9 +213,7 @@ class CHAIDRegressor(CHAID, Regressor):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> ChaidModel:
-        from baytree.tree.association import variance
-
-        return self._grown(table, variance)
+        return self._grown(table, "mean")
 
 
 def _in_words(trial: Trial, schema: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 
 from baytree.table import Kind, Table
-from baytree.tree.association import Test
 from baytree.tree.bins import Bins
 from baytree.tree.chaid_model import ChaidModel, Trial
 from baytree.tree.merging import Candidate, Grouping, Rules, merge, settle
@@ -30,19 +29,18 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     bins: int = 10
 
 
-def grow(table: Table, growth: Growth, test: Test) -> ChaidModel:
+def grow(table: Table, growth: Growth) -> ChaidModel:
     """The tree of a table."""
     bins = Bins.of(table, growth.bins)
-    rows = _Rows(table, bins.code(table), bins.n_levels(table.schema))
+    rows = _Rows(bins.coded(table))
     nodes = [_Node(rows, np.arange(len(table)), 0)]
     trials: list[Trial] = []
     opened = [0]
     while opened:
-        tried = _try_columns(rows, nodes, [k for k in opened if _may_split(rows, nodes[k], growth)], growth.rules, test)
+        tried = _try_columns(rows, nodes, [k for k in opened if _may_split(rows, nodes[k], growth)], growth.rules)
         trials += tried
         opened = [child for winner in _winners(tried, growth.alpha_split) for child in _split(rows, nodes, winner)]
-    adjusted = np.array([node.trial.log_adjusted if node.trial else np.nan for node in nodes])
-    return ChaidModel(_tree(rows, nodes), bins, adjusted, tuple(trials))
+    return ChaidModel(_tree(rows, nodes), bins, tuple(trials))
 
 
 class _Node:
@@ -59,8 +57,9 @@ class _Node:
 class _Rows:
     """The training rows as codes, and the statistics of any part of them."""
 
-    def __init__(self, table: Table, codes: list[np.ndarray], n_levels: np.ndarray) -> None:
-        self.codes, self.n_levels = codes, n_levels
+    def __init__(self, table: Table) -> None:
+        self.codes = table.values
+        self.n_levels = [len(column.levels) for column in table.schema]
         self.weight = table.weight
         self.is_unweighted = table.is_unweighted
         self.is_mean = table.n_classes == 0
@@ -107,16 +106,18 @@ def _may_split(rows: _Rows, node: _Node, growth: Growth) -> bool:
     return bool((label != label[0]).any())
 
 
-def _try_columns(rows: _Rows, nodes: list[_Node], opened: list[int], rules: Rules, test: Test) -> list[Trial]:
+def _try_columns(rows: _Rows, nodes: list[_Node], opened: list[int], rules: Rules) -> list[Trial]:
     """A trial for each open node and column; merges advance side by side, but not so many that memory grows."""
     trials: list[Trial] = []
     waiting: list[tuple[int, int, np.ndarray, Candidate]] = []
+    n_pairs = 0
     for candidate in _candidates(rows, nodes, opened):
         waiting.append(candidate)
-        if sum(len(each[2]) ** 2 for each in waiting) > _SIDE_BY_SIDE:
-            trials += _trials(rows, waiting, rules, test)
-            waiting = []
-    return trials + _trials(rows, waiting, rules, test)
+        n_pairs += len(candidate[2]) ** 2
+        if n_pairs > _SIDE_BY_SIDE:
+            trials += _trials(rows, waiting, rules)
+            waiting, n_pairs = [], 0
+    return trials + _trials(rows, waiting, rules)
 
 
 _SIDE_BY_SIDE = 200_000  # pairs
@@ -151,9 +152,9 @@ def _candidate(rows: _Rows, j: int, present: np.ndarray, statistics: np.ndarray)
 
 
 def _trials(
-    rows: _Rows, waiting: list[tuple[int, int, np.ndarray, Candidate]], rules: Rules, test: Test
+    rows: _Rows, waiting: list[tuple[int, int, np.ndarray, Candidate]], rules: Rules
 ) -> list[Trial]:
-    groupings = settle([merge(candidate, rules) for *_, candidate in waiting], test)
+    groupings = settle([merge(candidate, rules) for *_, candidate in waiting], rules.test)
     return [
         _trial(rows, k, j, present, grouping)
         for (k, j, present, _), grouping in zip(waiting, groupings, strict=True)

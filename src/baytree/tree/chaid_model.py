@@ -5,12 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree import _core
 from baytree.model import Explanation
 from baytree.table import Schema, Table
-from baytree.tree import ledger
+from baytree.tree import reading
 from baytree.tree.bins import Bins
-from baytree.tree.structure import Surrogates, Tree, bounds
+from baytree.tree.structure import Tree
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):
@@ -31,42 +30,57 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
 
     tree: Tree
     bins: Bins
-    log_adjusted: np.ndarray  # float64 [n_nodes], of the split; NaN at a leaf
     trials: tuple[Trial, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.log_adjusted.dtype != np.float64 or self.log_adjusted.shape != (len(self.tree),):
-            raise ValueError("a CHAID tree needs a p-value for each node")
         if self.tree.column.max(initial=-1) >= len(self.bins.is_cut):
             raise ValueError("a CHAID tree tests a column that it does not have")
         if np.any((self.tree.column >= 0) & (self.tree.levels == 0)):
             raise ValueError("a CHAID tree has a test without groups")
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error where the model does not fit the schema."""
+        self.bins.check(schema)
+        if self.tree.n_classes != len(schema.target.classes or ()):
+            raise ValueError("the tree and the schema have different classes")
+        n_levels, asked = self.bins.n_levels(schema), self.tree.column >= 0
+        if np.any(self.tree.levels[asked] != n_levels[self.tree.column[asked]]):
+            raise ValueError("a test of the tree does not fit the levels of its column")
+        for trial in self.trials:
+            if not 0 <= trial.column < len(n_levels) or trial.group_of.shape != (n_levels[trial.column],):
+                raise ValueError("a trial does not fit the levels of its column")
+
     def leaves(self, table: Table) -> np.ndarray:
         """int32 [n_rows]: the leaf of each row."""
-        codes = self.bins.code(table, set(self.tree.column.tolist()))
-        return _router(self.tree).leaves(codes, np.zeros(len(codes), np.int32), len(table), 1)
+        return reading.leaves(self.tree, self._coded(table))
 
     def probabilities(self, table: Table) -> np.ndarray:
         """The class shares of each row's leaf: [n_rows, n_classes]."""
-        return self.tree.value[self.leaves(table)]
+        return self.tree.probabilities(self._coded(table))
 
     def values(self, table: Table) -> np.ndarray:
         """The mean of each row's leaf: [n_rows]."""
-        return self.tree.value[self.leaves(table), 0]
+        return self.tree.values(self._coded(table))
 
     def explain(self, table: Table) -> list[Explanation]:
-        """The way of each row."""
-        return ledger.explain(self.tree, table.schema, table.values, self.leaves(table))
+        """The way of each row, with its values as they came."""
+        explanations = self.tree.explain(self._coded(table))
+        return [_with_values(each, table, row) for row, each in enumerate(explanations)]
 
     def describe(self, schema: Schema) -> str:
         """The tree in words."""
-        from baytree.tree.views import export_text
+        from baytree.tree.text import export_text
 
         return export_text(self.tree, schema, self.bins)
 
+    def _coded(self, table: Table) -> Table:
+        return self.bins.coded(table, set(self.tree.column.tolist()))
 
-def _router(tree: Tree) -> _core.Router:
-    arrays = msgspec.structs.asdict(tree)
-    surrogates: Surrogates = arrays.pop("surrogates")
-    return _core.Router(arrays, msgspec.structs.asdict(surrogates), bounds(tree))
+
+def _with_values(explanation: Explanation, table: Table, row: int) -> Explanation:
+    place = {column.name: j for j, column in enumerate(table.schema.columns)}
+    lines = [
+        msgspec.structs.replace(line, value=table.schema[line.column].show(table.values[place[line.column]][row]))
+        for line in explanation.evidence
+    ]
+    return msgspec.structs.replace(explanation, evidence=tuple(lines))

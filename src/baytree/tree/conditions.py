@@ -1,4 +1,4 @@
-"""What a branch asks of its column, as a value: an interval of numbers or a set of levels, and whether missing values come along.
+"""What a branch asks of its column: an interval of numbers or a set of levels, and whether missing values come along.
 
 Conditions on the same column along a path meet in one: 3 < x ≤ 10 instead of x > 3, x ≤ 20, x ≤ 10.
 """
@@ -43,9 +43,11 @@ class Condition(msgspec.Struct, frozen=True):
         """Both conditions on the same column in one."""
         if isinstance(self.allowed, Interval) and isinstance(other.allowed, Interval):
             allowed: Interval | tuple[int, ...] = self.allowed.meet(other.allowed)
-        else:
+        elif isinstance(self.allowed, tuple) and isinstance(other.allowed, tuple):
             kept = set(other.allowed)
             allowed = tuple(code for code in self.allowed if code in kept)
+        else:  # one of them lets missing values pass only
+            allowed = ()
         return Condition(self.column, allowed, self.missing and other.missing)
 
     def show(self, schema: Schema, most_levels: int | None = None) -> str:
@@ -69,7 +71,7 @@ class Branches:
         self.kind = [column.kind for column in schema.columns]
         self.n_levels = [len(column.levels) for column in schema.columns]
         start = bounds(tree)
-        self.has_surrogates = start[1:] > start[:-1]
+        self.has_surrogates = (start[1:] > start[:-1]) & tree.uses_surrogates
 
     def of(self, node: int) -> Iterator[Condition]:
         """The condition of each branch of a node, in order."""
@@ -93,6 +95,8 @@ class Branches:
             taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
             codes = np.flatnonzero(taken == branch)
             return self._of_bins(column, codes) if self.kind[column] is Kind.NUMERIC else tuple(codes.tolist())
+        if branch == 2:  # beyond the two sides of a cut: a branch for missing values
+            return ()
         cut, is_strict = float(tree.cut[node]), bool(tree.strict[node])
         if self.kind[column] is Kind.NUMERIC:
             return Interval(high=cut, below_high=is_strict) if branch == 0 else Interval(low=cut, from_low=is_strict)

@@ -1,6 +1,7 @@
 """CHAID's merging: the levels of a column become groups, by joining again and again the two that differ least.
 
-Kass (1980). Each merge is a generator: it yields statistics [n_tables, n_groups, n_statistics] that it wants tested and is
+Kass (1980). The core merges by the tests that it knows; what else there is (re-splitting, ordered classes) happens here.
+Each merge is a generator: it yields statistics [n_tables, n_groups, n_statistics] that it wants tested and is
 sent their log p, so that the merges of many columns and nodes advance side by side and share each call of the test.
 """
 
@@ -13,8 +14,9 @@ from math import inf, log
 import msgspec
 import numpy as np
 
-from baytree.tree.association import Test
-from baytree.tree.significance import log_binomial, log_stirling
+from baytree import _core
+from baytree.tree.association import KERNELS, test_groups
+from baytree.tree.multipliers import log_binomial, log_stirling
 
 Merge = Generator[np.ndarray, np.ndarray, "Grouping"]
 
@@ -25,6 +27,7 @@ TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, a
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """When levels merge and groups part again."""
 
+    test: str = "pearson"
     alpha_merge: float = 0.05
     alpha_resplit: float | None = None
     exhaustive: bool | str = False
@@ -75,7 +78,7 @@ def merge(candidate: Candidate, rules: Rules) -> Merge:
     )
 
 
-def settle(merges: Sequence[Merge], test: Test) -> list[Grouping]:
+def settle(merges: Sequence[Merge], test: str) -> list[Grouping]:
     """The results of merges that advance side by side."""
     results: dict[int, Grouping] = {}
     waiting = {k: next(each) for k, each in enumerate(merges)}
@@ -185,12 +188,27 @@ def _merge_known(candidate: Candidate, rules: Rules) -> Generator[np.ndarray, np
     if n_runs < 2:
         return run_of
     reduced = candidate if n_runs == len(run_of) else _reduced(candidate, run_of)
+    if rules.test in KERNELS and rules.alpha_resplit is None:
+        return _in_order(_merge_in_core(reduced, rules)[run_of])
     groups = _Groups(reduced.statistics, reduced.weight, reduced.is_ordered)
     left, right = (np.arange(n_runs - 1), np.arange(1, n_runs)) if reduced.is_ordered else np.triu_indices(n_runs, 1)
     yield from groups.measure(left, right)
     step = _merge_exhaustively if rules.exhaustive else _merge_similar
     group_of = yield from step(groups, reduced, rules)
     return _in_order(group_of[run_of])
+
+
+def _merge_in_core(candidate: Candidate, rules: Rules) -> np.ndarray:
+    least = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
+    return _core.merge_levels(
+        np.ascontiguousarray(candidate.statistics),
+        np.ascontiguousarray(candidate.weight),
+        rules.test,
+        candidate.is_ordered,
+        bool(rules.exhaustive),
+        log(rules.alpha_merge) if rules.alpha_merge > 0 else -inf,
+        least,
+    )
 
 
 def _merge_similar(groups: _Groups, candidate: Candidate, rules: Rules) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
@@ -209,7 +227,9 @@ def _merge_similar(groups: _Groups, candidate: Candidate, rules: Rules) -> Gener
     return groups.group_of()
 
 
-def _merge_exhaustively(groups: _Groups, candidate: Candidate, rules: Rules) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
+def _merge_exhaustively(
+    groups: _Groups, candidate: Candidate, rules: Rules
+) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
     """Down to two groups, whatever p; then the step with the smallest p of all, the first of several (Biggs et al. 1991)."""
     least = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
     best, best_groups = inf, None
@@ -246,7 +266,9 @@ def _parts(members: list[int], candidate: Candidate) -> list[list[int]]:
     if not candidate.is_ordered and len(members) <= TRIED_PARTS:
         rest = members[1:]
         return [[members[0], *chosen] for size in range(len(rest)) for chosen in combinations(rest, size)]
-    order = members if candidate.is_ordered else [members[i] for i in _by_outcome(candidate.statistics[members], candidate.is_mean)]
+    order = members
+    if not candidate.is_ordered:
+        order = [members[i] for i in _by_outcome(candidate.statistics[members], candidate.is_mean)]
     cuts = [sorted(order[:cut]) for cut in range(1, len(order))]
     return [part if members[0] in part else [m for m in members if m not in set(part)] for part in cuts]
 
@@ -282,7 +304,7 @@ def _totals(candidate: Candidate, group_of: np.ndarray, floating: int) -> np.nda
     return totals
 
 
-def _answer(waiting: dict[int, np.ndarray], test: Test) -> dict[int, np.ndarray]:
+def _answer(waiting: dict[int, np.ndarray], test: str) -> dict[int, np.ndarray]:
     """log p of every table that is waited for; tables with as many groups are tested together."""
     answers: dict[int, np.ndarray] = {}
     by_groups: dict[int, list[int]] = {}
@@ -298,9 +320,9 @@ def _answer(waiting: dict[int, np.ndarray], test: Test) -> dict[int, np.ndarray]
 _BLOCK = 1 << 18  # numbers that a test looks at together, so that its working space stays small
 
 
-def _in_blocks(tables: np.ndarray, test: Test) -> np.ndarray:
+def _in_blocks(tables: np.ndarray, test: str) -> np.ndarray:
     size = max(1, _BLOCK // max(1, tables.shape[1] * tables.shape[2]))
-    return np.concatenate([test(tables[k : k + size]) for k in range(0, len(tables), size)])
+    return np.concatenate([test_groups(tables[k : k + size], test) for k in range(0, len(tables), size)])
 
 
 def _runs(candidate: Candidate) -> np.ndarray:

@@ -63,7 +63,8 @@ class Outcome:
 
     def _counts(self, counts: np.ndarray) -> str:
         occurs = np.flatnonzero(counts > 0)
-        shown = occurs if len(occurs) <= _MOST_CLASSES else occurs[np.argsort(-counts[occurs], kind="stable")[:_MOST_CLASSES]]
+        largest = occurs[np.argsort(-counts[occurs], kind="stable")[:_MOST_CLASSES]]
+        shown = occurs if len(occurs) <= _MOST_CLASSES else largest
         words = [f"{self.classes[c]} {number(float(counts[c]))}" for c in shown]
         return ", ".join([*words, "…"] if len(shown) < len(occurs) else words) or "no rows"
 
