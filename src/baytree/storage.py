@@ -32,8 +32,14 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
+    "linear_discriminant": "linear.model:LinearDiscriminant",
+    "logistic": "linear.model:LogisticModel",
+    "mixture_tree": "tree.mixture:MixtureTree",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
+    "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
+    "scatter": "linear.scatter:Scatter",
+    "tree": "tree.structure:Tree",
 }
 
 
@@ -152,7 +158,7 @@ def _told(name: str) -> Any:
 
 
 def _record(raw: msgspec.Raw) -> Any:
-    if raw == b"null":
+    if bytes(raw) == b"null":
         return None
     tag = _decode(raw, _Tagged).type
     if tag not in RECORDS:
