@@ -15,16 +15,15 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
-    "CHAIDClassifier": "tree.chaid",
-    "CHAIDRegressor": "tree.chaid",
     "C45Classifier": "tree.c45",
-    "Column": "table",
-    "ID3Classifier": "tree.id3",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
+    "CHAIDClassifier": "tree.chaid",
+    "CHAIDRegressor": "tree.chaid",
     "Column": "table",
     "DecisionTreeClassifier": "tree.classifiers",
     "DecisionTreeRegressor": "tree.classifiers",
+    "ID3Classifier": "tree.id3",
     "Kind": "table",
     "LinearDiscriminantAnalysis": "linear.classifiers",
     "LogisticRegression": "linear.logistic_classifiers",
@@ -34,6 +33,9 @@ _HOMES = {
     "Schema": "table",
     "Text": "table",
     "load": "storage",
+    "plot_importances": "plots",
+    "plot_impurities": "plots",
+    "plot_regions": "plots",
     "save": "storage",
 }
 

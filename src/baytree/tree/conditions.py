@@ -31,6 +31,17 @@ class Interval(msgspec.Struct, frozen=True):
         right = min((self.high, not self.below_high), (other.high, not other.below_high))
         return Interval(left[0], right[0], not left[1], not right[1])
 
+    def show(self, column: Column, name: str = "") -> str:
+        """The interval around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`."""
+        has_low, has_high = self.low > -inf or self.from_low, self.high < inf or self.below_high
+        low, high = column.show(self.low), column.show(self.high)
+        below = "<" if self.below_high else "≤"
+        if has_low and has_high:
+            return f"{low} {'≤' if self.from_low else '<'} {name or '…'} {below} {high}"
+        if has_low:
+            return f"{name} {'≥' if self.from_low else '>'} {low}".strip()
+        return f"{name} {below} {high}".strip() if has_high else f"{name} known".strip()
+
 
 class Condition(msgspec.Struct, frozen=True):
     """A test on one column that a row passes or not."""
@@ -54,13 +65,22 @@ class Condition(msgspec.Struct, frozen=True):
         """The condition in words: `3 < age ≤ 10 or missing`, `sex = female`."""
         column = schema.columns[self.column]
         if isinstance(self.allowed, Interval):
-            test = _interval_in_words(column, self.allowed)
+            test = self.allowed.show(column, plain(column.name))
         else:
             names = [column.levels[code] for code in self.allowed]
             test = f"{plain(column.name)} = {listed(names, most_levels)}" if names else ""
         if not self.missing:
             return test or f"{plain(column.name)}: none"
         return f"{test} or missing" if test else f"{plain(column.name)} missing"
+
+    def label(self, schema: Schema, most_levels: int | None = None) -> str:
+        """The condition without the column's name, as it stands beside a branch: `≤ 14`, `1st, 2nd or missing`."""
+        column = schema.columns[self.column]
+        if isinstance(self.allowed, Interval):
+            test = self.allowed.show(column)
+        else:
+            test = listed([column.levels[code] for code in self.allowed], most_levels)
+        return (f"{test} or missing" if test else "missing") if self.missing else test or "none"
 
 
 class Branches:
@@ -109,15 +129,3 @@ class Branches:
             return ()
         edges = [-inf, *self.bins.of_column(column).tolist(), inf]
         return Interval(edges[codes[0]], edges[codes[-1] + 1])
-
-
-def _interval_in_words(column: Column, interval: Interval) -> str:
-    name = plain(column.name)
-    above = "≤" if interval.from_low else "<"
-    below = "<" if interval.below_high else "≤"
-    has_low, has_high = interval.low > -inf or interval.from_low, interval.high < inf or interval.below_high
-    if has_low and has_high:
-        return f"{column.show(interval.low)} {above} {name} {below} {column.show(interval.high)}"
-    if has_low:
-        return f"{name} {'≥' if interval.from_low else '>'} {column.show(interval.low)}"
-    return f"{name} {below} {column.show(interval.high)}" if has_high else f"{name} known"
