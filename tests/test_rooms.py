@@ -19,7 +19,8 @@ LEVELS = [
     {"estimator", "storage"},
     {"bayes", "tree", "linear", "discretize"},
     {"select", "evaluate", "export", "plots"},
-    {"comparison", "datasets", "files", "terminal"},
+    {"comparison", "confusion", "datasets", "files", "residuals", "terminal"},
+    {"streams"},
     {"cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
