@@ -18,6 +18,8 @@ _HOMES = {
     "C45Classifier": "tree.c45",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
+    "CHAIDClassifier": "tree.chaid",
+    "CHAIDRegressor": "tree.chaid",
     "Column": "table",
     "DecisionTreeClassifier": "tree.classifiers",
     "DecisionTreeRegressor": "tree.classifiers",
@@ -31,6 +33,9 @@ _HOMES = {
     "Schema": "table",
     "Text": "table",
     "load": "storage",
+    "plot_importances": "plots",
+    "plot_impurities": "plots",
+    "plot_regions": "plots",
     "save": "storage",
 }
 
