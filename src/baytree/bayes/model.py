@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Self
 
 import msgspec
@@ -11,16 +10,10 @@ import numpy as np
 
 from ..model import Evidence, Explanation, softmax
 from ..parts import by_rows
-from ..statistics import Counts, Moments
-from ..table import Column, Schema, Table, Target, level_map, refuse_infinite
-from .events import EVENTS, Estimation, Likelihood, class_shares
-
-
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Columns that one event model looks at together."""
-
-    event: str
-    columns: tuple[int, ...]
+from ..statistics import Counts
+from ..table import Column, Schema, Table, Target, level_map
+from .estimation import Estimation, Group, class_shares, refusing_infinite
+from .events import EVENTS, Likelihood, Statistic
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):
@@ -28,14 +21,14 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
 
     groups: tuple[Group, ...]
     classes: Counts  # [n_classes + 1, 1]
-    statistics: tuple[Moments | Counts, ...]
+    statistics: tuple[Statistic, ...]
 
     @classmethod
     def of(cls, table: Table, groups: Sequence[Group]) -> Self:
         """The statistics of the rows of a table."""
         weight = None if table.is_unweighted else table.weight
         classes = Counts.of(table.label, np.zeros(len(table), np.int32), weight, table.n_classes, 1)
-        return cls(tuple(groups), classes, tuple(EVENTS[g.event].observe(table, g.columns) for g in groups))
+        return cls(tuple(groups), classes, tuple(EVENTS[g.event].observe(table, g) for g in groups))
 
     def __add__(self, other: Self) -> Self:
         pairs = zip(self.statistics, other.statistics, strict=True)
@@ -65,7 +58,7 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         for group, statistic in zip(self.groups, self.statistics, strict=True):
             if group.event not in EVENTS or not group.columns or not set(group.columns) <= set(range(len(schema))):
                 raise ValueError(f"no event {group.event!r} looks at the columns {group.columns}")
-            EVENTS[group.event].check(statistic, group.columns, schema)
+            EVENTS[group.event].check(statistic, group, schema)
 
     def shrunk(self, schema: Schema) -> tuple[Schema, Self]:
         """Without the collected levels and classes that no row is left of."""
@@ -93,9 +86,9 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
     @classmethod
     def derive(cls, seen: Seen, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
         """The model that follows from what was seen; `prior` replaces the classes' own shares."""
-        shares = class_shares(seen.classes, estimation) if prior is None else prior
+        shares = class_shares(seen.classes, schema, estimation) if prior is None else prior
         likelihoods = tuple(
-            EVENTS[group.event].derive(statistic, group.columns, schema, estimation)
+            EVENTS[group.event].derive(statistic, group, schema, estimation)
             for group, statistic in zip(seen.groups, seen.statistics, strict=True)
         )
         with np.errstate(divide="ignore"):
@@ -159,20 +152,10 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         return _aligned([("", classes), *lines], f"naive Bayes for {schema.target.name}")
 
 
-@contextmanager
-def refusing_infinite(table: Table) -> Iterator[None]:
-    """Names the place where a kernel met an infinite number."""
-    try:
-        yield
-    except ValueError:
-        refuse_infinite(table.schema, table.values)
-        raise
-
-
-def _recoded(statistic: Moments | Counts, levels: list[np.ndarray], classes: np.ndarray) -> Moments | Counts:
-    if isinstance(statistic, Moments):
-        return statistic.recoded(classes)
-    return statistic.recoded(levels[0], classes)
+def _recoded(statistic: Statistic, levels: list[np.ndarray], classes: np.ndarray) -> Statistic:
+    if isinstance(statistic, Counts):
+        return statistic.recoded(levels[0], classes)
+    return statistic.recoded(classes)
 
 
 def _kept_levels(column: Column, weight: np.ndarray) -> Column:

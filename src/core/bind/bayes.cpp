@@ -1,5 +1,6 @@
 // Bindings of the likelihoods of naive Bayes.
 #include "families.hpp"
+#include "kernels.hpp"
 #include "likelihood.hpp"
 
 using namespace baytree;
@@ -37,6 +38,59 @@ void add_level_scores(const Vector<std::int32_t>& code, const Table& table, cons
   }
 }
 
+std::span<double> room(const Scores& scores, std::size_t n_rows, std::size_t n_classes) {
+  if (scores.shape(0) != n_rows || scores.shape(1) != n_classes) throw nb::value_error("scores do not fit the rows");
+  return {scores.data(), scores.size()};
+}
+
+void add_interval_scores(const Vector<double>& values, double precision, const Vector<double>& mean, const Vector<double>& scale,
+                         const Scores& scores) {
+  if (mean.shape(0) != scale.shape(0)) throw nb::value_error("means and scales differ in number");
+  const std::span<double> out = room(scores, values.shape(0), mean.shape(0));
+  nb::gil_scoped_release released;
+  add_class_scores(view(values), mean.shape(0), out, [&](double x, std::size_t c) {
+    const double m = mean.data()[c], s = scale.data()[c];
+    const double share = lower_tail((x + precision / 2 - m) / s) - lower_tail((x - precision / 2 - m) / s);
+    return std::log(std::max(share, smallest_factor));
+  });
+}
+
+KernelClasses kernel_classes(const Vector<std::int64_t>& start, const Vector<double>& centre, const Vector<double>& weight,
+                             const Vector<double>& width) {
+  const KernelClasses kernels{view(start), view(centre), view(weight), view(width)};
+  if (kernels.start.size() != kernels.n_classes() + 1 || kernels.centre.size() != kernels.weight.size())
+    throw nb::value_error("kernels do not fit their classes");
+  for (std::size_t c = 0; c < kernels.n_classes(); ++c)
+    if (kernels.start[c] < 0 || kernels.start[c + 1] <= kernels.start[c]) throw nb::value_error("every class has a kernel");
+  if (static_cast<std::size_t>(kernels.start.back()) != kernels.centre.size()) throw nb::value_error("kernels do not fit their classes");
+  return kernels;
+}
+
+void add_kernel_scores(const Vector<double>& values, const Vector<std::int64_t>& start, const Vector<double>& centre,
+                       const Vector<double>& weight, const Vector<double>& width, const Scores& scores) {
+  const KernelClasses kernels = kernel_classes(start, centre, weight, width);
+  const std::span<double> out = room(scores, values.shape(0), kernels.n_classes());
+  nb::gil_scoped_release released;
+  add_class_scores(view(values), kernels.n_classes(), out, [&](double x, std::size_t c) {
+    const auto first = static_cast<std::size_t>(kernels.start[c]), count = static_cast<std::size_t>(kernels.start[c + 1]) - first;
+    return log_kernel_density(x, kernels.centre.subspan(first, count), kernels.weight.subspan(first, count), kernels.width[c]);
+  });
+}
+
+void add_interval_kernel_scores(const Vector<double>& values, double precision, const Vector<std::int64_t>& start,
+                                const Vector<double>& centre, const Vector<double>& weight, const Vector<double>& width,
+                                const Scores& scores) {
+  const KernelClasses kernels = kernel_classes(start, centre, weight, width);
+  const std::span<double> out = room(scores, values.shape(0), kernels.n_classes());
+  nb::gil_scoped_release released;
+  add_class_scores(view(values), kernels.n_classes(), out, [&](double x, std::size_t c) {
+    const auto first = static_cast<std::size_t>(kernels.start[c]), count = static_cast<std::size_t>(kernels.start[c + 1]) - first;
+    const double share = interval_share(x, precision, kernels.centre.subspan(first, count), kernels.weight.subspan(first, count),
+                                        kernels.width[c]);
+    return std::log(std::max(share, smallest_factor));
+  });
+}
+
 }  // namespace
 
 void bind_bayes(nb::module_& module) {
@@ -45,4 +99,11 @@ void bind_bayes(nb::module_& module) {
              "Adds the log-densities of normal (infinite degrees) or Student-t columns to scores [n_rows, n_classes].");
   module.def("add_level_scores", &add_level_scores, "code"_a.noconvert(), "table"_a.noconvert(), "scores"_a.noconvert(),
              "Adds table[code] to the scores of each row; a missing code adds nothing.");
+  module.def("add_interval_scores", &add_interval_scores, "values"_a.noconvert(), "precision"_a, "mean"_a.noconvert(),
+             "scale"_a.noconvert(), "scores"_a.noconvert(), "Adds the log of the normal probability of an interval, at least 1e-75.");
+  module.def("add_kernel_scores", &add_kernel_scores, "values"_a.noconvert(), "start"_a.noconvert(), "centre"_a.noconvert(),
+             "weight"_a.noconvert(), "width"_a.noconvert(), "scores"_a.noconvert(), "Adds the log of a Gaussian kernel density.");
+  module.def("add_interval_kernel_scores", &add_interval_kernel_scores, "values"_a.noconvert(), "precision"_a, "start"_a.noconvert(),
+             "centre"_a.noconvert(), "weight"_a.noconvert(), "width"_a.noconvert(), "scores"_a.noconvert(),
+             "Adds the log of the kernels' share of an interval, summed as Weka does, at least 1e-75.");
 }
