@@ -79,7 +79,7 @@ class DistinctEvent:
             raise ValueError("an event of distinct values looks at one numeric column")
         if not isinstance(seen, Distinct):
             raise ValueError("an event of distinct values keeps the weight of each value")
-        seen.check(len(schema.target.classes or ()))
+        seen.check(len(schema.classes))
 
 
 def counted(seen: Distinct, group: Group, schema: Schema) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from ..statistics import Counts, ExactSum
 from ..table import Column, Schema, Table, refuse_infinite
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Columns that one event model looks at together; `threshold` is where a Bernoulli event begins to say yes."""
 
     event: str
@@ -72,10 +72,9 @@ def pseudo_counts(estimation: Estimation, name: str, levels: Sequence[Any], expo
 def class_shares(seen: Counts, schema: Schema, estimation: Estimation) -> np.ndarray:
     """The probability of each class before any column is looked at."""
     counts, exponent = bounded(seen.cells)
-    target = schema.target
     if estimation.class_alpha is not None:
         return smoothed(counts[1:], np.ldexp(estimation.class_alpha, -exponent))[:, 0]
-    return smoothed(counts[1:], pseudo_counts(estimation, target.name, target.classes, exponent))[:, 0]
+    return smoothed(counts[1:], pseudo_counts(estimation, schema.target.name, schema.classes, exponent))[:, 0]
 
 
 def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:

@@ -14,6 +14,7 @@ from ..table import Kind, Schema, Table, matrices
 from .estimation import Estimation, Group, bounded, prior_numbers
 
 VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="normal"):
@@ -92,7 +93,7 @@ class Gaussian:
         """Raises an error unless the statistic fits these columns."""
         if not isinstance(seen, Moments) or any(schema.columns[j].kind is not Kind.NUMERIC for j in group.columns):
             raise ValueError("a gaussian event keeps moments of numeric columns")
-        seen.check(len(schema.target.classes or ()), len(group.columns))
+        seen.check(len(schema.classes), len(group.columns))
 
     def derive(self, seen: Moments, group: Group, schema: Schema, estimation: Estimation) -> NormalLikelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
@@ -105,7 +106,9 @@ class Gaussian:
         mean, variance, degrees = self.moments(n, distance, spread, (estimation, exponent, group, schema, centre, unit))
         constant = (pooled.deviation()[0] == 0) & ~_has_prior(group, schema, estimation)
         mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
-        return NormalLikelihood(group.columns, centre + unit * mean, unit * np.sqrt(variance), degrees)
+        with np.errstate(over="ignore"):  # beside the largest doubles a scale may leave them
+            mean, scale = centre + unit * mean, unit * np.sqrt(variance)
+        return NormalLikelihood(group.columns, *(np.clip(a, -_LARGEST, _LARGEST) for a in (mean, scale)), degrees)
 
     def moments(self, n: np.ndarray, distance: np.ndarray, spread: np.ndarray, setting: tuple) -> tuple:
         """Mean, variance and degrees of freedom in each class, in the units of the columns."""
@@ -219,7 +222,7 @@ def check_moments(columns: tuple[int, ...], mean: np.ndarray, *positive: np.ndar
 
 def check_numeric(columns: tuple[int, ...], n_classes: int, schema: Schema) -> None:
     """Raises an error unless the columns are numbers and the classes as many."""
-    if n_classes != len(schema.target.classes or ()):
+    if n_classes != len(schema.classes):
         raise ValueError("a likelihood does not fit the classes")
     if any(schema.columns[j].kind is not Kind.NUMERIC for j in columns):
         raise ValueError("a likelihood of numbers looks at a column that is not numeric")
@@ -230,7 +233,8 @@ def describe_moments(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarr
     lines = []
     for k, j in enumerate(columns):
         column = schema.columns[j]
-        cells = [f"{column.show(m)} ± {s:.3g}" for m, s in zip(mean[:, k], scale[:, k], strict=True)]
+        pairs = zip(mean[:, k], scale[:, k], strict=True)
+        cells = [f"{column.show(m)} ± {column.show_distance(s)}" for m, s in pairs]
         lines.append((column.name, cells))
     return lines
 
@@ -244,7 +248,7 @@ def _units(pooled: Moments) -> np.ndarray:
     """The standard deviation of each column over all classes; for a constant column something small beside it."""
     deviation = np.nan_to_num(pooled.deviation()[0])
     size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.where(deviation > 0, deviation, np.maximum(size * 2.0**-40, 2.0**-900))
+    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), 2.0**-1000)  # its inverse is still a double
 
 
 def _sample_deviation(seen: Moments, n: np.ndarray) -> np.ndarray:
@@ -305,4 +309,4 @@ def _log_gamma_step(x: float) -> float:
     """log Γ(x + ½) − log Γ(x); for large x by its series, where the difference would cancel."""
     if x < 1e4:
         return lgamma(x + 0.5) - lgamma(x)
-    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x**3)
+    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x) / x / x

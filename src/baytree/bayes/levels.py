@@ -27,7 +27,7 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
     def check(self, schema: Schema) -> None:
         """Raises an error unless the column has these levels and the target these classes."""
         column = schema.columns[self.column]
-        expected = (len(column.levels), len(schema.target.classes or ()))
+        expected = (len(column.levels), len(schema.classes))
         if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
             raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
 
@@ -79,7 +79,7 @@ class Categorical:
         column = schema.columns[group.columns[0]]
         if not isinstance(seen, Counts) or len(group.columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
             raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
-        seen.check(len(column.levels), len(schema.target.classes or ()))
+        seen.check(len(column.levels), len(schema.classes))
 
     def derive(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""

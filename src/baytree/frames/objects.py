@@ -16,9 +16,9 @@ from .raw import Codes, Numbers, Raw, Strings, booleans
 
 def object_column(values: Any, name: str) -> Raw:
     items = values.tolist() if hasattr(values, "tolist") else list(values)
-    kinds = {type(item) for item in items}
-    missing_kinds = {kind for kind in kinds if _is_missing_kind(kind)}
-    present = kinds - missing_kinds
+    present = {kind for kind in set(map(type, items)) if not _is_missing_kind(kind)}
+    if len(present) > 1:  # NaN is a float and NaT a date, but they do not make a column one of numbers or dates
+        present = {type(item) for item in items if not _is_missing(item)}
     if present <= {str, np.str_}:
         return _object_strings(items)
     if all(issubclass(kind, (bool, np.bool_)) for kind in present):
