@@ -15,8 +15,13 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "BernoulliNB": "bayes.dropins",
+    "CategoricalNB": "bayes.codes",
     "Column": "table",
+    "ComplementNB": "bayes.dropins",
+    "GaussianNB": "bayes.dropins",
     "Kind": "table",
+    "MultinomialNB": "bayes.dropins",
     "NaiveBayesClassifier": "bayes.classifiers",
     "Schema": "table",
     "Text": "table",

@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import parts
-from ..estimator import AdditiveClassifier
-from ..table import Column, Schema, Table
+from ..table import Column, Schema
+from .base import BayesClassifier, given_prior
 from .conventions import CONVENTIONS, Convention
-from .estimation import Estimation, Group, refusing_infinite
-from .events import KINDS, NUMERIC, TOGETHER, default_event
-from .model import NaiveBayes, Seen
+from .estimation import Estimation, Group
+from .events import NUMERIC, TOGETHER, default_event, event_of
 
 
-class NaiveBayesClassifier(AdditiveClassifier):
+class NaiveBayesClassifier(BayesClassifier):
     """Naive Bayes on a raw table: an event model per column, missing values marginalised exactly.
 
     Parameters
@@ -49,8 +47,6 @@ class NaiveBayesClassifier(AdditiveClassifier):
     ['yes', 'no']
     """
 
-    _accepts_infinite = True  # at the door: the kernels refuse infinities as they read, which saves a read of the table
-
     def __init__(
         self,
         events: dict | None = None,
@@ -75,15 +71,6 @@ class NaiveBayesClassifier(AdditiveClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _observe(self, table: Table) -> Seen:
-        groups = self._groups(table.schema)
-        with refusing_infinite(table):
-            return parts.of(table, self.n_jobs).map(lambda part: Seen.of(part, groups)).sum()
-
-    def _derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
-        estimation = self._estimation()
-        return NaiveBayes.derive(seen, schema, estimation, self._prior(schema))
-
     def _groups(self, schema: Schema) -> list[Group]:
         """Columns by event, in order; the columns of some events are looked at together."""
         together: dict[str, list[int]] = {}
@@ -100,12 +87,7 @@ class NaiveBayesClassifier(AdditiveClassifier):
         if self.numeric not in NUMERIC:
             raise ValueError(f"numeric={self.numeric!r}: give one of {', '.join(NUMERIC)}")
         event = (self.events or {}).get(column.name) or default_event(column, self.numeric)
-        if event not in KINDS:
-            raise ValueError(f"column {column.name!r}: no event {event!r}; the events are {', '.join(KINDS)}")
-        if column.kind not in KINDS[event]:
-            kinds = " or ".join(KINDS[event])
-            raise ValueError(f"column {column.name!r} is {column.kind}, but the event {event!r} takes {kinds} columns")
-        return self._convention().events.get(event, event)
+        return event_of(column, event, self._convention().events)
 
     def _convention(self) -> Convention:
         if self.conventions is None:
@@ -125,13 +107,4 @@ class NaiveBayesClassifier(AdditiveClassifier):
         return Estimation(estimate, max(alpha, convention.least_alpha), convention.class_alpha, self.priors or {})
 
     def _prior(self, schema: Schema) -> np.ndarray | None:
-        if self.class_prior is None:
-            return None
-        classes = schema.classes
-        given = self.class_prior
-        if isinstance(given, dict):
-            given = [given.get(label, 0.0) for label in classes]
-        prior = np.asarray(given, dtype=np.float64)
-        if prior.shape != (len(classes),) or not (np.isfinite(prior).all() and (prior >= 0).all()) or not prior.any():
-            raise ValueError(f"class_prior={self.class_prior!r}: give a probability for each of {list(classes)}")
-        return prior / prior.sum()
+        return given_prior(self.class_prior, "class_prior", schema)

@@ -20,8 +20,9 @@ class Convention(msgspec.Struct, frozen=True):
     least_alpha: float = 0.0
 
 
+_PLUGGED_IN = {"multinomial": "plugin multinomial"}
 CONVENTIONS = {
-    "e1071": Convention({"gaussian": "e1071 gaussian", "categorical": "e1071 categorical"}, 0.0),
-    "weka": Convention({"gaussian": "weka gaussian", "kernel": "weka kernel"}, 1.0),
-    "sklearn": Convention({"gaussian": "sklearn gaussian"}, 0.0, 1e-10),
+    "e1071": Convention({"gaussian": "e1071 gaussian", "categorical": "e1071 categorical", **_PLUGGED_IN}, 0.0),
+    "weka": Convention({"gaussian": "weka gaussian", "kernel": "weka kernel", **_PLUGGED_IN}, 1.0),
+    "sklearn": Convention({"gaussian": "sklearn gaussian", **_PLUGGED_IN}, 0.0, 1e-10),
 }

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..statistics import Counts, Moments
 from ..table import Column, Kind
+from .amounts import AmountLikelihood, Bernoulli, Complement, Multinomial, Poisson
 from .bins import BinLikelihood, Discretized
 from .distinct import Distinct
+from .documents import (
+    DocumentBernoulli,
+    DocumentComplement,
+    DocumentLikelihood,
+    DocumentMultinomial,
+    DocumentUrns,
+    PredictiveDocuments,
+)
 from .estimation import EventModel
 from .gaussian import E1071Gaussian, E1071Likelihood, Gaussian, NormalLikelihood, SklearnGaussian, SmoothedGaussian
 from .kernel import Kernel, KernelLikelihood
 from .levels import Categorical, E1071Categorical, LevelLikelihood
+from .totals import Totals
+from .urns import PredictiveMultinomial, UrnLikelihood
 from .weka import WekaGaussian, WekaKernel, WekaKernelLikelihood, WekaNormalLikelihood
+from .words import Words
 
-Statistic = Moments | Counts | Distinct
+Statistic = Moments | Counts | Distinct | Totals | Words
 Likelihood = (
     NormalLikelihood | LevelLikelihood | E1071Likelihood | WekaNormalLikelihood | WekaKernelLikelihood | KernelLikelihood
-    | BinLikelihood
+    | BinLikelihood | AmountLikelihood | UrnLikelihood | DocumentLikelihood | DocumentUrns
 )  # fmt: skip
 
 EVENTS: dict[str, EventModel] = {
@@ -23,6 +37,15 @@ EVENTS: dict[str, EventModel] = {
     "categorical": Categorical(),
     "kernel": Kernel(),
     "discretized": Discretized(),
+    "bernoulli": Bernoulli(),
+    "poisson": Poisson(),
+    "multinomial": PredictiveMultinomial(),
+    "plugin multinomial": Multinomial(),
+    "complement": Complement(),
+    "text multinomial": PredictiveDocuments(),
+    "text plugin multinomial": DocumentMultinomial(),
+    "text complement": DocumentComplement(),
+    "text bernoulli": DocumentBernoulli(),
     "smoothed gaussian": SmoothedGaussian(),
     "sklearn gaussian": SklearnGaussian(),
     "e1071 gaussian": E1071Gaussian(),
@@ -36,11 +59,35 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "kernel": (Kind.NUMERIC,),
     "discretized": (Kind.NUMERIC,),
     "categorical": (Kind.NOMINAL, Kind.ORDINAL),
+    "bernoulli": (Kind.NUMERIC, Kind.NOMINAL, Kind.ORDINAL, Kind.TEXT),
+    "poisson": (Kind.NUMERIC,),
+    "multinomial": (Kind.NUMERIC, Kind.TEXT),
+    "complement": (Kind.NUMERIC, Kind.TEXT),
 }
-TOGETHER = frozenset(name for name in EVENTS if name.endswith("gaussian") and name != "weka gaussian")  # in one pass
+TOGETHER = frozenset(  # events whose columns are observed in one pass
+    (
+        *("gaussian", "smoothed gaussian", "sklearn gaussian", "e1071 gaussian"),
+        *("bernoulli", "poisson", "multinomial", "plugin multinomial", "complement"),
+    )
+)
 NUMERIC = ("gaussian", "kernel", "discretized")  # what `numeric` may say
 
 
 def default_event(column: Column, numeric: str) -> str:
     """The event of a column that names none."""
-    return numeric if column.kind is Kind.NUMERIC else "categorical"
+    return numeric if column.kind is Kind.NUMERIC else "multinomial" if column.kind is Kind.TEXT else "categorical"
+
+
+def event_of(column: Column, event: str, conventions: Mapping[str, str]) -> str:
+    """The event model by its full name: as a user calls it, for a column of this kind, under another program's rules."""
+    if event not in KINDS:
+        raise ValueError(f"column {column.name!r}: no event {event!r}; the events are {', '.join(KINDS)}")
+    if column.kind not in KINDS[event]:
+        kinds = " or ".join(KINDS[event])
+        raise ValueError(f"column {column.name!r} is {column.kind}, but the event {event!r} takes {kinds} columns")
+    if event == "bernoulli" and column.kind in (Kind.NOMINAL, Kind.ORDINAL):
+        if len(column.levels) > 2:
+            raise ValueError(f"column {column.name!r} has {len(column.levels)} levels, not yes and no: use 'categorical'")
+        event = "categorical"
+    event = conventions.get(event, event)
+    return f"text {event}" if column.kind is Kind.TEXT else event

@@ -1,4 +1,7 @@
 // Bindings of the likelihoods of naive Bayes.
+#include <nanobind/stl/string.h>
+
+#include "amounts.hpp"
 #include "families.hpp"
 #include "kernels.hpp"
 #include "likelihood.hpp"
@@ -36,6 +39,12 @@ void add_level_scores(const Vector<std::int32_t>& code, const Table& table, cons
     for (std::size_t c = 0; c < n_classes; ++c)
       scores.data()[i * n_classes + c] += table.data()[static_cast<std::size_t>(level) * n_classes + c];
   }
+}
+
+void choose_classes(const Table& scores, const Output<std::int32_t>& choice) {
+  if (scores.shape(0) != choice.shape(0) || scores.shape(1) == 0) throw nb::value_error("choices do not fit the rows");
+  nb::gil_scoped_release released;
+  choose(flat(scores), scores.shape(1), view(choice));
 }
 
 std::span<double> room(const Scores& scores, std::size_t n_rows, std::size_t n_classes) {
@@ -91,6 +100,70 @@ void add_interval_kernel_scores(const Vector<double>& values, double precision, 
   });
 }
 
+Amounts amounts_of(const Table& zero, const Table& base, const Table& slope, const Table& shape, double threshold, const std::string& rule) {
+  for (const Table* table : {&base, &slope, &shape})
+    if (table->shape(0) != zero.shape(0) || table->shape(1) != zero.shape(1)) throw nb::value_error("amounts differ in shape");
+  if (rule != "binary" && rule != "count" && rule != "poisson" && rule != "amount") throw nb::value_error("no such rule");
+  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold,
+          rule == "binary", rule == "count" || rule == "poisson", rule == "poisson"};
+}
+
+SparseRows sparse_rows(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
+                       const Vector<bool>& missing, std::size_t n_columns) {
+  const SparseRows rows{view(start), view(code), view(value), view(missing)};
+  if (rows.start.empty() || rows.start[0] < 0 || rows.code.size() != rows.value.size() ||
+      static_cast<std::size_t>(rows.start.back()) > rows.code.size())
+    throw nb::value_error("rows do not fit their entries");
+  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i)
+    if (rows.start[i] > rows.start[i + 1]) throw nb::value_error("rows do not fit their entries");
+  if (!rows.missing.empty() && rows.missing.size() + 1 != rows.start.size()) throw nb::value_error("rows differ in number");
+  for (const std::int32_t c : rows.code)
+    if (c < 0 || static_cast<std::size_t>(c) >= n_columns) throw nb::value_error("a code is out of range");
+  return rows;
+}
+
+Matrix matrix_of(const Strided& values) {
+  return {values.data(), values.shape(0), values.shape(1), values.stride(0), values.stride(1)};
+}
+
+void add_amount_scores(const Strided& values, const Table& zero, const Table& base, const Table& slope, const Table& shape,
+                       double threshold, const std::string& rule, const Scores& scores) {
+  const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
+  if (values.shape(1) != amounts.n_columns) throw nb::value_error("amounts do not fit the columns");
+  const std::span<double> out = room(scores, values.shape(0), amounts.n_classes);
+  nb::gil_scoped_release released;
+  add_amounts(matrix_of(values), amounts, out);
+}
+
+void add_sparse_amount_scores(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
+                              const Vector<bool>& missing, const Table& zero, const Table& base, const Table& slope,
+                              const Table& shape, double threshold, const std::string& rule, const Scores& scores) {
+  const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
+  const SparseRows rows = sparse_rows(start, code, value, missing, amounts.n_columns);
+  const std::span<double> out = room(scores, rows.start.size() - 1, amounts.n_classes);
+  nb::gil_scoped_release released;
+  add_sparse_amounts(rows, amounts, out);
+}
+
+void add_urn_scores(const Strided& values, const Table& concentration, const Vector<double>& total, const Scores& scores) {
+  if (values.shape(1) != concentration.shape(0) || total.shape(0) != concentration.shape(1))
+    throw nb::value_error("urns do not fit the columns");
+  const Urns urns{flat(concentration), view(total), total.shape(0)};
+  const std::span<double> out = room(scores, values.shape(0), urns.n_classes);
+  nb::gil_scoped_release released;
+  add_urns(matrix_of(values), urns, out);
+}
+
+void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
+                           const Vector<bool>& missing, const Table& concentration, const Vector<double>& total, const Scores& scores) {
+  if (total.shape(0) != concentration.shape(1)) throw nb::value_error("urns do not fit the classes");
+  const Urns urns{flat(concentration), view(total), total.shape(0)};
+  const SparseRows rows = sparse_rows(start, code, value, missing, concentration.shape(0));
+  const std::span<double> out = room(scores, rows.start.size() - 1, urns.n_classes);
+  nb::gil_scoped_release released;
+  add_sparse_urns(rows, urns, out);
+}
+
 }  // namespace
 
 void bind_bayes(nb::module_& module) {
@@ -99,6 +172,8 @@ void bind_bayes(nb::module_& module) {
              "Adds the log-densities of normal (infinite degrees) or Student-t columns to scores [n_rows, n_classes].");
   module.def("add_level_scores", &add_level_scores, "code"_a.noconvert(), "table"_a.noconvert(), "scores"_a.noconvert(),
              "Adds table[code] to the scores of each row; a missing code adds nothing.");
+  module.def("choose_classes", &choose_classes, "scores"_a.noconvert(), "choice"_a.noconvert(),
+             "The class of the highest score in each row; -1 where another one is as good but for rounding, or all are impossible.");
   module.def("add_interval_scores", &add_interval_scores, "values"_a.noconvert(), "precision"_a, "mean"_a.noconvert(),
              "scale"_a.noconvert(), "scores"_a.noconvert(), "Adds the log of the normal probability of an interval, at least 1e-75.");
   module.def("add_kernel_scores", &add_kernel_scores, "values"_a.noconvert(), "start"_a.noconvert(), "centre"_a.noconvert(),
@@ -106,4 +181,15 @@ void bind_bayes(nb::module_& module) {
   module.def("add_interval_kernel_scores", &add_interval_kernel_scores, "values"_a.noconvert(), "precision"_a, "start"_a.noconvert(),
              "centre"_a.noconvert(), "weight"_a.noconvert(), "width"_a.noconvert(), "scores"_a.noconvert(),
              "Adds the log of the kernels' share of an interval, summed as Weka does, at least 1e-75.");
+  module.def("add_amount_scores", &add_amount_scores, "values"_a.noconvert(), "zero"_a.noconvert(), "base"_a.noconvert(),
+             "slope"_a.noconvert(), "shape"_a.noconvert(), "threshold"_a, "rule"_a, "scores"_a.noconvert(),
+             "Adds the scores of Bernoulli ('binary'), Poisson, multinomial ('count') or other ('amount') columns.");
+  module.def("add_sparse_amount_scores", &add_sparse_amount_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
+             "missing"_a.noconvert(), "zero"_a.noconvert(), "base"_a.noconvert(), "slope"_a.noconvert(), "shape"_a.noconvert(),
+             "threshold"_a, "rule"_a, "scores"_a.noconvert(), "The same for sparse rows: what is not stored is 0.");
+  module.def("add_urn_scores", &add_urn_scores, "values"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(),
+             "scores"_a.noconvert(), "Adds the log-probability of each row's counts under Dirichlet-multinomial urns.");
+  module.def("add_sparse_urn_scores", &add_sparse_urn_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
+             "missing"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(), "scores"_a.noconvert(),
+             "The same for sparse rows.");
 }
