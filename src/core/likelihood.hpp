@@ -27,9 +27,9 @@ inline double log_distance(double x, double mean, double scale) {
 
 // The log-density of one value, whatever its size.
 inline double log_density(double x, double mean, double scale, double degrees, double constant) {
-  const double z = (x - mean) / scale;
+  const double z = (x - mean) * (1 / scale);
   if (std::fabs(z) <= far_away)
-    return std::isinf(degrees) ? constant - 0.5 * z * z : constant - 0.5 * (degrees + 1) * std::log1p(z / degrees * z);
+    return std::isinf(degrees) ? constant - 0.5 * z * z : constant + -0.5 * (degrees + 1) * std::log1p(z / degrees * z);
   const double distance = log_distance(x, mean, scale);
   if (std::isinf(degrees)) return -0x1p990 * (1 + distance / 2048);
   return constant - (degrees + 1) * (distance - 0.5 * std::log(degrees));
@@ -98,7 +98,7 @@ class DensityKernel {
     if (n_normal_ == densities_.n_classes * n_columns_) {
       const double squares = loops_.squares(value, n_groups_, density);
       if (squares < far_away * far_away) return constant_[c] - 0.5 * squares;
-    } else if (n_normal_ == 0) {
+    } else if (n_normal_ == 0 && n_columns_ >= lanes) {  // narrower tables keep the arithmetic of the first model files
       const RowSums sums = loops_.logs(value, n_groups_, density);
       if (sums.squares < far_away * far_away) return constant_[c] - sums.logs;
     }
