@@ -3,6 +3,7 @@
 
 #include "amounts.hpp"
 #include "families.hpp"
+#include "jackknife.hpp"
 #include "kernels.hpp"
 #include "likelihood.hpp"
 
@@ -164,6 +165,31 @@ void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::
   add_sparse_urns(rows, urns, out);
 }
 
+NormalRule normal_rule(const std::string& name) {
+  if (name == "mle") return NormalRule::plain;
+  if (name == "map") return NormalRule::mode;
+  if (name == "bayes") return NormalRule::predictive;
+  if (name == "raised") return NormalRule::raised;
+  throw nb::value_error("no such rule");
+}
+
+void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, const Table& n,
+                         const Table& mean, const Table& squares, const Vector<double>& centre, const Vector<double>& unit,
+                         const std::string& rule, double alpha, double floor, const Scores& scores) {
+  const std::size_t n_classes = n.shape(0), n_columns = values.shape(1);
+  for (const Table* table : {&n, &mean, &squares})
+    if (table->shape(0) != n_classes || table->shape(1) != n_columns) throw nb::value_error("moments do not fit the columns");
+  if (centre.shape(0) != n_columns || unit.shape(0) != n_columns || label.shape(0) != values.shape(0) ||
+      (weight.shape(0) != 0 && weight.shape(0) != values.shape(0)))
+    throw nb::value_error("rows or columns differ in number");
+  for (const std::int32_t c : view(label))
+    if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
+  const std::span<double> out = room(scores, values.shape(0), n_classes);
+  const LeftOutNormals normals({flat(n), flat(mean), flat(squares), view(centre), view(unit), n_classes}, {normal_rule(rule), alpha, floor}, n_columns);
+  nb::gil_scoped_release released;
+  add_left_out_normals(matrix_of(values), view(label), view(weight), normals, n_classes, out);
+}
+
 }  // namespace
 
 void bind_bayes(nb::module_& module) {
@@ -192,4 +218,7 @@ void bind_bayes(nb::module_& module) {
   module.def("add_sparse_urn_scores", &add_sparse_urn_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
              "missing"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(), "scores"_a.noconvert(),
              "The same for sparse rows.");
+  module.def("add_left_out_scores", &add_left_out_scores, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
+             "n"_a.noconvert(), "mean"_a.noconvert(), "squares"_a.noconvert(), "centre"_a.noconvert(), "unit"_a.noconvert(), "rule"_a,
+             "alpha"_a, "floor"_a, "scores"_a.noconvert(), "Adds the log-densities of normal columns by the moments of all other rows.");
 }
