@@ -20,6 +20,7 @@ _HOMES = {
     "Column": "table",
     "ComplementNB": "bayes.dropins",
     "GaussianNB": "bayes.dropins",
+    "JointDistribution": "bayes.joint",
     "Kind": "table",
     "MultinomialNB": "bayes.dropins",
     "NaiveBayesClassifier": "bayes.classifiers",

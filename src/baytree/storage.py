@@ -32,6 +32,8 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
+    "combinations": "bayes.combinations:Combinations",
+    "joint_table": "bayes.combinations:JointTable",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
 }

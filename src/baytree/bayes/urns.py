@@ -79,9 +79,7 @@ class UrnLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 class PredictiveMultinomial(Multinomial):
     """Counts that share a row; by Bayes the exact Dirichlet–multinomial predictive, by mle and map plugged-in shares."""
 
-    def derive(
-        self, seen: Totals, group: Group, schema: Schema, estimation: Estimation
-    ) -> AmountLikelihood | UrnLikelihood:
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood | UrnLikelihood:
         """An urn for each class, or plugged-in shares."""
         if estimation.estimate != "bayes":
             return super().derive(seen, group, schema, estimation)

@@ -57,9 +57,7 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"
 
     def scale(self, vocabulary: tuple, options: Text) -> np.ndarray:
         """By what each word's count is multiplied: 0 outside the limits on documents, else 1, or its idf: [n_words]."""
-        frequency = DocumentFrequency(
-            vocabulary, self.documents.rounded().sum(axis=1), float(self.weight.rounded().sum())
-        )
+        frequency = DocumentFrequency(vocabulary, self.documents.rounded().sum(axis=1), float(self.weight.rounded().sum()))
         kept = within_limits(frequency, options)
         return kept * inverse_frequency(frequency) if options.tfidf else kept.astype(np.float64)
 
