@@ -35,6 +35,8 @@ RECORDS = {
     "chaid": "tree.chaid_model:ChaidModel",
     "linear_discriminant": "linear.model:LinearDiscriminant",
     "logistic": "linear.model:LogisticModel",
+    "combinations": "bayes.combinations:Combinations",
+    "joint_table": "bayes.combinations:JointTable",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
