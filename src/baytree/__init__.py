@@ -19,8 +19,10 @@ _HOMES = {
     "Kind": "table",
     "NaiveBayesClassifier": "bayes.classifiers",
     "Schema": "table",
+    "SelectFeatures": "select",
     "Text": "table",
     "load": "storage",
+    "rank_features": "select",
     "save": "storage",
 }
 

@@ -5,4 +5,5 @@ NB_MODULE(_core, module) {
   module.doc() = "Kernels of baytree: rows in, statistics out.";
   bind_statistics(module);
   bind_bayes(module);
+  bind_choose(module);
 }
