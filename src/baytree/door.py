@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from . import text
 from .census import Census
 from .frames import Codes, Numbers, Raw, RawFrame, Strings, read_column
 from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
@@ -119,8 +120,6 @@ class _Room:
 def _learnt(raw: Raw, column: Column, room: _Room) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
         return column, _encoded(raw, column, "error", room)
-    from . import text
-
     vocabulary, tokens = text.count(_documents(raw, column), column.text or Text())
     return msgspec.structs.replace(column, levels=vocabulary), tokens
 
@@ -137,8 +136,6 @@ def _recoded(values: Values, batch: Column, joint: Column) -> Values:
     place = _places(joint)
     recode = np.array([*(place[level] for level in batch.levels), -1], np.int32)
     if isinstance(values, Tokens):
-        from . import text
-
         return text.recode(values, recode[:-1])
     return recode[values]
 
@@ -157,8 +154,6 @@ def _encoded(raw: Raw, column: Column, unseen: str, room: _Room) -> Values:
     if column.kind is Kind.NUMERIC:
         return _numbers(raw, column)
     if column.kind is Kind.TEXT:
-        from . import text
-
         return text.encode(_documents(raw, column), column.text or Text(), column.levels)
     return _codes(raw, column, unseen, room.next())
 

@@ -20,6 +20,7 @@ from . import door, labels
 from .census import Census
 from .frames import RawFrame, read
 from .model import Explanation, Model
+from .predictor import Predictor, check_columns, check_shape
 from .table import Column, Kind, Schema, Table
 
 _swap = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
@@ -41,8 +42,7 @@ class Estimator(BaseEstimator):
 
     def explain(self, X: Any) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
-        table = self._encoded(X)
-        return self.model_.explain(table)
+        return self._predictor.explain(X)
 
     def _learn(self, table: Table) -> Model:
         raise NotImplementedError(f"{type(self).__name__} must say how it learns")
@@ -71,7 +71,7 @@ class Estimator(BaseEstimator):
             if label.missing.any():
                 row = int(np.argmax(label.missing))
                 raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
-        _check_shape(frame, len(label.values), type(self).__name__)
+        check_shape(frame, len(label.values), type(self).__name__)
         return frame, label
 
     def _labels_by_name(self, X: Any, frame: RawFrame, name: str) -> tuple[RawFrame, labels.Labels]:
@@ -104,23 +104,20 @@ class Estimator(BaseEstimator):
             self.classes_ = labels.classes_array(schema.target)
         self.schema_, self.model_ = schema, model
 
+    def _restore(self, schema: Schema, model: Model, seen: Any, has_text_names: bool) -> None:
+        """Puts what a model file held in place."""
+        self._settle(schema, model, RawFrame({}, 0, schema.is_named, has_text_names))
+        if seen is not None:
+            self.seen_ = seen
+
+    @property
+    def _predictor(self) -> Predictor:
+        check_is_fitted(self, "model_")
+        return Predictor(self.schema_, self.model_, type(self).__name__, self.unseen, self._accepts_infinite)
+
     def _encoded(self, X: Any) -> Table:
         """Rows to be predicted, encoded by the schema of the fit."""
-        check_is_fitted(self, "model_")
-        frame = read(X)
-        _check_shape(frame, frame.n_rows, type(self).__name__)
-        self._check_columns(frame)
-        values = door.encode(frame, self.schema_, unseen=self.unseen, accepts_infinite=self._accepts_infinite)
-        return Table(self.schema_, values, np.ones(frame.n_rows), None, True)
-
-    def _check_columns(self, frame: RawFrame) -> None:
-        if self.schema_.is_named and frame.is_named:
-            return
-        n_columns = _n_columns(frame)
-        if n_columns != self.n_features_in_:
-            raise ValueError(
-                f"X has {n_columns} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
-            )
+        return self._predictor.encoded(X)
 
     # --- appearance ---------------------------------------------------------------------------------------------------
 
@@ -143,13 +140,11 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row, as the classes came."""
-        choices = self._choices(X)
-        return self.classes_[choices]
+        return self._predictor.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""
-        table = self._encoded(X)
-        return self.model_.probabilities(table)
+        return self._predictor.predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of `predict_proba`."""
@@ -158,15 +153,11 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
-        return super().score(X, self._labels_of(X, y), sample_weight)
-
-    def _choices(self, X: Any) -> np.ndarray:
-        table = self._encoded(X)
-        choose = getattr(self.model_, "choices", None)  # a model may choose otherwise than by the largest probability
-        return choose(table) if choose else np.argmax(self.model_.probabilities(table), axis=1)
-
-    def _labels_of(self, X: Any, y: Any) -> Any:
-        return X[y] if isinstance(y, str) else y
+        truth = labels.read_classes(X[y] if isinstance(y, str) else y)
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        known = np.array([*(place.get(label, -1) for label in truth.target.classes), -1])
+        answers = np.array([place[label] for label in self.predict(X).tolist()])
+        return float(np.average(known[truth.values] == answers, weights=sample_weight))
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         return labels.read_classes(y, name)
@@ -177,8 +168,7 @@ class Regressor(RegressorMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The expected number for each row."""
-        table = self._encoded(X)
-        return self.model_.values(table)
+        return self._predictor.predict(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""
@@ -262,7 +252,7 @@ class AdditiveClassifier(Classifier):
     def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
         """A further batch under the kinds of the first one; its levels and classes may be new."""
         frame, label = self._split(X, y)
-        self._check_columns(frame)
+        check_columns(frame, self.schema_, type(self).__name__)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
         frame, label, weight = _counted_rows(frame, label, weight)
         schema, values = door.more(frame, self.schema_, label.target, self._accepts_infinite)
@@ -301,24 +291,6 @@ def _counted_rows(frame: RawFrame, label: labels.Labels, weight: np.ndarray) -> 
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
     return door.take(frame, keep), labels.take(label, keep), weight[keep]
-
-
-def _check_shape(frame: RawFrame, n_labels: int, name: str) -> None:
-    n_columns = _n_columns(frame)
-    if frame.n_rows == 0:
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {n_columns})) while a minimum of 1 is required by {name}."
-        )
-    if n_columns == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape=({frame.n_rows}, 0)) while a minimum of 1 is required by {name}."
-        )
-    if n_labels != frame.n_rows:
-        raise ValueError(f"X has {frame.n_rows} rows, but y has {n_labels}: inconsistent numbers of samples")
-
-
-def _n_columns(frame: RawFrame) -> int:
-    return frame.matrix.shape[1] if frame.matrix is not None else len(frame.columns)
 
 
 def _original_name(X: Any, name: str) -> Any:

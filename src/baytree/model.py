@@ -28,6 +28,10 @@ class Model(Protocol):
         """The model in words."""
         ...
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error where the model, read from a file, does not fit the schema: any index, shape or size."""
+        ...
+
 
 class Evidence(msgspec.Struct, frozen=True):
     """One line of a ledger: what a column's value adds to the score of each class."""

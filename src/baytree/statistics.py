@@ -102,6 +102,14 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         shift = _BITS * body.shape[1]
         return [int.from_bytes(raw[i * size : (i + 1) * size], "little") + (signed << shift) for i, signed in enumerate(top)]
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raises an error unless the numbers have this shape and every limb is a digit."""
+        if self.shape != shape:
+            raise ValueError(f"exact sums of shape {self.shape} stand where {shape} is due")
+        digits, top = self.limbs[..., :-1], self.limbs[..., -1]
+        if (digits < 0).any() or (digits > _MASK).any() or (np.abs(top) > 1 << (_BITS - 1)).any():
+            raise ValueError("the limbs of an exact sum are out of range")
+
     @property
     def exponent(self) -> int:
         """The power of two that is the unit of `integers`."""
@@ -109,11 +117,14 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def rounded(self, exponent: int = 0) -> np.ndarray:
         """The numbers times 2^−exponent as doubles: exact below 2^53, else the nearest but for the last bit."""
-        weight = _BITS * (np.arange(self.limbs.shape[-1]) + self.low - _UNIT) - exponent
+        width = self.limbs.shape[-1]
+        if width > 30:  # too wide for doubles in between: by whole numbers
+            values = [_quotient(n, 1, self.exponent - exponent) for n in self.integers()]
+            return np.array(values).reshape(self.shape)
         value = np.zeros(self.shape)
-        for k in reversed(range(self.limbs.shape[-1])):  # from the top, where the sign cancels without rounding
-            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), int(weight[k]))
-        return value
+        for k in reversed(range(width)):  # from the top, where the sign cancels without rounding
+            value = value + np.ldexp(self.limbs[..., k].astype(np.float64), _BITS * (k - width))
+        return np.ldexp(value, self.magnitude - exponent)
 
     @property
     def magnitude(self) -> int:
@@ -164,6 +175,10 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="count
         levels = np.concatenate([[0], np.where(levels < 0, -1, levels + 1)])
         return type(self)(self.cells.take(levels, 0).take(classes, 1))
 
+    def check(self, n_levels: int, n_classes: int) -> None:
+        """Raises an error unless there is a cell for each level, missing values and each class."""
+        self.cells.check((n_levels + 1, n_classes))
+
     def known(self, exponent: int = 0) -> np.ndarray:
         """The weight of each level in each class, times 2^−exponent: float64 [n_levels, n_classes]."""
         return self.cells.rounded(exponent)[1:]
@@ -208,6 +223,11 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         """The same moments under other class codes; −1 for a new class."""
         return type(self)(self.weight.take(classes), self.total.take(classes), self.square.take(classes))
 
+    def check(self, n_classes: int, n_columns: int) -> None:
+        """Raises an error unless there is a cell for each class and column."""
+        for field in (self.weight, self.total, self.square):
+            field.check((n_classes, n_columns))
+
     def mean(self) -> np.ndarray:
         """The mean of each column in each class, correctly rounded; NaN where nothing is known."""
         unit = self.total.exponent - self.weight.exponent
@@ -239,9 +259,10 @@ def _quotient(numerator: int, denominator: int, exponent: int) -> float:
     """numerator / denominator · 2^exponent, correctly rounded."""
     if not denominator:
         return float("nan")
-    if exponent >= 0:
-        return (numerator << exponent) / denominator
-    return numerator / (denominator << -exponent)
+    try:
+        return (numerator << exponent) / denominator if exponent >= 0 else numerator / (denominator << -exponent)
+    except OverflowError:
+        return float("inf") if numerator > 0 else float("-inf")
 
 
 def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:

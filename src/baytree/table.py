@@ -6,9 +6,10 @@ encoded by a schema. Nothing behind this module looks at a data frame, and nothi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -35,9 +36,9 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """
 
     ngrams: tuple[int, int] = (1, 1)
-    min_df: float = 1
-    max_df: float = 1.0
-    stop_words: tuple[str, ...] | None = None
+    min_df: int | float = 1  # an int counts documents, a float is their share
+    max_df: int | float = 1.0
+    stop_words: tuple[str, ...] | Literal["english"] | None = None
     tfidf: bool = False
     lowercase: bool = True
     hashing: int | None = None
@@ -68,8 +69,18 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.levels:
             return str(self.levels[int(value)])
         if self.unit:
-            return str(np.datetime64(int(value), self.unit))
+            return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.datetime64(int(value), self.unit)))
         return f"{value:.6g}"
+
+    def show_distance(self, value: float) -> str:
+        """A distance between two values in words: days for dates, else a short number.
+
+        >>> Column("day", Kind.NUMERIC, unit="s").show_distance(172800.0)
+        '2 days'
+        """
+        if not self.unit:
+            return f"{value:.3g}"
+        return f"{value * (np.timedelta64(1, self.unit) / np.timedelta64(1, 'D')):.3g} days"
 
     def union(self, other: Column) -> Column:
         """The column that knows the levels of both: sorted, unless their order was declared."""

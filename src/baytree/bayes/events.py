@@ -38,6 +38,10 @@ class EventModel(Protocol):
         """The likelihood that follows."""
         ...
 
+    def check(self, seen: Any, columns: Sequence[int], schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        ...
+
 
 class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="normal"):
     """Normal or Student-t densities of numeric columns; infinite degrees mean normal."""
@@ -55,6 +59,13 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             raise ValueError("the arrays of a normal likelihood differ in shape")
         if not (np.isfinite(self.mean).all() and (self.scale > 0).all() and (self.degrees > 0).all()):
             raise ValueError("a normal likelihood has finite means, positive scales and positive degrees")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the columns are numbers and every class has its densities."""
+        if self.mean.shape[0] != len(schema.target.classes or ()):
+            raise ValueError("a normal likelihood does not fit the classes")
+        if any(schema.columns[j].kind is not Kind.NUMERIC for j in self.columns):
+            raise ValueError("a normal likelihood looks at a column that is not numeric")
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds each row's log-density to its scores [n_rows, n_classes]; a missing value adds nothing."""
@@ -82,7 +93,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         lines = []
         for k, j in enumerate(self.columns):
             column = schema.columns[j]
-            cells = [f"{column.show(m)} ± {s:.3g}" for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)]
+            cells = [f"{column.show(m)} ± {column.show_distance(s)}" for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)]
             lines.append((column.name, cells))
         return lines
 
@@ -98,6 +109,13 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
             raise ValueError("a likelihood of levels is a table of levels and classes")
         if np.isnan(self.log_probability).any() or (self.log_probability > 1e-9).any():
             raise ValueError("a log-probability is at most 0")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the column has these levels and the target these classes."""
+        column = schema.columns[self.column]
+        expected = (len(column.levels), len(schema.target.classes or ()))
+        if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
+            raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -134,18 +152,25 @@ class Gaussian:
         parts = [Moments.of(matrix, table.label, weight, table.n_classes) for matrix in matrices(table, columns)]
         return Moments.joined(parts)
 
+    def check(self, seen: Any, columns: Sequence[int], schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        if not isinstance(seen, Moments) or any(schema.columns[j].kind is not Kind.NUMERIC for j in columns):
+            raise ValueError("a gaussian event keeps moments of numeric columns")
+        seen.check(len(schema.target.classes or ()), len(columns))
+
     def derive(self, seen: Moments, columns: Sequence[int], schema: Schema, estimation: Estimation) -> NormalLikelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
         pooled = seen.pooled()
         centre, unit = np.nan_to_num(pooled.mean()[0]), _units(pooled)
-        n = seen.weight.rounded(max(0, seen.weight.magnitude - 900))
+        exponent = max(0, seen.weight.magnitude - 900)  # weights near the end of the doubles are brought back
+        n = seen.weight.rounded(exponent)
         with np.errstate(over="ignore", invalid="ignore"):
             distance = np.nan_to_num((seen.mean() - centre) / unit)  # in the column's own unit: nothing can overflow
             spread = np.nan_to_num(seen.deviation() / unit) ** 2
         if estimation.estimate == "mle":
             mean, variance, degrees = _mle(n, distance, spread)
         else:
-            mean, variance, degrees = _posterior(n, distance, spread, estimation)
+            mean, variance, degrees = _posterior(n, distance, spread, estimation, exponent)
         constant = pooled.deviation()[0] == 0
         mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
         return NormalLikelihood(tuple(columns), centre + unit * mean, unit * np.sqrt(variance), degrees)
@@ -160,6 +185,13 @@ class Categorical:
         n_levels = len(table.schema.columns[column].levels)
         weight = None if table.is_unweighted else table.weight
         return Counts.of(table.values[column], table.label, weight, n_levels, table.n_classes)
+
+    def check(self, seen: Any, columns: Sequence[int], schema: Schema) -> None:
+        """Raises an error unless the statistic fits this column."""
+        column = schema.columns[columns[0]]
+        if not isinstance(seen, Counts) or len(columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
+            raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
+        seen.check(len(column.levels), len(schema.target.classes or ()))
 
     def derive(self, seen: Counts, columns: Sequence[int], schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""
@@ -193,7 +225,7 @@ def _units(pooled: Moments) -> np.ndarray:
     """The standard deviation of each column over all classes; for a constant column something small beside it."""
     deviation = np.nan_to_num(pooled.deviation()[0])
     size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.where(deviation > 0, deviation, np.maximum(size * 2.0**-40, 2.0**-900))
+    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), 2.0**-1000)  # its inverse is still a double
 
 
 def _mle(n: np.ndarray, distance: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,16 +236,16 @@ def _mle(n: np.ndarray, distance: np.ndarray, spread: np.ndarray) -> tuple[np.nd
 
 
 def _posterior(
-    n: np.ndarray, distance: np.ndarray, spread: np.ndarray, estimation: Estimation
+    n: np.ndarray, distance: np.ndarray, spread: np.ndarray, estimation: Estimation, exponent: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normal–Inverse-Gamma with m₀ = 0, κ₀ = α, a₀ = b₀ = α/2 in the column's own unit (Murphy 2007)."""
-    prior = max(estimation.alpha, 1e-9)
+    prior = float(np.ldexp(max(estimation.alpha, 1e-9), -exponent))
     kappa, a = prior + n, (prior + n) / 2
     mean = n * distance / kappa
     b = prior / 2 + n * spread / 2 + prior * n * distance**2 / (2 * kappa)
     if estimation.estimate == "map":
         return mean, b / (a + 1.5), np.full(n.shape, np.inf)  # the joint mode of mean and variance
-    return mean, b * (kappa + 1) / (a * kappa), 2 * a
+    return mean, b / a * (1 + 1 / kappa), 2 * a
 
 
 def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
@@ -239,7 +271,7 @@ def _log_gamma_step(x: float, lgamma: Any) -> float:
     """log Γ(x + ½) − log Γ(x); for large x by its series, where the difference would cancel."""
     if x < 1e4:
         return lgamma(x + 0.5) - lgamma(x)
-    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x**3)
+    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x) / x / x
 
 
 Likelihood = NormalLikelihood | LevelLikelihood

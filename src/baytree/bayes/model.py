@@ -56,6 +56,17 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         )
         return type(self)(self.groups, self.classes.recoded(classes, np.zeros(1, int)), recoded)
 
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every statistic has the shape that the schema asks for."""
+        n_classes = len(schema.target.classes or ())
+        self.classes.check(n_classes, 1)
+        if len(self.groups) != len(self.statistics):
+            raise ValueError("groups and statistics differ in number")
+        for group, statistic in zip(self.groups, self.statistics, strict=True):
+            if group.event not in EVENTS or not group.columns or not set(group.columns) <= set(range(len(schema))):
+                raise ValueError(f"no event {group.event!r} looks at the columns {group.columns}")
+            EVENTS[group.event].check(statistic, group.columns, schema)
+
     def shrunk(self, schema: Schema) -> tuple[Schema, Self]:
         """Without the collected levels and classes that no row is left of."""
         target = _kept_classes(schema.target, self.classes.known()[:, 0])
@@ -89,6 +100,15 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         )
         with np.errstate(divide="ignore"):
             return cls(np.log(shares), likelihoods)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the likelihoods fit the columns and classes of a schema."""
+        if len(self.log_prior) != len(schema.target.classes or ()):
+            raise ValueError("the prior does not fit the classes")
+        for likelihood in self.likelihoods:
+            if not set(likelihood.columns) <= set(range(len(schema))):
+                raise ValueError("a likelihood looks at a column that is not there")
+            likelihood.check(schema)
 
     def scores(self, table: Table) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c): [n_rows, n_classes]."""

@@ -1,0 +1,61 @@
+"""Columns of Arrow."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .numbers import as_doubles, refuse_inexact, whole_dates
+from .raw import Codes, Numbers, Raw, Strings, booleans
+
+
+def arrow_column(column: Any, name: str) -> Raw:
+    import pyarrow as pa
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Codes(codes, tuple(array.dictionary.to_pylist()), bool(kind.ordered), True)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
+        return _arrow_strings(array, pa)
+    if pa.types.is_boolean(kind):
+        return booleans(array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False))
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return _arrow_dates(array, pa)
+    if pa.types.is_null(kind):
+        return Numbers(np.full(len(array), np.nan))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _arrow_numbers(array, name, pa)
+    if pa.types.is_decimal(kind):
+        return Numbers(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
+
+
+def _arrow_strings(array: Any, pa: Any) -> Strings:
+    def factorise() -> Codes:
+        encoded = array.cast(pa.large_string()).dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Codes(codes, tuple(encoded.dictionary.to_pylist()))
+
+    return Strings(len(array), cache(factorise), array.to_pylist)
+
+
+def _arrow_numbers(array: Any, name: str, pa: Any) -> Numbers:
+    is_whole = pa.types.is_integer(array.type)
+    if is_whole:
+        known = array.drop_null().to_numpy(zero_copy_only=False)
+        refuse_inexact(known, known.astype(np.float64), name)
+    values = array.to_numpy(zero_copy_only=False)  # nulls become NaN
+    return Numbers(as_doubles(values), is_whole=is_whole)
+
+
+def _arrow_dates(array: Any, pa: Any) -> Numbers:
+    unit = "D" if pa.types.is_date32(array.type) else "ms" if pa.types.is_date64(array.type) else array.type.unit
+    whole = array.cast(pa.int32() if unit == "D" else pa.int64())
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    return whole_dates(whole.fill_null(0).to_numpy(zero_copy_only=False), missing, unit)

@@ -1,0 +1,61 @@
+"""What every frame becomes first: numbers, codes with levels, or strings still to be factorised by their own library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+
+class Numbers(msgspec.Struct, frozen=True):
+    """A raw column of numbers: float64 with NaN; `unit` where they are dates."""
+
+    values: np.ndarray
+    unit: str | None = None
+    is_whole: bool = False  # they came as integers
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Codes(msgspec.Struct, frozen=True):
+    """A raw column of categories: codes with −1 for missing, and the levels in code order."""
+
+    codes: np.ndarray  # any integer type
+    levels: tuple[Any, ...]
+    is_ordered: bool = False
+    is_declared: bool = False
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+class Strings(msgspec.Struct, frozen=True):
+    """A raw column of strings: factorised, or read as documents, when its kind is known."""
+
+    length: int
+    factorise: Callable[[], Codes]
+    documents: Callable[[], Sequence[str | None]]
+
+    def __len__(self) -> int:
+        return self.length
+
+
+Raw = Numbers | Codes | Strings
+
+
+class RawFrame(msgspec.Struct, frozen=True):
+    """The raw columns of a frame by name, in order; `matrix` where they all lie in one array or sparse matrix."""
+
+    columns: dict[str, Raw]
+    n_rows: int
+    is_named: bool = True  # False where columns have no names and go by position
+    has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ asks
+    matrix: Any = None
+
+
+def booleans(codes: np.ndarray) -> Codes:
+    """A column of truth values from codes 0 and 1, −1 for missing."""
+    return Codes(codes, (False, True), False, True)

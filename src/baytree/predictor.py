@@ -1,0 +1,83 @@
+"""Answers from a schema and a model: what the estimators, the command line and a server all call. No scikit-learn here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from . import door, labels
+from .frames import RawFrame, read
+from .model import Explanation
+from .table import Schema, Table
+
+
+class Predictor(msgspec.Struct, frozen=True):
+    """A model and the schema of the rows it answers for."""
+
+    schema: Schema
+    model: Any
+    name: str = "the model"
+    unseen: str = "missing"
+    accepts_infinite: bool = False
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The classes as they came."""
+        return labels.classes_array(self.schema.target)
+
+    def encoded(self, X: Any) -> Table:
+        """Rows to be predicted, encoded by the schema."""
+        frame = read(X)
+        check_shape(frame, frame.n_rows, self.name)
+        check_columns(frame, self.schema, self.name)
+        values = door.encode(frame, self.schema, unseen=self.unseen, accepts_infinite=self.accepts_infinite)
+        return Table(self.schema, values, np.ones(frame.n_rows), None, True)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class, or the expected number, of each row."""
+        table = self.encoded(X)
+        if self.schema.target.classes is None:
+            return self.model.values(table)
+        choose = getattr(self.model, "choices", None)  # a model may choose otherwise than by the largest probability
+        return self.classes[choose(table) if choose else np.argmax(self.model.probabilities(table), axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class for each row, in the order of the classes."""
+        return self.model.probabilities(self.encoded(X))
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """One ledger per row."""
+        return self.model.explain(self.encoded(X))
+
+    def describe(self) -> str:
+        """The model in words."""
+        return self.model.describe(self.schema)
+
+
+def check_shape(frame: RawFrame, n_labels: int, name: str) -> None:
+    """Raises an error where there are no rows, no columns, or another number of labels."""
+    columns = n_columns(frame)
+    if frame.n_rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required by {name}.")
+    if columns == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({frame.n_rows}, 0)) while a minimum of 1 is required by {name}."
+        )
+    if n_labels != frame.n_rows:
+        raise ValueError(f"X has {frame.n_rows} rows, but y has {n_labels}: inconsistent numbers of samples")
+
+
+def check_columns(frame: RawFrame, schema: Schema, name: str) -> None:
+    """Raises an error where columns go by position and their number is another one."""
+    if schema.is_named and frame.is_named:
+        return
+    columns = n_columns(frame)
+    if columns != len(schema.inputs):
+        raise ValueError(f"X has {columns} features, but {name} is expecting {len(schema.inputs)} features as input")
+
+
+def n_columns(frame: RawFrame) -> int:
+    """The number of columns that were given."""
+    return frame.matrix.shape[1] if frame.matrix is not None else len(frame.columns)

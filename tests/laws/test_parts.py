@@ -1,0 +1,77 @@
+"""Threads never change a result, and what goes wrong in one reaches the caller."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from baytree import parts
+from baytree.parts import LocalParts
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+def test_parts_are_added_in_their_order_whatever_the_threads(n_jobs):
+    words = LocalParts(["a", "b", "c", "d", "e"], n_jobs).map(lambda part: part + ".").sum()
+    assert words == "a.b.c.d.e."
+
+
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_an_exception_in_a_thread_is_the_callers_exception(n_jobs):
+    def fail(part):
+        if part == 3:
+            raise ZeroDivisionError("part 3")
+        return part
+
+    with pytest.raises(ZeroDivisionError, match="part 3"):
+        LocalParts([1, 2, 3, 4], n_jobs).map(fail).sum()
+
+
+def test_cached_parts_are_computed_once():
+    calls = []
+    cached = LocalParts([1, 2, 3], 2).map(lambda part: calls.append(part) or part).cache()
+    assert cached.sum() == cached.sum() == 6
+    assert sorted(calls) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5, True, "two"])
+def test_a_wrong_number_of_threads_is_refused(wrong):
+    with pytest.raises(ValueError, match="n_jobs"):
+        parts.threads(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_is_answered_at_once():
+    code = """
+import numpy as np, baytree as bt
+X = np.random.default_rng(0).normal(size=(200_000, 50)); y = np.arange(200_000) % 2
+bt.NaiveBayesClassifier().fit(X[:100], y[:100])
+print("ready", flush=True)
+try:
+    while True: bt.NaiveBayesClassifier().fit(X, y, sample_weight=np.full(len(y), 0.3))
+except KeyboardInterrupt:
+    import time; print("stopped", time.time(), flush=True)
+    import os; os._exit(0)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    sent = time.time()
+    child.send_signal(signal.SIGINT)
+    word, at = child.stdout.readline().split()
+    child.wait(10)
+    assert word == "stopped"
+    assert float(at) - sent < 1.0  # 200 ms on an idle machine (benchmarks); no test asserts a tight time
+
+
+def test_the_number_of_threads_does_not_change_a_model():
+    import baytree as bt
+
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200_000, 3)) * 1e6 + 1e9, rng.integers(0, 3, 200_000)
+    seen = [bt.NaiveBayesClassifier(n_jobs=n).fit(X, y).seen_ for n in (1, 2, 5)]
+    assert seen[0] == seen[1] == seen[2]

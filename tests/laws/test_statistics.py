@@ -1,0 +1,137 @@
+"""Statistics of parts add up to the statistics of the whole, bit for bit."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from baytree.statistics import Counts, ExactSum, Moments, joined
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+any_value = st.one_of(finite, st.just(np.nan), st.sampled_from([0.0, -0.0, 5e-324, 1e300, 1e15 + 0.125, 2**53 + 2.0]))
+weights = st.one_of(st.just(1.0), st.floats(0, 1e307), st.sampled_from([0.0, 5e-324, 1e-300, 3.0]))
+N_CLASSES = 3
+
+
+@st.composite
+def rows(draw, max_rows=30):
+    n = draw(st.integers(0, max_rows))
+    d = draw(st.integers(1, 10))
+    values = draw(arrays(np.float64, (n, d), elements=any_value))
+    label = draw(arrays(np.int32, n, elements=st.integers(0, N_CLASSES - 1)))
+    weight = draw(st.one_of(st.none(), arrays(np.float64, n, elements=weights)))
+    order = draw(st.permutations(range(n)))
+    cut = draw(st.integers(0, n))
+    return values, label, weight, np.array(order, dtype=int), cut
+
+
+def moments(values, label, weight, part=slice(None)):
+    return Moments.of(values[part], label[part], None if weight is None else weight[part], N_CLASSES)
+
+
+def exactly(total: ExactSum) -> list[Fraction]:
+    return [Fraction(n) * Fraction(2) ** total.exponent for n in total.integers()]
+
+
+@given(rows())
+@settings(max_examples=300, deadline=None)
+def test_moments_are_the_exact_rational_sums(case):
+    values, label, weight, _, _ = case
+    seen = moments(values, label, weight)
+    w = np.ones(len(values)) if weight is None else weight
+    for c in range(N_CLASSES):
+        for j in range(values.shape[1]):
+            known = (label == c) & ~np.isnan(values[:, j])
+            pairs = [(Fraction(a), Fraction(b)) for a, b in zip(w[known].tolist(), values[known, j].tolist(), strict=True)]
+            k = c * values.shape[1] + j
+            assert exactly(seen.weight)[k] == sum((a for a, _ in pairs), Fraction(0))
+            assert exactly(seen.total)[k] == sum((a * b for a, b in pairs), Fraction(0))
+            assert exactly(seen.square)[k] == sum((a * b * b for a, b in pairs), Fraction(0))
+
+
+@given(rows())
+@settings(max_examples=200, deadline=None)
+def test_moments_of_parts_add_up_in_any_order_and_can_be_taken_away(case):
+    values, label, weight, order, cut = case
+    whole, first, second = (moments(values, label, weight, part) for part in (slice(None), slice(cut), slice(cut, None)))
+    assert first + second == whole == second + first
+    assert whole - second == first
+    assert moments(values, label, weight, order) == whole
+    assert moments(np.asfortranarray(values), label, weight) == whole
+
+
+@given(rows())
+@settings(max_examples=100, deadline=None)
+def test_the_empty_part_is_neutral(case):
+    values, label, weight, _, _ = case
+    whole, empty = moments(values, label, weight), moments(values, label, weight, slice(0))
+    assert whole + empty == whole == empty + whole
+    assert empty + empty == empty
+
+
+@given(rows())
+@settings(max_examples=200, deadline=None)
+def test_mean_and_deviation_are_the_rational_ones_rounded(case):
+    values, label, _, _, _ = case
+    seen = moments(values, label, None)
+    for c in range(N_CLASSES):
+        for j in range(values.shape[1]):
+            known = [Fraction(v) for v in values[label == c, j].tolist() if v == v]
+            if not known:
+                assert np.isnan(seen.mean()[c, j])
+                continue
+            mean = sum(known) / len(known)
+            assert seen.mean()[c, j] == float(mean)
+            variance = sum((v - mean) ** 2 for v in known) / len(known)
+            deviation = Fraction(float(seen.deviation()[c, j]))
+            assert abs(deviation**2 - variance) <= variance * Fraction(1, 10**15) or deviation < Fraction(1, 10**300)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 4), st.integers(0, N_CLASSES - 1), weights), max_size=40),
+    st.integers(0, 40),
+    st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_counts_are_exact_and_add_up(cases, cut, is_weighted):
+    code = np.array([c[0] for c in cases], np.int32)
+    label = np.array([c[1] for c in cases], np.int32)
+    weight = np.array([c[2] for c in cases]) if is_weighted else None
+    whole, first, second = (
+        Counts.of(code[p], label[p], None if weight is None else weight[p], 5, N_CLASSES)
+        for p in (slice(None), slice(cut), slice(cut, None))
+    )
+    assert first + second == whole
+    assert whole - second == first
+    w = np.ones(len(cases)) if weight is None else weight
+    for level in range(-1, 5):
+        for c in range(N_CLASSES):
+            there = [Fraction(v) for v in w[(code == level) & (label == c)].tolist()]
+            assert exactly(whole.cells)[(level + 1) * N_CLASSES + c] == sum(there, Fraction(0))
+
+
+@given(arrays(np.float64, st.integers(1, 20), elements=finite))
+def test_exact_numbers_round_to_the_doubles_they_came_from(values):
+    assert np.array_equal(ExactSum.of(values).rounded(), values)
+
+
+@given(arrays(np.float64, (4, 3), elements=finite), st.lists(st.integers(-1, 3), min_size=1, max_size=6))
+def test_taking_places_is_taking_numbers(values, places):
+    taken = ExactSum.of(values).take(np.array(places))
+    expected = np.where(np.array(places)[:, None] < 0, 0.0, values[np.maximum(places, 0)])
+    assert taken == ExactSum.of(expected)
+
+
+def test_counts_beyond_every_machine_integer_do_not_wrap():
+    huge = ExactSum.of(np.array([2**62], np.int64))
+    total = huge
+    for _ in range(10):
+        total = total + total
+    assert total.integers()[0] * 2**total.exponent == 2**72
+
+
+def test_sums_side_by_side_keep_their_numbers():
+    parts = [ExactSum.of(np.array([[1.5], [1e300]])), ExactSum.of(np.array([[-3.0], [5e-324]]))]
+    assert joined(parts, 1) == ExactSum.of(np.array([[1.5, -3.0], [1e300, 5e-324]]))
