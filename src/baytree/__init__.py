@@ -21,8 +21,11 @@ _HOMES = {
     "Schema": "table",
     "SelectFeatures": "select",
     "Text": "table",
+    "cross_validate": "evaluate",
+    "learning_curve": "curves",
     "load": "storage",
     "rank_features": "select",
+    "root_stability": "curves",
     "save": "storage",
 }
 

@@ -57,7 +57,7 @@ class Rank:
         return False, self.p if by in ("chi2", "anova") else 0.0, -abs(self.score)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking(Shown):
     """Columns from the most to the least telling. Prints as a table, converts with `to_frame`, draws with `plot`."""
 
