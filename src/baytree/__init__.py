@@ -15,7 +15,9 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "BackwardSelection": "wrapper",
     "Column": "table",
+    "ForwardSelection": "wrapper",
     "Kind": "table",
     "NaiveBayesClassifier": "bayes.classifiers",
     "Schema": "table",

@@ -74,21 +74,23 @@ def _by_refitting(estimator: Any, problem: Problem, fold: Fold) -> Trial:
 
 
 def _by_subtraction(estimator: AdditiveClassifier, problem: Problem, folds: tuple[Fold, ...]) -> Iterator[Trial]:
-    table = problem.table
     start = perf_counter()
-    everything = estimator._observe(table)
-    shared = (perf_counter() - start) / len(folds)
-    for fold in folds:
+    for fold, (schema, model) in zip(folds, models_without(estimator, problem.table, folds), strict=True):
+        seconds = perf_counter() - start
+        yield _answered(model, recoded(problem.table.take(fold.test), schema), fold, problem, seconds)
         start = perf_counter()
-        test = table.take(fold.test)
+
+
+def models_without(estimator: AdditiveClassifier, table: Table, folds: tuple[Fold, ...]) -> Iterator[tuple[Schema, Any]]:
+    """The schema and the model that each fold's training rows give: derive(all − of(fold))."""
+    everything = estimator._observe(table)
+    for fold in folds:
         if len(fold.train) + len(fold.test) == len(table) and fold.is_complement:
-            seen = everything - estimator._observe(test)
+            seen = everything - estimator._observe(table.take(fold.test))
         else:
             seen = estimator._observe(table.take(fold.train))
         schema, seen = seen.shrunk(table.schema)
-        model = estimator._derive(seen, schema)
-        seconds = shared + perf_counter() - start
-        yield _answered(model, recoded(test, schema), fold, problem, seconds)
+        yield schema, estimator._derive(seen, schema)
 
 
 def _answered(model: Any, test: Table, fold: Fold, problem: Problem, seconds: float) -> Trial:
