@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .problem import Problem, selected
@@ -24,7 +25,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
             return selected(X, [_place(names, name) for name in self.get_feature_names_out()])
         if isinstance(X, Mapping):
             return selected(X, self.get_support(indices=True))
-        X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False, accept_sparse=("csr", "csc"))
+        is_finite = not get_tags(self).input_tags.allow_nan
+        X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=is_finite, accept_sparse=("csr", "csc"))
         return X[:, self.support_]
 
     def _get_support_mask(self) -> np.ndarray:
