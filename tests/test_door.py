@@ -103,7 +103,7 @@ def test_what_is_given_is_never_changed():
 
 def test_a_matrix_is_not_copied():
     matrix = RNG.normal(size=(N, 3))
-    schema, values = door.learn(read(matrix), Census.of(read(matrix)).schema(False))
+    _, values = door.learn(read(matrix), Census.of(read(matrix)).schema(False))
     assert all(np.shares_memory(column, matrix) for column in values)
 
 
@@ -238,7 +238,7 @@ def test_rows_without_a_target_are_left_out_with_a_warning():
 
 @pytest.mark.parametrize("wrong", [[-1.0] * N, [np.nan] * N, [np.inf] * N, [0.0] * N, np.ones((N, 2)), [1.0, 2.0]])
 def test_weights_that_cannot_be_meant_are_refused(wrong):
-    with pytest.raises(ValueError, match="(?i)weight"):
+    with pytest.raises(ValueError, match=r"(?i)weight"):
         bt.NaiveBayesClassifier().fit(PANDAS, LABELS, sample_weight=wrong)
 
 
@@ -258,7 +258,9 @@ def test_weights_of_any_size_work(scale):
     expected = by_mle.fit(PANDAS, LABELS).predict_proba(PANDAS)
     answer = by_mle.fit(PANDAS, LABELS, sample_weight=np.full(N, scale)).predict_proba(PANDAS)
     assert np.allclose(answer, expected, rtol=1e-12, atol=1e-300)
-    assert np.isfinite(bt.NaiveBayesClassifier().fit(PANDAS, LABELS, sample_weight=np.full(N, scale)).predict_proba(PANDAS)).all()
+    assert np.isfinite(
+        bt.NaiveBayesClassifier().fit(PANDAS, LABELS, sample_weight=np.full(N, scale)).predict_proba(PANDAS)
+    ).all()
 
 
 any_text = st.text(st.characters(codec=None), max_size=8)  # lone surrogates and NUL included

@@ -25,11 +25,16 @@ def estimators():
     """Every public estimator that needs no inner estimator, with its defaults and its further parameter sets."""
     for name in bt.__all__:
         kind = getattr(bt, name)
-        if inspect.isclass(kind) and issubclass(kind, BaseEstimator) and "estimator" not in inspect.signature(kind).parameters:
+        if (
+            inspect.isclass(kind)
+            and issubclass(kind, BaseEstimator)
+            and "estimator" not in inspect.signature(kind).parameters
+        ):
             yield kind()
             yield from (kind(**parameters) for parameters in PARAMETERS.get(name, []))
 
 
+@pytest.mark.scikit_learn
 @parametrize_with_checks(list(estimators()))
 def test_scikit_learn_s_checks_pass_without_an_expected_failure(estimator, check):
     check(estimator)
@@ -63,9 +68,9 @@ def test_a_failed_fit_leaves_the_old_model():
     model = bt.NaiveBayesClassifier().fit(X, Y)
     before = model.predict_proba(X)
     for X_bad, y_bad, weight in ((X, Y[:5], None), (X.assign(a=np.inf), Y, None), (X, Y, -np.ones(120))):
-        with pytest.raises(ValueError):  # noqa: PT011  each message has its own test
+        with pytest.raises(ValueError):
             model.fit(X_bad, y_bad, sample_weight=weight)
-        with pytest.raises(ValueError):  # noqa: PT011
+        with pytest.raises(ValueError):
             model.partial_fit(X_bad, y_bad, sample_weight=weight)
         assert np.array_equal(model.predict_proba(X), before)
 

@@ -145,7 +145,27 @@ def mutated(value: object, chance: random.Random) -> object:
             places.append((node, key))
             waiting.append(item)
     node, key = chance.choice(places)
-    junk = [None, True, -1, 0, 1, 2**31, 2**63, 2**70, 1e308, -0.5, "", "x", "\0", [], {}, [[]], "naive_bayes", "<f8", "numeric"]
+    junk = [
+        None,
+        True,
+        -1,
+        0,
+        1,
+        2**31,
+        2**63,
+        2**70,
+        1e308,
+        -0.5,
+        "",
+        "x",
+        "\0",
+        [],
+        {},
+        [[]],
+        "naive_bayes",
+        "<f8",
+        "numeric",
+    ]
     action = chance.randrange(5)
     if action == 0 and isinstance(node, dict):
         node[chance.choice(["type", "low", "zzz"])] = chance.choice(junk)

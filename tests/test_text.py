@@ -52,13 +52,8 @@ def vectorizer(options: Text, kind: type = CountVectorizer, **more):
 
 def bags(vocabulary: tuple[str, ...], tokens: Tokens) -> list[Counter]:
     """Each row as a Counter of tokens."""
-    codes, counts = (
-        np.split(entries, tokens.start[1:-1])[: len(tokens)] for entries in (tokens.code, tokens.count)
-    )
-    return [
-        Counter({vocabulary[k]: n for k, n in zip(*row, strict=True)})
-        for row in zip(codes, counts, strict=True)
-    ]
+    codes, counts = (np.split(entries, tokens.start[1:-1])[: len(tokens)] for entries in (tokens.code, tokens.count))
+    return [Counter({vocabulary[k]: n for k, n in zip(*row, strict=True)}) for row in zip(codes, counts, strict=True)]
 
 
 def matrix(vocabulary: tuple[str, ...], tokens: Tokens) -> csr_array:
@@ -120,8 +115,7 @@ def test_words_outside_the_vocabulary_are_dropped(documents, known):
     vocabulary, _ = text.count(known)
     encoded = text.encode(documents, None, vocabulary)
     expected = [
-        Counter({word: n for word, n in bag.items() if word in set(vocabulary)})
-        for bag in bags(*text.count(documents))
+        Counter({word: n for word, n in bag.items() if word in set(vocabulary)}) for bag in bags(*text.count(documents))
     ]
     assert bags(vocabulary, encoded) == expected
 
@@ -196,9 +190,7 @@ def test_hashed_codes_are_those_of_scikit_learn_without_signs(corpus, buckets):
 @given(first=documents_strategy, second=documents_strategy)
 @settings(max_examples=50, deadline=None)
 def test_document_frequencies_add_up_and_can_be_taken_away(first, second):
-    one, two, both = (
-        text.DocumentFrequency.of(*text.count(documents)) for documents in (first, second, first + second)
-    )
+    one, two, both = (text.DocumentFrequency.of(*text.count(documents)) for documents in (first, second, first + second))
     total = one + two
     assert total.vocabulary == both.vocabulary
     assert total.documents.tolist() == both.documents.tolist()

@@ -60,7 +60,7 @@ class ColumnCensus(msgspec.Struct, frozen=True):
 
     def _as_column(self) -> Column:
         is_declared = isinstance(self.levels, tuple)
-        levels = self.levels if is_declared else sorted_levels(self.levels)
+        levels = tuple(self.levels) if is_declared else sorted_levels(self.levels)
         return Column(self.name, self.kind, levels, is_declared, self.unit, self.text)
 
     def _reads_like_text(self) -> bool:
@@ -98,7 +98,7 @@ class Census(msgspec.Struct, frozen=True):
                 stacklevel=2,
             )
         inputs = tuple(name for name, _ in columns)
-        return Schema(tuple(column for _, column in columns if column is not None), None, inputs, is_named)
+        return Schema(tuple(column for _, column in columns if column is not None), inputs=inputs, is_named=is_named)
 
 
 def _census(name: str, raw: Raw, declared: Any) -> ColumnCensus:

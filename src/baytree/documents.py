@@ -73,9 +73,7 @@ def _encoded(text: Any, row: int, lowercase: bool) -> bytes | None:
         return _utf8(text.lower() if lowercase else text)
     if text is None or type(text).__name__ == "NAType" or text != text:
         return None
-    raise ValueError(
-        f"row {row} of a text column is {text!r:.60}, which is not a string; convert the column to strings"
-    )
+    raise ValueError(f"row {row} of a text column is {text!r:.60}, which is not a string; convert the column to strings")
 
 
 def _utf8(text: str) -> bytes:

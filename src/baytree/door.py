@@ -49,7 +49,7 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
 
 def more(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool = False) -> tuple[Schema, Any]:
     """The values of a further batch, and the schema that also knows its levels, words and classes."""
-    target = schema.target.union(target) if schema.target else target
+    target = schema.target.union(target)
     if _is_sparse(frame):
         return msgspec.structs.replace(schema, target=target), SparseColumns(frame.matrix)
     found = aligned(frame, schema)
@@ -145,8 +145,7 @@ def _rows_of(raw: Raw, rows: np.ndarray) -> Raw:
         return msgspec.structs.replace(raw, values=raw.values[rows])
     if isinstance(raw, Codes):
         return msgspec.structs.replace(raw, codes=raw.codes[rows])
-    documents = raw.documents()
-    kept = [documents[row] for row in np.flatnonzero(rows)]
+    kept = [document for document, is_kept in zip(raw.documents(), rows.tolist(), strict=True) if is_kept]
     return read_column(kept, "kept rows")
 
 

@@ -86,7 +86,7 @@ class Estimator(BaseEstimator):
             return self.schema
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
             names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
-            return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), None, names, False)
+            return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
         return Census.of(frame, self.schema).schema(frame.is_named)
 
     def _check_common_parameters(self) -> None:
@@ -100,7 +100,7 @@ class Estimator(BaseEstimator):
             self.feature_names_in_ = np.array(schema.inputs, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if schema.target is not None and schema.target.classes is not None:
+        if schema.target.classes is not None:
             self.classes_ = labels.classes_array(schema.target)
         self.schema_, self.model_ = schema, model
 
@@ -155,7 +155,7 @@ class Classifier(ClassifierMixin, Estimator):
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
         truth = labels.read_classes(X[y] if isinstance(y, str) else y)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        known = np.array([*(place.get(label, -1) for label in truth.target.classes), -1])
+        known = np.array([*(place.get(label, -1) for label in truth.target.classes or ()), -1])
         answers = np.array([place[label] for label in self.predict(X).tolist()])
         return float(np.average(known[truth.values] == answers, weights=sample_weight))
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from .frames import Codes, Numbers, Strings, factorise_fixed, read_column
+from .frames import Codes, Numbers, Strings, factorise_fixed, read_column, without_masked
 from .table import Target, sorted_levels
 
 
@@ -91,7 +91,7 @@ def _one_dimensional(y: Any) -> Any:
     if isinstance(y, (str, bytes)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
         raise ValueError(f"y should be a 1d array or the name of a column, got {y!r}")
     if np.ma.isMaskedArray(y):
-        return np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
+        return without_masked(y)
     if type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and getattr(y, "ndim", 1) == 1:
         return y
     return _flat(np.asarray(y)) if hasattr(y, "__array__") or hasattr(y, "__array_namespace__") else y

@@ -94,6 +94,6 @@ def threads(n_jobs: int | None) -> int:
 def _results(futures: list[Future]) -> list[Any]:
     wait(futures, return_when=FIRST_EXCEPTION)
     for future in futures:
-        if future.done() and not future.cancelled() and future.exception() is not None:
-            raise future.exception()
+        if future.done():
+            future.result()  # raises what the part raised
     return [future.result() for future in futures]

@@ -34,6 +34,7 @@ _MOST_DIMENSIONS = 4
 RECORDS = {
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
+    "tree": "tree.structure:Tree",
 }
 
 
@@ -152,7 +153,7 @@ def _told(name: str) -> Any:
 
 
 def _record(raw: msgspec.Raw) -> Any:
-    if raw == b"null":
+    if bytes(raw) == b"null":
         return None
     tag = _decode(raw, _Tagged).type
     if tag not in RECORDS:
@@ -182,7 +183,7 @@ def check_schema(schema: Schema) -> None:
         _check_levels(column.levels, f"column {column.name!r}")
         if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us"):
             raise ValueError(f"column {column.name!r} has the unit {column.unit!r}, which is none")
-    if schema.target is None:
+    if not schema.target.name:
         raise ValueError("the schema has no target")
     if schema.target.classes is not None:
         _check_levels(schema.target.classes, "the target")
@@ -265,7 +266,7 @@ def _array_to(value: Any) -> Any:
 
 def _refuse_odd_labels(schema: Schema) -> None:
     places = [(f"column {column.name!r}", column.levels) for column in schema.columns]
-    places.append(("the target", schema.target.classes or ()))
+    places.append(("the target", schema.classes))
     for place, levels in places:
         for level in levels:
             if not isinstance(level, Level) or (isinstance(level, float) and not np.isfinite(level)):

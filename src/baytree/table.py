@@ -69,7 +69,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.levels:
             return str(self.levels[int(value)])
         if self.unit:
-            return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.datetime64(int(value), self.unit)))
+            return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{self.unit}]")))
         return f"{value:.6g}"
 
     def show_distance(self, value: float) -> str:
@@ -80,7 +80,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not self.unit:
             return f"{value:.3g}"
-        return f"{value * (np.timedelta64(1, self.unit) / np.timedelta64(1, 'D')):.3g} days"
+        days = np.array(1, f"timedelta64[{self.unit}]") / np.timedelta64(1, "D")
+        return f"{value * days:.3g} days"
 
     def union(self, other: Column) -> Column:
         """The column that knows the levels of both: sorted, unless their order was declared."""
@@ -127,7 +128,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The columns in order and the target. Prints as a table that a person can check."""
 
     columns: tuple[Column, ...]
-    target: Target | None = None
+    target: Target = Target("")  # without a name where no target is known yet
     inputs: tuple[str, ...] = ()  # every column that was given, in order, also those that only identify rows
     is_named: bool = True  # False where the rows came as an array: columns go by position
 
@@ -135,6 +136,11 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes of the target in code order; none where it is a number."""
+        return self.target.classes or ()
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -145,8 +151,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def union(self, other: Schema) -> Schema:
         """The schema that knows the levels and classes of both; a column must be of one kind in both."""
         columns = tuple(column.union(other[column.name]) for column in self.columns)
-        target = self.target.union(other.target) if self.target and other.target else self.target
-        return msgspec.structs.replace(self, columns=columns, target=target)
+        return msgspec.structs.replace(self, columns=columns, target=self.target.union(other.target))
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -206,9 +211,9 @@ class Table(msgspec.Struct, frozen=True):
     """
 
     schema: Schema
-    values: tuple[Values, ...] | SparseColumns
+    values: Any  # tuple[Values, ...] or SparseColumns: the kind of a column says which type it has
     weight: np.ndarray  # [n_rows]
-    label: np.ndarray | None = None  # [n_rows]
+    label: Any = None  # [n_rows]
     is_unweighted: bool = False  # every weight is 1
 
     def __len__(self) -> int:
@@ -217,8 +222,7 @@ class Table(msgspec.Struct, frozen=True):
     @property
     def n_classes(self) -> int:
         """The number of classes of the target; 0 where there is none."""
-        target = self.schema.target
-        return len(target.classes) if target and target.classes is not None else 0
+        return len(self.schema.classes)
 
     def rows(self, first: int, last: int) -> Table:
         """The table of rows first … last − 1, sharing their memory."""
@@ -387,7 +391,7 @@ _SHOWN_LEVELS = 60  # characters
 def _schema_table(schema: Schema) -> str:
     rows = [("column", "kind", "levels"), *((c.name, c.kind.value, _levels_in_words(c)) for c in schema.columns)]
     rows += [(name, "left out", "only identifies rows") for name in schema.left_out]
-    if schema.target:
+    if schema.target.name:
         classes = schema.target.classes
         rows.append((schema.target.name, "target", "a number" if classes is None else _listed(classes)))
     width = [max(len(row[i]) for row in rows) for i in range(2)]

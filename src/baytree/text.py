@@ -73,9 +73,7 @@ def count(documents: Any, options: Text | None = None, n_threads: int | None = N
     return vocabulary, joined([tokens for _, tokens in parts], mappings)
 
 
-def encode(
-    documents: Any, options: Text | None, vocabulary: Vocabulary, n_threads: int | None = None
-) -> Tokens:
+def encode(documents: Any, options: Text | None, vocabulary: Vocabulary, n_threads: int | None = None) -> Tokens:
     """The bag of tokens of each row in the codes of this vocabulary; tokens that are not in it are dropped.
 
     >>> encode(["a cat and a dog"], None, ("cat", "cow")).code.tolist()
@@ -118,9 +116,7 @@ class DocumentFrequency(msgspec.Struct, frozen=True):
     total: float  # all documents that are not missing
 
     @classmethod
-    def of(
-        cls, vocabulary: Vocabulary, tokens: Tokens, weight: np.ndarray | None = None
-    ) -> DocumentFrequency:
+    def of(cls, vocabulary: Vocabulary, tokens: Tokens, weight: np.ndarray | None = None) -> DocumentFrequency:
         """The frequencies in these rows.
 
         >>> DocumentFrequency.of(*count(["cat cat", "cat dog", ""]))

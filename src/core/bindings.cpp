@@ -4,6 +4,7 @@
 NB_MODULE(_core, module) {
   module.doc() = "Kernels of baytree: rows in, statistics out.";
   bind_statistics(module);
+  bind_tree(module);
   bind_text(module);
   bind_bayes(module);
   bind_choose(module);

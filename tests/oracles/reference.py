@@ -1,4 +1,4 @@
-"""The tables and results of the reference programs: `reference.zip` here, and what may not be redistributed beside the clone.
+"""The tables and results of the reference programs: `reference.zip`, and beside the clone what may not be redistributed.
 
 `reference.zip` holds the tables under CC BY 4.0, CC0 or made of public facts (each table's JSON names its origin and terms)
 and what the reference programs answered for them. Tables under the GPL are read from ../shared/oracles where that exists.

@@ -100,7 +100,7 @@ class NaiveBayesClassifier(AdditiveClassifier):
     def _prior(self, schema: Schema) -> np.ndarray | None:
         if self.class_prior is None:
             return None
-        classes = schema.target.classes
+        classes = schema.classes
         given = self.class_prior
         if isinstance(given, dict):
             given = [given.get(label, 0.0) for label in classes]

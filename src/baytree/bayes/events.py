@@ -62,7 +62,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the columns are numbers and every class has its densities."""
-        if self.mean.shape[0] != len(schema.target.classes or ()):
+        if self.mean.shape[0] != len(schema.classes):
             raise ValueError("a normal likelihood does not fit the classes")
         if any(schema.columns[j].kind is not Kind.NUMERIC for j in self.columns):
             raise ValueError("a normal likelihood looks at a column that is not numeric")
@@ -93,7 +93,10 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         lines = []
         for k, j in enumerate(self.columns):
             column = schema.columns[j]
-            cells = [f"{column.show(m)} ± {column.show_distance(s)}" for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)]
+            cells = [
+                f"{column.show(m)} ± {column.show_distance(s)}"
+                for m, s in zip(self.mean[:, k], self.scale[:, k], strict=True)
+            ]
             lines.append((column.name, cells))
         return lines
 
@@ -113,7 +116,7 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
     def check(self, schema: Schema) -> None:
         """Raises an error unless the column has these levels and the target these classes."""
         column = schema.columns[self.column]
-        expected = (len(column.levels), len(schema.target.classes or ()))
+        expected = (len(column.levels), len(schema.classes))
         if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
             raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
 
@@ -156,7 +159,7 @@ class Gaussian:
         """Raises an error unless the statistic fits these columns."""
         if not isinstance(seen, Moments) or any(schema.columns[j].kind is not Kind.NUMERIC for j in columns):
             raise ValueError("a gaussian event keeps moments of numeric columns")
-        seen.check(len(schema.target.classes or ()), len(columns))
+        seen.check(len(schema.classes), len(columns))
 
     def derive(self, seen: Moments, columns: Sequence[int], schema: Schema, estimation: Estimation) -> NormalLikelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
@@ -191,7 +194,7 @@ class Categorical:
         column = schema.columns[columns[0]]
         if not isinstance(seen, Counts) or len(columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
             raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
-        seen.check(len(column.levels), len(schema.target.classes or ()))
+        seen.check(len(column.levels), len(schema.classes))
 
     def derive(self, seen: Counts, columns: Sequence[int], schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import add, sub
 from typing import Self
 
 import msgspec
@@ -28,7 +29,7 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
 
     groups: tuple[Group, ...]
     classes: Counts  # [n_classes + 1, 1]
-    statistics: tuple[Moments | Counts, ...]
+    statistics: tuple[Moments | Counts, ...]  # of the kind that the group's event keeps
 
     @classmethod
     def of(cls, table: Table, groups: Sequence[Group]) -> Self:
@@ -38,18 +39,18 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         return cls(tuple(groups), classes, tuple(EVENTS[g.event].observe(table, g.columns) for g in groups))
 
     def __add__(self, other: Self) -> Self:
-        pairs = zip(self.statistics, other.statistics, strict=True)
-        return type(self)(self.groups, self.classes + other.classes, tuple(a + b for a, b in pairs))
+        sums = tuple(map(add, self.statistics, other.statistics))
+        return type(self)(self.groups, self.classes + other.classes, sums)
 
     def __sub__(self, other: Self) -> Self:
-        pairs = zip(self.statistics, other.statistics, strict=True)
-        return type(self)(self.groups, self.classes - other.classes, tuple(a - b for a, b in pairs))
+        differences = tuple(map(sub, self.statistics, other.statistics))
+        return type(self)(self.groups, self.classes - other.classes, differences)
 
     def grown(self, old: Schema, new: Schema) -> Self:
         """The same statistics under a schema with other levels or classes."""
         if old.columns == new.columns and old.target == new.target:
             return self
-        classes = level_map(old.target.classes, new.target.classes)
+        classes = level_map(old.classes, new.classes)
         recoded = tuple(
             _recoded(statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes)
             for group, statistic in zip(self.groups, self.statistics, strict=True)
@@ -58,7 +59,7 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless every statistic has the shape that the schema asks for."""
-        n_classes = len(schema.target.classes or ())
+        n_classes = len(schema.classes)
         self.classes.check(n_classes, 1)
         if len(self.groups) != len(self.statistics):
             raise ValueError("groups and statistics differ in number")
@@ -103,7 +104,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the likelihoods fit the columns and classes of a schema."""
-        if len(self.log_prior) != len(schema.target.classes or ()):
+        if len(self.log_prior) != len(schema.classes):
             raise ValueError("the prior does not fit the classes")
         for likelihood in self.likelihoods:
             if not set(likelihood.columns) <= set(range(len(schema))):
@@ -138,7 +139,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         names = [table.schema.columns[j] for j in order]
         return [
             Explanation(
-                table.schema.target.classes,
+                table.schema.classes,
                 self.log_prior,
                 tuple(
                     Evidence(column.name, column.show(table.values[j][row]), effects[j][row])
@@ -152,7 +153,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
 
     def describe(self, schema: Schema) -> str:
         """Priors and class-conditional distributions as a table."""
-        classes = [str(label) for label in schema.target.classes]
+        classes = [str(label) for label in schema.classes]
         lines = [("prior", [f"{p:.3f}" for p in np.exp(self.log_prior)])]
         ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
         lines += [line for likelihood in ordered for line in likelihood.describe(schema)]
@@ -183,7 +184,7 @@ def _kept_levels(column: Column, weight: np.ndarray) -> Column:
 
 
 def _kept_classes(target: Target, weight: np.ndarray) -> Target:
-    kept = tuple(label for label, w in zip(target.classes, weight, strict=True) if w > 0)
+    kept = tuple(label for label, w in zip(target.classes or (), weight, strict=True) if w > 0)
     if not kept:
         raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
     return msgspec.structs.replace(target, classes=kept)

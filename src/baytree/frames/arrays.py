@@ -11,12 +11,12 @@ import numpy as np
 from .. import _core
 from .numbers import as_doubles, refuse_inexact, whole_dates
 from .objects import object_column
-from .raw import Codes, Numbers, Raw, RawFrame, Strings, booleans
+from .raw import Codes, Numbers, Raw, RawFrame, Strings, booleans, without_masked
 
 
 def from_array(frame: Any) -> RawFrame:
     if np.ma.isMaskedArray(frame):
-        frame = np.where(np.ma.getmaskarray(frame), None, np.ma.getdata(frame).astype(object))
+        frame = without_masked(frame)
     array = _as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
         matrix = as_doubles(array)
@@ -70,7 +70,7 @@ def array_column(values: np.ndarray, name: str) -> Raw:
     if values.ndim != 1:
         raise ValueError(f"column {name!r} has {values.ndim} dimensions; a column is one value per row")
     if np.ma.isMaskedArray(values):
-        return object_column(np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object)), name)
+        return object_column(without_masked(values), name)
     kind = values.dtype.kind
     if kind == "b":
         return booleans(values.view(np.int8))

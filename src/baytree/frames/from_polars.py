@@ -15,9 +15,7 @@ from .raw import Codes, Numbers, Raw, Strings, booleans
 def polars_column(series: Any, name: str) -> Raw:
     kind = str(series.dtype).split("(")[0]
     if kind == "Enum":
-        return Codes(
-            series.to_physical().cast(int).fill_null(-1).to_numpy(), tuple(series.dtype.categories), False, True
-        )
+        return Codes(series.to_physical().cast(int).fill_null(-1).to_numpy(), tuple(series.dtype.categories), False, True)
     if kind in ("Categorical", "String", "Utf8"):
         return _polars_strings(series)
     if kind == "Boolean":

@@ -56,6 +56,13 @@ class RawFrame(msgspec.Struct, frozen=True):
     matrix: Any = None
 
 
+def without_masked(values: Any) -> np.ndarray:
+    """A masked array as objects, None where it is masked."""
+    objects = np.ma.getdata(values).astype(object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
+
+
 def booleans(codes: np.ndarray) -> Codes:
     """A column of truth values from codes 0 and 1, −1 for missing."""
     return Codes(codes, (False, True), False, True)

@@ -1,0 +1,65 @@
+# Everything happens in .venv; nothing outside this folder is touched.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+UV     := $(VENV)/bin/uv pip --quiet
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*.hpp src/core/*/*.cpp src/core/*.cpp src/core/bind/*.hpp)
+
+.PHONY: help demo test fast lint types stub sanitize bench clean
+
+help:            ## what there is
+	@grep -E '^[a-z]+: *.*##' Makefile | sed 's/:.*##/ —/'
+
+demo: $(VENV)/installed  ## compare models on a bundled table
+	$(VENV)/bin/baytree compare penguins --target species
+
+test: $(VENV)/test  ## the whole test suite
+	$(RUN) -m pytest -n 2 --dist worksteal -m "slow or not slow"
+
+fast: $(VENV)/test  ## the tests that take a minute
+	$(RUN) -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/lint  ## style
+	$(VENV)/bin/ruff check .
+
+types: $(VENV)/lint  ## types
+	$(VENV)/bin/pyrefly check --summary=none
+
+sanitize: $(VENV)/test  ## the tests that reach the C++ core, under AddressSanitizer and UBSan
+	PYTHON=$(RUN) sh tests/core/sanitized.sh
+
+stub: $(VENV)/lint  ## the types of the core, after its bindings changed
+	$(RUN) -m nanobind.stubgen -q -m baytree._core -o src/baytree/_core.pyi
+
+bench: $(VENV)/bench  ## speed beside the peers, into benchmarks/results
+	$(RUN) benchmarks/run.py
+
+clean:           ## remove everything that was made
+	rm -rf $(VENV) .venv-sanitized build dist
+
+$(VENV)/tools:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "baytree needs Python 3.11 or newer; set PYTHON=/path/to/python3.11 and run make again." >&2; exit 1; }
+	@command -v $${CXX:-g++} >/dev/null || \
+	  { echo "baytree needs a C++ compiler (g++ 11 or newer); on Debian: apt-get install g++." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "Python could not make a virtual environment; on Debian: apt-get install python3-venv." >&2; exit 1; }
+	@$(RUN) -m pip --quiet --disable-pip-version-check install uv
+	@touch $@
+
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	@echo "Installing baytree into $(VENV) …"
+	@UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(VENV) $(UV) install --editable '.[all]'
+	@touch $@
+
+$(VENV)/test: $(VENV)/installed
+	@UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(VENV) $(UV) install --group test
+	@touch $@
+
+$(VENV)/lint: $(VENV)/test
+	@VIRTUAL_ENV=$(VENV) $(UV) install --group lint
+	@touch $@
+
+$(VENV)/bench: $(VENV)/test
+	@VIRTUAL_ENV=$(VENV) $(UV) install --group bench
+	@touch $@
