@@ -17,10 +17,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree import significance
-from baytree.folds import Fold, Folds
+from baytree.evaluate import significance
+from baytree.evaluate.folds import Fold, Folds
+from baytree.evaluate.trials import _by_refitting, trials
 from baytree.problem import Problem, task_of
-from baytree.trials import _by_refitting, trials
 
 
 def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:

@@ -15,9 +15,8 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
-    "BackwardSelection": "wrapper",
-    "Column": "table",
-    "ForwardSelection": "wrapper",
+    "BackwardSelection": "select.wrapper",
+    "ForwardSelection": "select.wrapper",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
     "Column": "table",
@@ -26,13 +25,13 @@ _HOMES = {
     "Kind": "table",
     "NaiveBayesClassifier": "bayes.classifiers",
     "Schema": "table",
-    "SelectFeatures": "select",
+    "SelectFeatures": "select.filters",
     "Text": "table",
-    "cross_validate": "evaluate",
-    "learning_curve": "curves",
+    "cross_validate": "evaluate.validation",
+    "learning_curve": "evaluate.curves",
     "load": "storage",
-    "rank_features": "select",
-    "root_stability": "curves",
+    "rank_features": "select.filters",
+    "root_stability": "evaluate.curves",
     "save": "storage",
 }
 

@@ -12,13 +12,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from . import metrics
-from .folds import Fold
-from .problem import Problem
-from .results import Shown, frame_of
+from ..evaluate import metrics
+from ..evaluate.folds import Fold
+from ..problem import Problem
+from ..results import Shown, frame_of
+from ..terminal import aligned
 from .scorers import Scorer, scorer
 from .selector import ColumnSelector
-from .terminal import aligned
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class History(Shown):
 
     def plot(self, ax: Any = None) -> Any:
         """The mean and its standard error by the number of columns; needs matplotlib."""
-        from .charts import band
+        from ..charts import band
 
         order = sorted(range(len(self.steps)), key=lambda place: (len(self.steps[place].columns), place))
         size = np.array([len(self.steps[place].columns) for place in order])

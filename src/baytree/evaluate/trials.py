@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 from sklearn.base import clone
 
-from .estimator import AdditiveClassifier, Estimator
+from ..estimator import AdditiveClassifier, Estimator
+from ..problem import Problem
+from ..table import Kind, Schema, Table, level_map
 from .folds import Fold
-from .problem import Problem
-from .table import Kind, Schema, Table, level_map
 
 ADDITIVE_EVENTS = {"gaussian", "categorical", "bernoulli", "poisson"}  # whose statistics do not depend on other rows
 

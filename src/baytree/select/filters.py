@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .estimator import Estimator
-from .problem import Problem
+from ..estimator import Estimator
+from ..problem import Problem
 from .ranking import Rank, Ranking, ordered, rank
 from .selector import ColumnSelector
 

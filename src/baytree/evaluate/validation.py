@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..labels import Labels
+from ..problem import Problem
+from ..results import Shown, frame_of
+from ..terminal import aligned, escaped
 from . import metrics
 from .folds import Folds
-from .labels import Labels
-from .problem import Problem
-from .results import Shown, frame_of
 from .significance import Interval, bootstrap_interval, corrected_interval, corrected_t, mcnemar, within
-from .terminal import aligned, escaped
 from .trials import Trial, trials
 
 
@@ -178,7 +178,7 @@ class CrossValidation(Shown):
 
     def plot(self, ax: Any = None) -> Any:
         """The calibration curve of a classifier, or the scores of the folds of a regression; needs matplotlib."""
-        from . import charts
+        from .. import charts
 
         if self.is_classification:
             points = self.calibration()

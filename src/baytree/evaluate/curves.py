@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from .evaluate import CrossValidation
+from ..problem import Problem
+from ..results import Shown, frame_of
+from ..terminal import aligned
 from .folds import Fold, Folds
-from .problem import Problem
-from .results import Shown, frame_of
 from .significance import Interval
-from .terminal import aligned
 from .trials import prepared, trials
+from .validation import CrossValidation
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,7 @@ class LearningCurve(Shown):
 
     def plot(self, ax: Any = None) -> Any:
         """The curve with its intervals; needs matplotlib."""
-        from .charts import band
+        from ..charts import band
 
         mean, low, high = map(np.array, zip(*self.scores, strict=True))
         return band(np.array(self.n_rows), mean, (high - low) / 2, ("rows", self.metric), len(mean) - 1, ax)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .problem import Problem
+from ..problem import Problem
 
 
 class Fold(NamedTuple):

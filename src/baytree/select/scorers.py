@@ -12,14 +12,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import _core, metrics
-from .bayes.model import NaiveBayes
-from .estimator import AdditiveClassifier
-from .folds import Fold
-from .parts import threads
-from .problem import Problem
-from .table import Schema
-from .trials import is_subtractable, models_without, prepared, recoded, trials
+from .. import _core
+from ..bayes.model import NaiveBayes
+from ..estimator import AdditiveClassifier
+from ..evaluate import metrics
+from ..evaluate.folds import Fold
+from ..evaluate.trials import is_subtractable, models_without, prepared, recoded, trials
+from ..parts import threads
+from ..problem import Problem
+from ..table import Schema
 
 FoldModel = tuple[Schema, NaiveBayes]
 

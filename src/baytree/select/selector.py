@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .problem import Problem, selected
+from ..problem import Problem, selected
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from . import discretize, measures
-from .parts import threads
-from .results import Shown, frame_of
-from .statistics import Counts
-from .table import Column, Kind, Table, Tokens
-from .terminal import aligned
+from .. import discretize
+from ..parts import threads
+from ..results import Shown, frame_of
+from ..statistics import Counts
+from ..table import Column, Kind, Table, Tokens
+from ..terminal import aligned
+from . import measures
 
 CUTS: dict[str, Callable[..., np.ndarray]] = {
     "best": discretize.best_cut,
@@ -84,7 +85,7 @@ class Ranking(Shown):
 
     def plot(self, ax: Any = None) -> Any:
         """A bar for each rank; needs matplotlib."""
-        from .charts import bars
+        from ..charts import bars
 
         return bars(self.columns, [rank.score for rank in self.ranks], f"{self.by} for {self.target}", ax)
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import discretize, measures
+from .. import discretize
+from ..table import Kind, Table
+from . import measures
 from .ranking import CUTS, Rank, cut_in_words, numbers_of
-from .table import Kind, Table
 
 
 class Coded(NamedTuple):
