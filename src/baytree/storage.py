@@ -32,8 +32,13 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
+    "linear_discriminant": "linear.model:LinearDiscriminant",
+    "logistic": "linear.model:LogisticModel",
+    "mixture_tree": "tree.mixture:MixtureTree",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
+    "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
+    "scatter": "linear.scatter:Scatter",
     "tree": "tree.structure:Tree",
 }
 

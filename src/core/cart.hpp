@@ -62,6 +62,7 @@ template <ClassIndex Index> class CartClassMeasure {
     return sum / mass;
   }
   bool is_ordered() const { return classes() <= 2; }
+  static bool is_plain_count() { return false; }
   double impurity(std::span<const double> statistic) const {
     const double mass = statistic[classes()];
     double index = 0;
@@ -105,6 +106,7 @@ class CartSquareMeasure {
   double order_key(std::span<const double> statistic) const { return mean(statistic); }
   double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
   bool is_ordered() const { return true; }
+  static bool is_plain_count() { return false; }
   static constexpr bool is_centred() { return true; }  // on the rows with a value, not on the node
 
  private:

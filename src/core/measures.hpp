@@ -64,6 +64,7 @@ concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span
   { measure.nothing() } -> std::same_as<std::vector<double>>;  // of a side without rows
   { measure.order_key(left) } -> std::same_as<double>;
   { measure.mean(left) } -> std::same_as<double>;
+  { measure.is_plain_count() } -> std::same_as<bool>;  // a statistic is counts of classes and their sum
 };
 
 // Masses of classes under a criterion.
@@ -131,6 +132,7 @@ template <Criterion C> class ClassMeasure {
     return mass > 0 ? sum / mass : 0.0;
   }
   bool is_ordered() const { return classes() <= 2; }
+  bool is_plain_count() const { return target_.is_counted && !target_.weight; }
 
  private:
   std::span<const double> masses() const { return {total_.data(), classes()}; }
@@ -179,6 +181,7 @@ class SquareMeasure {
   double order_key(std::span<const double> statistic) const { return mean(statistic); }
   double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
   bool is_ordered() const { return true; }
+  static bool is_plain_count() { return false; }
   size_t classes() const { return 0; }
 
  private:

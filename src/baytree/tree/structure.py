@@ -149,11 +149,14 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
 
         return describe(self, schema)
 
-    def check(self, schema: Schema) -> None:
-        """Raises an error unless every test reads a column of the schema in the way of its kind."""
+    def check(self, schema: Schema, by_level: tuple[Kind, ...] = (Kind.NOMINAL,)) -> None:
+        """Raises an error unless every test reads a column of the schema in the way of its kind.
+
+        `by_level` are the kinds that are split by their levels; the others are cut.
+        """
         _require(self.n_classes == len(schema.classes), "its classes are not those of the target")
         for record in (self, self.surrogates):
-            _check_columns(record.column, record.levels, schema)
+            _check_columns(record.column, record.levels, schema, by_level)
 
 
 def parents(tree: Tree) -> np.ndarray:
@@ -256,10 +259,10 @@ def _check_tests(
     _require(not bool(np.isnan(cut[is_cut]).any()), f"a {what} has neither a cut nor levels")
 
 
-def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema) -> None:
+def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema, by_level: tuple[Kind, ...]) -> None:
     _require(bool(np.all(column < len(schema))), "a test reads a column that is not there")
     tested = column >= 0
-    expected = np.array([len(c.levels) if c.kind is Kind.NOMINAL else 0 for c in schema] or [0])
+    expected = np.array([len(c.levels) if c.kind in by_level else 0 for c in schema] or [0])
     _require(bool(np.all(levels[tested] == expected[column[tested]])), "a test does not fit the levels of its column")
     is_text = np.array([c.kind is Kind.TEXT for c in schema] or [False])
     _require(not bool(is_text[column[tested]].any()), "a test reads a column of text")
