@@ -44,6 +44,15 @@ def test_taking_a_fold_away_gives_the_answers_of_refitting(seed, estimate, cv):
         assert np.array_equal(trial.answer, refitted.answer)
 
 
+def test_a_missing_number_before_a_known_one_adds_nothing():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40), "y": np.arange(40) % 2})
+    model = bt.NaiveBayesClassifier(estimate="mle").fit(frame, "y")
+    alone = bt.NaiveBayesClassifier(estimate="mle").fit(frame[["z", "y"]], "y")
+    unknown = frame.assign(x=np.nan)
+    assert np.allclose(model.predict_proba(unknown), alone.predict_proba(unknown), rtol=1e-12)
+
+
 def test_every_row_is_kept_back_once():
     result = bt.cross_validate(bt.NaiveBayesClassifier(), mixed(), "label", cv=7)
     assert sorted(result.pooled[0].tolist()) == list(range(60))

@@ -49,13 +49,14 @@ inline void add_scores(const Matrix& matrix, const Densities& densities, std::sp
       if (is_normal) {
         for (std::size_t j = 0; j < n_columns; ++j) {
           const double z = (row[j] - mean[j]) * scale[j];
-          largest = std::fabs(z) < largest ? largest : std::fabs(z);  // NaN stays
+          largest = std::fabs(z) < largest ? largest : std::fabs(z);
           sum += constant[j] - 0.5 * z * z;
         }
       } else {
         largest = far_away * 2;
       }
-      if (!(largest <= far_away)) {  // something is missing, far away or not normal: one by one
+      // something is missing (then the sum is NaN), far away or not normal: one by one
+      if (!(largest <= far_away) || sum != sum) {
         sum = 0;
         for (std::size_t j = 0; j < n_columns; ++j) {
           if (row[j] != row[j]) continue;
