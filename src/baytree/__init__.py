@@ -34,6 +34,7 @@ _HOMES = {
     "Schema": "table",
     "SelectFeatures": "select.filters",
     "Text": "table",
+    "compare": "comparison.compare",
     "cross_validate": "evaluate.validation",
     "learning_curve": "evaluate.curves",
     "load": "storage",

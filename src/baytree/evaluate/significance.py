@@ -57,7 +57,7 @@ def mcnemar(is_right: np.ndarray, other_is_right: np.ndarray) -> float:
     return float(min(1.0, 2 * special.bdtr(min(only, n - only), n, 0.5)))
 
 
-def bootstrap_interval(score: Callable[[np.ndarray], float], n_rows: int, n_times: int = 500, seed: int = 0) -> Interval:
+def bootstrap_interval(score: Callable[[np.ndarray], float], n_rows: int, n_times: int = 200, seed: int = 0) -> Interval:
     """score(all rows), and the percentiles of score(rows drawn with replacement)."""
     rng = np.random.default_rng(seed)
     drawn = np.array([score(rng.integers(0, n_rows, n_rows)) for _ in range(n_times)])

@@ -109,15 +109,32 @@ class CrossValidation(Shown):
 
     def scores(self, metric: str) -> np.ndarray:
         """The score of each fold."""
-        return np.array([self._score(metric, trial.rows, trial.answer, trial.probability) for trial in self.trials])
+        if metric not in self._known_scores:
+            scores = [self._score(metric, trial.rows, trial.answer, trial.probability) for trial in self.trials]
+            self._known_scores[metric] = np.array(scores)
+        return self._known_scores[metric]
 
     def summary(self, metric: str) -> Interval:
         """The mean of the folds and its 95 % interval by the corrected resampled t.
 
         Where folds are single rows, or there is only one, all answers are scored together and the interval is a bootstrap.
         """
-        if self.is_by_fold:
-            return within(corrected_interval(self.scores(metric), self.ratio), metrics.RANGES[metric])
+        if metric not in self._known_summaries:
+            self._known_summaries[metric] = self._over_folds(metric) if self.is_by_fold else self._over_answers(metric)
+        return self._known_summaries[metric]
+
+    @cached_property
+    def _known_scores(self) -> dict[str, np.ndarray]:
+        return {}
+
+    @cached_property
+    def _known_summaries(self) -> dict[str, Interval]:
+        return {}
+
+    def _over_folds(self, metric: str) -> Interval:
+        return within(corrected_interval(self.scores(metric), self.ratio), metrics.RANGES[metric])
+
+    def _over_answers(self, metric: str) -> Interval:
         rows, answer, probability = self.pooled
 
         def score(drawn: np.ndarray) -> float:
