@@ -30,6 +30,7 @@ class Family(NamedTuple):
     kind: str
     settings: dict[str, Any]
     obstacle: Callable[[Problem], str] = _none
+    when_large: tuple[tuple[str, Any], ...] = ()  # settings for tables of many rows, where fewer inner folds tell enough
 
 
 def _not_only_levels(problem: Problem) -> str:
@@ -40,6 +41,8 @@ def _not_only_levels(problem: Problem) -> str:
     return f"column {unknown[0]!r} has missing values" if unknown else ""
 
 
+LARGE = 5_000  # rows
+_FEW_FOLDS = (("cv", 3), ("Cs", 7))
 CLASSIFIERS = {
     "majority": Family("majority class", "DecisionTreeClassifier", {"max_depth": 0}),
     "id3": Family("ID3", "ID3Classifier", {}, _not_only_levels),
@@ -48,10 +51,10 @@ CLASSIFIERS = {
     "chaid": Family("CHAID", "CHAIDClassifier", {}),
     "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}),
     "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}),
-    "lda": Family("linear discriminant", "LinearDiscriminantAnalysis", {}),
-    "qda": Family("quadratic discriminant", "QuadraticDiscriminantAnalysis", {}),
-    "logistic": Family("logistic, L2 by CV", "LogisticRegressionCV", {"penalty": "l2"}),
-    "lasso": Family("logistic, L1 by CV", "LogisticRegressionCV", {"penalty": "l1"}),
+    "lda": Family("LDA", "LinearDiscriminantAnalysis", {}),
+    "qda": Family("QDA", "QuadraticDiscriminantAnalysis", {}),
+    "logistic": Family("logistic, L2 by CV", "LogisticRegressionCV", {"penalty": "l2"}, when_large=_FEW_FOLDS),
+    "lasso": Family("logistic, L1 by CV", "LogisticRegressionCV", {"penalty": "l1"}, when_large=_FEW_FOLDS),
 }
 REGRESSORS = {
     "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}),
@@ -68,14 +71,15 @@ def contestants(problem: Problem, models: Any = None) -> tuple[list[Contestant],
     if isinstance(models, Mapping):
         return [Contestant(name, name, estimator) for name, estimator in models.items()], []
     chosen = list(offered) if models is None else _named(models, offered)
-    there = [Contestant(m, offered[m].name, _made(offered[m])) if isinstance(m, str) else _own(m) for m in chosen]
+    there = [_own(m) if not isinstance(m, str) else _made(m, offered[m], len(problem)) for m in chosen]
     out = [(c.name, offered[c.short].obstacle(problem)) for c in there if c.short in offered]
     absent = {name for name, reason in out if reason}
     return [c for c in there if c.name not in absent], [(name, reason) for name, reason in out if reason]
 
 
-def _made(family: Family) -> Any:
-    return getattr(bt, family.kind)(**family.settings)
+def _made(short: str, family: Family, n_rows: int) -> Contestant:
+    settings = family.settings | dict(family.when_large if n_rows > LARGE else ())
+    return Contestant(short, family.name, getattr(bt, family.kind)(**settings))
 
 
 def _own(estimator: Any) -> Contestant:

@@ -25,13 +25,13 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, estimator: Any) -> Size:
-        """The nodes of a tree, the coefficients of a linear model that are not 0, or all numbers of any other model."""
+        """The nodes of a tree, the weights of a linear model that are not 0, or all numbers of any other model."""
         if hasattr(estimator, "n_leaves_"):
             n = int(estimator.n_leaves_)
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")
         if hasattr(estimator, "coef_"):
             n = int(np.count_nonzero(estimator.coef_) + np.size(estimator.intercept_))
-            return cls(n, f"{n:,} coefficients")
+            return cls(n, f"{n:,} {'weight' if n == 1 else 'weights'}")
         n = _numbers(getattr(estimator, "model_", None))
         return cls(n, f"{n:,} numbers")
 
@@ -149,7 +149,8 @@ class Comparison(Shown):
         return "Every model with less to read is significantly worse."
 
     def __str__(self) -> str:
-        header = ["", "model", self.metric, "low", "high", *self._second_metric, "seconds", "size"]
+        also = [metric.replace(" ", "") for metric in self._second_metric]
+        header = ["", "model", self.metric, "low", "high", *also, "sec", "size"]
         head = f"{len(self.entries)} models for {escaped(self.target)}: {self.entries[0].validation.how}"
         table = aligned(header, [self._line(entry) for entry in self.entries])
         return "\n\n".join([head, table, "\n".join(self._notes()), _wrapped(self.sentence)])
@@ -158,7 +159,7 @@ class Comparison(Shown):
         also = [_score(entry.validation.summary(metric).mean) for metric in self._second_metric]
         mark = "*" if entry in self.contenders else ""
         seconds = f"{entry.validation.seconds:.2f}"
-        return [mark, entry.name[:22], *map(_score, self._interval(entry)), *also, seconds, entry.size.words]
+        return [mark, entry.name[:20], *map(_score, self._interval(entry)), *also, seconds, entry.size.words]
 
     @property
     def _second_metric(self) -> list[str]:
@@ -171,7 +172,7 @@ class Comparison(Shown):
         test = "corrected resampled t" if self.entries[0].validation.is_by_fold else "McNemar's test"
         notes = [
             f"* not significantly worse than the best (p > {SIGNIFICANCE}, {test})",
-            "low, high: 95 % interval of the mean; seconds: learning in one fold",
+            "low, high: 95 % interval of the mean; sec: seconds of learning in one fold",
         ]
         notes += [_wrapped(f"left out: {name} ({escaped(reason)})") for name, reason in self.skipped]
         return notes + (["stopped before all models were tried"] if self.is_interrupted else [])
