@@ -20,7 +20,8 @@ LEVELS = [
     {"bayes", "tree", "linear", "discretize", "problem"},
     {"evaluate", "export", "plots"},
     {"select"},
-    {"comparison", "datasets", "files"},
+    {"comparison", "confusion", "datasets", "files", "residuals"},
+    {"streams"},
     {"cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

@@ -43,10 +43,14 @@ _HOMES = {
     "save": "storage",
 }
 
-__all__ = sorted(_HOMES)
+_ROOMS = ("datasets",)  # modules that users name themselves, as in bt.datasets.load("iris")
+
+__all__ = sorted([*_HOMES, *_ROOMS])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
