@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "BackwardSelection": "select.wrapper",
+    "ForwardSelection": "select.wrapper",
     "C45Classifier": "tree.c45",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
@@ -39,11 +41,17 @@ _HOMES = {
     "NaiveBayesClassifier": "bayes.classifiers",
     "QuadraticDiscriminantAnalysis": "linear.classifiers",
     "Schema": "table",
+    "SelectFeatures": "select.filters",
     "Text": "table",
+    "compare": "comparison.compare",
+    "cross_validate": "evaluate.validation",
+    "learning_curve": "evaluate.curves",
     "load": "storage",
     "plot_importances": "plots",
     "plot_impurities": "plots",
     "plot_regions": "plots",
+    "rank_features": "select.filters",
+    "root_stability": "evaluate.curves",
     "save": "storage",
 }
 
