@@ -16,6 +16,8 @@ LEARNERS = [
     bt.DecisionTreeClassifier(criterion="twoing", missing="largest", max_leaves=5),
     bt.DecisionTreeClassifier(criterion="likelihood_ratio", alpha=0.3),
     bt.CARTClassifier(cp=0.0, min_split=4),
+    bt.DecisionTreeClassifier(branching="multiway", criterion="entropy", min_leaf=2),
+    bt.DecisionTreeClassifier(missing="fractional", max_depth=4),
     bt.DecisionTreeRegressor(min_leaf=2),
     bt.DecisionTreeRegressor(missing="category"),
     bt.CARTRegressor(cp=0.0, min_split=4),
@@ -82,7 +84,7 @@ def test_the_order_of_rows_does_not_change_the_answers(model):
     np.testing.assert_allclose(one, other, atol=1e-12)
 
 
-@pytest.mark.parametrize("model", LEARNERS[:2] + LEARNERS[5:7], ids=_name)
+@pytest.mark.parametrize("model", LEARNERS[:2] + LEARNERS[5:6] + LEARNERS[8:9], ids=_name)
 def test_a_copied_or_constant_column_at_the_end_changes_nothing(model):
     frame, y = _mixed(6)
     y = _labels(model, y)

@@ -22,16 +22,22 @@ from baytree.tree.units import in_range, in_unit
 
 CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
 ROADS = ("learned", "surrogate", "category", "largest")
+CLASS_ROADS = tuple(m.value for m in Missing)
 
 
 class _OpenTree(TreeFace):
     """What the two open trees share: parameters to a policy, a policy to a tree."""
 
-    def _grow(self, table: Table, criterion: Criterion, costs: Costs) -> Tree:
-        missing = Missing(given.one_of("missing", self.missing, ROADS))
-        given.one_of("branching", self.branching, ("binary",))
-        max_leaves = given.whole_or_none("max_leaves", self.max_leaves, 1)
-        policy = Policy(criterion=criterion, missing=missing, stopping=self._stopping(max_leaves))
+    def _policy(self, criterion: Criterion, roads: tuple[str, ...], branchings: tuple[str, ...]) -> Policy:
+        return Policy(
+            criterion=criterion,
+            branching=Branching(given.one_of("branching", self.branching, branchings)),
+            missing=Missing(given.one_of("missing", self.missing, roads)),
+            stopping=self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1)),
+        )
+
+    def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
+        missing, max_leaves = policy.missing, policy.stopping.max_leaves
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
         tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
         tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
@@ -61,6 +67,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     With two classes the best two groups of levels are found for gini, entropy and error; with more, all groupings
     are tried up to 12 levels, and above that levels are cut in the order of their first principal component
     (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
+
+    `branching="multiway"` gives every level a branch; `missing="fractional"` sends a row without a value down every
+    branch, and a binary test of levels is then one level against the rest.
 
     Parameters: `criterion` error, entropy, gini, gain_ratio, twoing, chi2 or likelihood_ratio; `missing` learned (the
     side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
@@ -117,16 +126,11 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
     def _learn(self, table: Table) -> Tree:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        if given.one_of("branching", self.branching, ("binary", "multiway")) == "multiway":
-            return self._grow_multiway(table, criterion)
-        return self._grow(table, criterion, self._costs(table))
-
-    def _grow_multiway(self, table: Table, criterion: Criterion) -> Tree:
+        policy = self._policy(criterion, CLASS_ROADS, ("binary", "multiway"))
+        if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
+            return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
-            raise ValueError("priors and costs need branching='binary'; with 'multiway' give sample weights instead")
-        missing = Missing(given.one_of("missing", self.missing, tuple(road.value for road in Missing)))
-        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
-        policy = Policy(criterion=criterion, branching=Branching.MULTIWAY, missing=missing, stopping=stopping)
+            raise ValueError("priors and costs need branching='binary' and whole rows: not missing='fractional'")
         return grow_multiway(table, policy, thread_count(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
@@ -175,9 +179,9 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> Tree:
-        criterion = Criterion(given.one_of("criterion", self.criterion, ("sse",)))
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, ("binary",))
         table, unit = in_range(table)
-        return in_unit(self._grow(table, criterion, equal_costs(0)), unit)
+        return in_unit(self._grow(table, policy, equal_costs(0)), unit)
 
 
 class _Cart(TreeFace):

@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.table import Kind, Table
 from baytree.tree.fractional import Rows, Rules, grow, ripen, rows_of
-from baytree.tree.policy import Choose, Criterion, Missing, Policy
+from baytree.tree.policy import Branching, Choose, Criterion, Missing, Policy
 from baytree.tree.prune import with_complexity
 from baytree.tree.structure import Tree
 
@@ -44,6 +44,7 @@ def _rules(policy: Policy) -> Rules:
         missing=policy.missing.value,
         by_ratio=policy.criterion is Criterion.GAIN_RATIO,
         gated=policy.choose is Choose.AVERAGE_GAIN,
+        binary=policy.branching is Branching.BINARY,
         mdl=False,
         midpoint=True,
         quinlan_sides=False,
