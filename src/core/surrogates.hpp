@@ -101,7 +101,8 @@ inline Substitute imitate_by_level(std::span<const uint32_t> tags, const ColumnV
     level[size_t(code)].sent.weight[side[row]] += w, level[size_t(code)].rows[side[row]] += target.size_of(row);
     both.weight[side[row]] += w;
   }
-  Substitute found{.column = column};
+  Substitute found;
+  found.column = column;
   double score = 0;
   double wrong = 0;
   const bool is_first_heavier = both.weight[0] > both.weight[1];

@@ -187,3 +187,14 @@ def test_labels_whose_squares_leave_the_range_of_doubles_are_learnt(learner, uni
     model = learner.fit(np.arange(5.0)[:, None], y)
     np.testing.assert_allclose(model.predict(np.arange(5.0)[:, None]), y)
     assert np.isfinite(model.tree_.risk).all()
+
+
+@pytest.mark.parametrize("missing", ["learned", "category", "largest", "surrogate"])
+def test_the_trace_holds_every_candidate_and_the_best_one_was_taken(missing):
+    frame, y = _mixed(3)
+    model = bt.DecisionTreeClassifier(trace=True, missing=missing, max_depth=3).fit(frame, y)
+    for node in np.flatnonzero(model.tree_.column >= 0):
+        here = [c for c in model.trace_ if c["node"] == node]
+        (taken,) = [c for c in here if c["is_taken"]]
+        assert taken["gain"] == pytest.approx(max(c["gain"] for c in here))
+        assert taken["gain"] == pytest.approx(model.tree_.gain[node])

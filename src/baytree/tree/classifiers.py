@@ -11,6 +11,7 @@ from baytree.table import Table
 from baytree.tree import cart
 from baytree.tree import parameters as given
 from baytree.tree import prune as pruning
+from baytree.tree.candidates import candidates
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
 from baytree.tree.multiway import grow_multiway
@@ -33,7 +34,10 @@ class _OpenTree(TreeFace):
         policy = Policy(criterion=criterion, missing=missing, stopping=self._stopping(max_leaves))
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
         tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
-        return tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
+        tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
+        if self.trace:
+            self.trace_ = candidates(tree, table, policy, costs, conventions)
+        return tree
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -62,6 +66,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
     `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
     of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
+    `trace=True` keeps in `trace_` what every column could have done at every node.
     `branching` "multiway" gives a nominal column a branch for each level (criteria error, entropy, gini, gain_ratio and
     chi2); `missing` may then also be fractional: down every branch, in the shares of the known rows.
 
@@ -88,10 +93,12 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         alpha: float | None = None,
         priors: Any = None,
         costs: Any = None,
+        trace: bool = False,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
+        self.trace = trace
         self.criterion = criterion
         self.branching = branching
         self.missing = missing
@@ -148,10 +155,12 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         min_leaf: float = 1,
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
+        trace: bool = False,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
+        self.trace = trace
         self.criterion = criterion
         self.branching = branching
         self.missing = missing
