@@ -59,4 +59,4 @@ def test_value_groups_are_those_of_release_8_where_its_rule_is_known(name):
     assert is_same == (name not in OTHER_GROUPS)
     if is_same:
         ours = in_order(model, columns, reference["classes"])
-    np.testing.assert_allclose(ours, probabilities(fit["pred"]["dist"])[1], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(ours, probabilities(fit["pred"]["dist"])[1], rtol=0, atol=1e-5)
