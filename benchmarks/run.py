@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["foundation", "choose"]
+MODULES = ["foundation", "choose", "linear"]
 
 
 def main(names: list[str]) -> None:

@@ -48,21 +48,21 @@ def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 def positive(name: str, value: Any) -> float:
     """A positive number; infinity is allowed."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
+    if not _is_number(value) or not value > 0:
         raise ValueError(f"{name}={value!r}: give a positive number")
     return float(value)
 
 
 def not_negative(name: str, value: Any) -> float:
     """A finite number that is not negative."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not (value >= 0 and np.isfinite(value)):
+    if not _is_number(value) or not (value >= 0 and np.isfinite(value)):
         raise ValueError(f"{name}={value!r}: give a finite number that is not negative")
     return float(value)
 
 
 def share(name: str, value: Any) -> float:
     """A number from 0 to 1."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value <= 1:
+    if not _is_number(value) or not 0 <= value <= 1:
         raise ValueError(f"{name}={value!r}: give a number from 0 to 1")
     return float(value)
 
@@ -101,7 +101,7 @@ def priors(given: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
 
 def class_weights(given: Any, table: Table) -> np.ndarray:
     """The weight of each class: 1, a number by label, or what makes all classes weigh the same."""
-    classes = table.schema.target.classes
+    classes = table.schema.classes
     if given is None:
         return np.ones(len(classes))
     if isinstance(given, str) and given == "balanced":
@@ -110,6 +110,10 @@ def class_weights(given: Any, table: Table) -> np.ndarray:
     if not isinstance(given, dict):
         raise ValueError(f"class_weight={given!r}: give a dict of class to weight, 'balanced' or None")
     return np.array([not_negative(f"class_weight[{label!r}]", given.get(label, 1.0)) for label in classes])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _l1_share(penalty: Any, l1_ratio: Any) -> float:

@@ -28,6 +28,7 @@ class _Discriminant(AdditiveClassifier):
     covariance: str
     shrinkage: Any
     priors: Any
+    model_: Any
     _pooled = True
     _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
 
@@ -71,7 +72,7 @@ class _Discriminant(AdditiveClassifier):
 
     def _choice(self, seen: Scatter, schema: Schema, amount: np.ndarray | None = None) -> Choice:
         checks.one_of("covariance", self.covariance, ("unbiased", "mle"))
-        priors = checks.priors(self.priors, schema.target.classes)
+        priors = checks.priors(self.priors, schema.classes)
         choice = Choice(covariance=self.covariance, priors=priors)
         if amount is None:
             amount = self._amount(seen, schema, choice)
@@ -117,7 +118,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     ['low', 'high']
     """
 
-    model_: LinearDiscriminant
+    model_: Any  # LinearDiscriminant
 
     def __init__(
         self,
@@ -198,7 +199,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
     ['no', 'yes', 'yes']
     """
 
-    model_: QuadraticDiscriminant
+    model_: Any  # QuadraticDiscriminant
     _pooled = False
 
     def __init__(
@@ -218,7 +219,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self.n_jobs = n_jobs
 
     def _rule(self, seen: Scatter, schema: Schema, choice: Choice) -> QuadraticDiscriminant:
-        return derive_quadratic(seen, choice, schema.columns, schema.target.classes)
+        return derive_quadratic(seen, choice, schema.columns, schema.classes)
 
     def _without_each(self, table: Table, seen: Scatter, choice: Choice) -> np.ndarray:
-        return quadratic_without_each(table, seen, choice, table.schema.columns, table.schema.target.classes)
+        return quadratic_without_each(table, seen, choice, table.schema.columns, table.schema.classes)

@@ -65,7 +65,7 @@ class CoefficientTable(msgspec.Struct, frozen=True):
 
 def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95) -> CoefficientTable:
     """The table of a linear model's coefficients, the intercept of each class first."""
-    classes = schema.target.classes
+    classes = schema.classes
     names = ["(intercept)", *model.design.names(schema.columns)]
     columns = ["", *(schema.columns[j].name for j in model.design.source)]
     estimate, importance, base = _estimates(model, has_errors=bool(covariance.size), classes=classes)
@@ -161,9 +161,9 @@ def _in_words(table: CoefficientTable) -> str:
 def _cells(row: Coefficient, has_errors: bool, several: bool) -> list[str]:
     name = f"{row.label}: {row.feature}" if several else row.feature
     cells = [name, f"{row.estimate:.4g}", f"{row.odds_ratio:.4g}", f"{row.importance:.4g}"]
-    if has_errors and row.standard_error is None:
+    if has_errors and row.interval is None:
         return [*cells, "", "", "", ""]
-    if has_errors:
+    if has_errors and row.interval is not None:
         low, high = row.interval
         cells += [f"{row.standard_error:.4g}", f"{row.z:.3g}", f"{row.p:.3g}", f"{low:.4g} … {high:.4g}"]
     return cells

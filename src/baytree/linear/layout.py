@@ -142,8 +142,9 @@ def as_matrix(table: Table) -> np.ndarray | None:
     if not plain or isinstance(table.values, SparseColumns) or not len(table):
         return None
     whole = next(matrices(table, range(len(table.values))), None)
-    lies_together = whole is not None and whole.shape[1] == len(table.values)
-    return whole if lies_together and not whole.flags.owndata else None
+    if whole is None or whole.shape[1] != len(table.values) or whole.flags.owndata:
+        return None
+    return whole
 
 
 def check_integers(what: str, **arrays: np.ndarray) -> None:

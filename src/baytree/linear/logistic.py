@@ -137,7 +137,7 @@ def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
     return theta
 
 
-def model_of(task: Task, theta: np.ndarray, link: str, covariance: np.ndarray | None = None) -> LogisticModel:
+def model_of(task: Task, theta: np.ndarray, link: Any, covariance: np.ndarray | None = None) -> LogisticModel:
     """The model of these coefficients, for all declared classes; one that never occurred has probability 0."""
     weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
     if len(task.present) < task.n_classes or len(task.present) == 1:
@@ -153,7 +153,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     """
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
-    curvature = task.rows.slope(fit.theta, curvature=True).curvature
+    curvature = task.rows.curvature(fit.theta)
     first = task.rows.q if task.rows.k > 1 else 0
     reduced = curvature[first:, first:]
     return solve(reduced, np.eye(len(reduced))) / task.total

@@ -25,7 +25,8 @@ from .threads import one_blas_thread
 class _Logistic(Classifier):
     """What both logistic regressions share: how a fitted model is read."""
 
-    model_: LogisticModel
+    model_: Any  # LogisticModel
+    path_: Any  # Path
     _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
 
     @property
@@ -255,8 +256,8 @@ class LogisticRegressionCV(_Logistic):
             path = _path(task, options, lambdas, table)
         _tell(fits, chosen, len(task.present))
         self._settle_logistic(table, frame, model, fits)
-        self.curve_, self.path_, self.lambda_ = curve, path, chosen.lambda_
-        self.C_ = float(1 / task.total / chosen.lambda_)
+        self.curve_, self.path_, self.lambda_ = curve, path, float(lambdas[at])
+        self.C_ = float(1 / task.total / lambdas[at])
         return self
 
     def plot_curve(self, ax: Any = None) -> Any:
@@ -272,7 +273,7 @@ class LogisticRegressionCV(_Logistic):
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
     def _folds(self, task: Task, sample_weight: Any) -> np.ndarray:
-        if isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool):
+        if isinstance(self.cv, (int, np.integer)):
             return folds_of(task, checks.whole("cv", self.cv, least=2))
         label = task.rows.label
         if hasattr(self.cv, "split"):

@@ -212,7 +212,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         """Priors and class means as a table."""
         names = self.design.names(schema.columns)
         mean = self.design.centre + self.mean * self.design.scale
-        rows = [["", *map(str, schema.target.classes)], ["prior", *(f"{p:.4g}" for p in self.prior)]]
+        rows = [["", *map(str, schema.classes)], ["prior", *(f"{p:.4g}" for p in self.prior)]]
         rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean[:, j])] for j, name in enumerate(names)]
         return f"quadratic discriminant analysis for {schema.target.name}\n{aligned(rows)}"
 
@@ -223,7 +223,7 @@ def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, probability: n
     names = [column.name for column in table.schema.columns]
     return [
         Explanation(
-            table.schema.target.classes,
+            table.schema.classes,
             start,
             tuple(Evidence(name, shown[j][i], effects[i, j]) for j, name in enumerate(names)),
             probability[i],

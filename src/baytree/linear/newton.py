@@ -23,8 +23,8 @@ def newton(
 
     `curvature` is one from nearby (the last penalty of a path), where there is one.
     """
-    here = rows.slope(theta, curvature=curvature is None)
-    curvature = here.curvature if curvature is None else curvature
+    here = rows.slope(theta)
+    curvature = rows.curvature(theta) if curvature is None else curvature
     worst = violations(here, penalty, theta).max()
     track = [value(here, penalty, theta)]
     n_iter = 0
@@ -40,8 +40,7 @@ def newton(
             break
         here = there
         if worst > _GOOD * before:
-            here = rows.slope(theta, curvature=True)
-            curvature = here.curvature
+            curvature = rows.curvature(theta)
     grows = _grows(rows, penalty, theta, here, curvature)
     return Fit(theta, float(worst), n_iter, tuple(track), grows, curvature)
 

@@ -16,7 +16,7 @@ _NAMED = 12  # features that get a name beside their line
 def plot_axes(coordinates: np.ndarray, table: Table, ax: Any = None) -> Any:
     """Rows on the first two discriminant axes, or heaps along the only one."""
     ax = ax or _axes()
-    for k, name in enumerate(table.schema.target.classes):
+    for k, name in enumerate(table.schema.classes):
         own = coordinates[table.label == k]
         if coordinates.shape[1] > 1:
             ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=str(name))

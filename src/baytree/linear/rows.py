@@ -6,7 +6,10 @@ constant 1. Weights sum to 1, so the loss is a mean. What rows say adds up over 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
 from itertools import product
+from operator import add
 
 import msgspec
 import numpy as np
@@ -21,15 +24,13 @@ _BLOCK = 1024
 
 
 class Slope(msgspec.Struct, frozen=True):
-    """Mean loss, its gradient and, where asked for, its curvature. A sum over rows."""
+    """Mean loss and its gradient. A sum over rows."""
 
     loss: float
     gradient: np.ndarray  # [k, q]
-    curvature: np.ndarray | None = None  # [k * q, k * q]
 
     def __add__(self, other: Slope) -> Slope:
-        curvature = None if self.curvature is None else self.curvature + other.curvature
-        return Slope(self.loss + other.loss, self.gradient + other.gradient, curvature)
+        return Slope(self.loss + other.loss, self.gradient + other.gradient)
 
 
 class DenseRows(msgspec.Struct, frozen=True):
@@ -82,48 +83,53 @@ class DenseRows(msgspec.Struct, frozen=True):
         variance = self.weight @ np.square(self.x) - mean**2
         return (mean - self.centre) / self.scale, variance / self.scale**2
 
-    def slope(self, theta: np.ndarray, curvature: bool = False) -> Slope:
+    def slope(self, theta: np.ndarray) -> Slope:
         """What all rows say at these coefficients."""
         coefficient, start = self._raw(theta)
-        parts = in_order(lambda rows: self._part(coefficient, start, rows, curvature), chunks(len(self.x)))
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return self._in_units(total)
+        parts = in_order(lambda rows: self._slope(coefficient, start, rows), chunks(len(self.x)))
+        raw = reduce(add, parts)
+        return Slope(raw.loss, raw.gradient @ self._chain().T)
+
+    def curvature(self, theta: np.ndarray) -> np.ndarray:
+        """The second derivatives of the mean loss. [k * q, k * q]"""
+        coefficient, start = self._raw(theta)
+        raw = reduce(add, in_order(lambda rows: self._curvature(coefficient, start, rows), chunks(len(self.x))))
+        chain = self._chain()
+        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
+        for one, other in product(edges, edges):
+            raw[one, other] = chain @ raw[one, other] @ chain.T
+        return raw
 
     def _raw(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         coefficient = theta[:, :-1] / self.scale
         return coefficient, theta[:, -1] - coefficient @ self.centre
 
-    def _in_units(self, raw: Slope) -> Slope:
-        """The chain rule: features of the model are linear in those of the rows."""
-        if not self.centre.any() and (self.scale == 1).all():
-            return raw
-        matrix = np.zeros((self.q, self.q))
-        matrix[:-1, :-1] = np.diag(1 / self.scale)
-        matrix[:-1, -1] = -self.centre / self.scale
-        matrix[-1, -1] = 1.0
-        bend = None if raw.curvature is None else np.empty_like(raw.curvature)
-        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
-        for one, other in product(edges, edges) if bend is not None else ():
-            bend[one, other] = matrix @ raw.curvature[one, other] @ matrix.T
-        return Slope(raw.loss, raw.gradient @ matrix.T, bend)
+    def _chain(self) -> np.ndarray:
+        """Features of the model as a linear map of those of the rows, the constant last. [q, q]"""
+        chain = np.diag(np.append(1 / self.scale, 1.0))
+        chain[:-1, -1] = -self.centre / self.scale
+        return chain
 
-    def _part(self, coefficient: np.ndarray, start: np.ndarray, rows: slice, curvature: bool) -> Slope:
-        k, q = self.k, self.q
-        loss, gradient = 0.0, np.zeros((k, q))
-        bend = np.zeros((k * q, k * q)) if curvature else None
-        for first in range(rows.start, rows.stop, _BLOCK):
-            own = slice(first, min(first + _BLOCK, rows.stop))
-            x, weight, label = self.x[own], self.weight[own], self.label[own]
+    def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Slope:
+        loss, gradient = 0.0, np.zeros((self.k, self.q))
+        for x, weight, label in self._blocks(rows):
             lost, share = losses(x @ coefficient.T + start, label)
-            loss += float(weight @ lost)
             residual = residuals(share, label, weight)
+            loss += float(weight @ lost)
             gradient[:, :-1] += residual.T @ x
             gradient[:, -1] += residual.sum(axis=0)
-            if bend is not None:
-                _add_curvature(bend, x, weight, share)
-        return Slope(loss, gradient, bend)
+        return Slope(loss, gradient)
+
+    def _curvature(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> np.ndarray:
+        bend = np.zeros((self.k * self.q, self.k * self.q))
+        for x, weight, label in self._blocks(rows):
+            _add_curvature(bend, x, weight, losses(x @ coefficient.T + start, label)[1])
+        return bend
+
+    def _blocks(self, rows: slice) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        for first in range(rows.start, rows.stop, _BLOCK):
+            own = slice(first, min(first + _BLOCK, rows.stop))
+            yield self.x[own], self.weight[own], self.label[own]
 
 
 class SparseRows(msgspec.Struct, frozen=True):
@@ -165,7 +171,7 @@ class SparseRows(msgspec.Struct, frozen=True):
             return loss, gradient
 
         parts = in_order(part, chunks(n, count=4, least=1024))
-        return Slope(sum(loss for loss, _ in parts), sum(gradient for _, gradient in parts).T), share
+        return reduce(add, (Slope(loss, gradient.T) for loss, gradient in parts)), share
 
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
         """The sum of the rows, each times a number. [q]"""

@@ -24,7 +24,7 @@ def sample(
         x[own] = model.mean[k] + noise @ _root(model, int(k)).T
     x = x * model.design.scale + model.design.centre
     columns = {c.name: _column(x, model.design, j, c) for j, c in enumerate(schema.columns)}
-    columns[schema.target.name] = np.array(schema.target.classes, dtype=object)[label]
+    columns[schema.target.name] = np.array(schema.classes, dtype=object)[label]
     return _framed(columns)
 
 
@@ -50,7 +50,9 @@ def _column(x: np.ndarray, design: Design, j: int, column: Column) -> np.ndarray
         codes = np.append(design.reference[j], level[marks])
         values = _named(codes[np.hstack([rest, x[:, marks]]).argmax(axis=1)], column)
     gap = (x[:, level == MISSING] > 0.5).any(axis=1)
-    return np.where(gap, np.nan, values) if values.dtype.kind == "f" else np.where(gap, None, values)
+    values = values.copy()
+    values[gap] = np.nan if values.dtype.kind == "f" else None
+    return values
 
 
 def _named(codes: np.ndarray, column: Column) -> np.ndarray:

@@ -94,7 +94,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         seen = self.take(np.array(kept, int))
         level = np.array([keys[f][1] for f in kept], np.int32)
         layout = msgspec.structs.replace(seen.layout, level=level)
-        return msgspec.structs.replace(seen, layout=layout)._with_classes(level_map(old.target.classes, new.target.classes))
+        return msgspec.structs.replace(seen, layout=layout)._with_classes(level_map(old.classes, new.classes))
 
     def shrunk(self, schema: Schema) -> tuple[Schema, Scatter]:
         """Without the collected levels and classes that no row is left of."""
@@ -108,7 +108,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
             if gone and not column.declared:
                 kept = tuple(level for code, level in enumerate(column.levels) if code not in gone)
                 columns[j] = msgspec.structs.replace(column, levels=kept)
-        classes = tuple(name for name, weight in zip(schema.target.classes, self.weight, strict=True) if weight > 0)
+        classes = tuple(name for name, weight in zip(schema.classes, self.weight, strict=True) if weight > 0)
         target = msgspec.structs.replace(schema.target, classes=classes)
         smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
         return smaller, self.grown(schema, smaller)
@@ -305,7 +305,7 @@ def _spread_out(seen: Scatter, layout: Layout) -> Scatter:
     mean = np.zeros((len(seen.weight), n_features))
     mean[:, place] = seen.mean
     spread = np.zeros((len(seen.spread), n_features, n_features))
-    spread[np.ix_(range(len(spread)), place, place)] = seen.spread
+    spread[:, place[:, None], place] = seen.spread
     mine = msgspec.structs.replace(layout, fill=seen.layout.fill)
     wide = Scatter(mine, pivot, unit, seen.weight, mean, spread, seen.is_pooled)
     return refilled(wide, layout.fill)
