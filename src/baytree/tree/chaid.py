@@ -18,10 +18,9 @@ from baytree.tree.face import TreeFace
 from baytree.tree.merging import Rules
 from baytree.tree.nodes import nodes
 from baytree.tree.structure import Tree
-from baytree.tree.views import TreeReading
 
 
-class CHAID(TreeReading, TreeFace):
+class CHAID(TreeFace):
     """What both CHAID estimators share: the rules of growth, and reading p-values."""
 
     _accepts_infinite = True

@@ -13,9 +13,10 @@ from baytree.tree import prune as pruning
 from baytree.tree import reading
 from baytree.tree.nodes import nodes
 from baytree.tree.structure import Tree, depths, importances
+from baytree.tree.views import TreeReading
 
 
-class TreeFace:
+class TreeFace(TreeReading):
     """The fitted tree, read in many ways. Mixed into the tree estimators."""
 
     _accepts_infinite = True

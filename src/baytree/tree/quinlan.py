@@ -15,11 +15,12 @@ from baytree.table import Table
 from baytree.tree.mixture import leaves
 from baytree.tree.nodes import nodes
 from baytree.tree.structure import Tree, depths, importances
+from baytree.tree.views import TreeReading
 
 _MODERATE = 2.0**40  # weights within a factor of this around 1 are taken as they are
 
 
-class QuinlanClassifier(Classifier):
+class QuinlanClassifier(TreeReading, Classifier):
     """A classifier whose model is a multiway tree with fractional cases."""
 
     _accepts_infinite = True
