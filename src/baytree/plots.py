@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from baytree.export.cards import CARD_HEIGHT, ROW_HEIGHT, Drawing, colour, draw
 from baytree.table import Schema
 from baytree.tree.bins import Bins
+from baytree.tree.cards import CARD_HEIGHT, ROW_HEIGHT, Drawing, colour, draw
 from baytree.tree.structure import Tree
 
 _INK, _EDGE = "#1f2933", "#9aa5b1"

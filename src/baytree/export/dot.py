@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from baytree.export.cards import colour
 from baytree.table import Schema
 from baytree.tree.bins import Bins
+from baytree.tree.cards import colour
 from baytree.tree.conditions import Branches
 from baytree.tree.structure import Tree
 from baytree.tree.text import Outcome

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as xml
 
-from baytree.export.cards import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, Drawing, colour, draw, opening_order
 from baytree.table import Schema
 from baytree.tree.bins import Bins
+from baytree.tree.cards import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, Drawing, colour, draw, opening_order
 from baytree.tree.structure import Tree
 from baytree.tree.words import plain, shortened
 

@@ -91,19 +91,21 @@ class Branches:
         self.kind = [column.kind for column in schema.columns]
         self.n_levels = [len(column.levels) for column in schema.columns]
         start = bounds(tree)
-        self.has_surrogates = (start[1:] > start[:-1]) & tree.uses_surrogates
+        self.has_surrogates = ((start[1:] > start[:-1]) & tree.uses_surrogates).tolist()
+        self.column, self.first, self.branches = tree.column.tolist(), tree.first.tolist(), tree.branches.tolist()
+        self.missing, self.cut, self.strict = tree.missing.tolist(), tree.cut.tolist(), tree.strict.tolist()
+        self.levels = tree.levels.tolist()
 
     def of(self, node: int) -> Iterator[Condition]:
         """The condition of each branch of a node, in order."""
-        tree = self.tree
-        column, missing = int(tree.column[node]), int(tree.missing[node])
-        for branch in range(int(tree.branches[node])):
+        column, missing = self.column[node], self.missing[node]
+        for branch in range(self.branches[node]):
             comes = missing == branch and not self.has_surrogates[node]
             yield Condition(column, self._allowed(node, column, branch), comes)
 
     def missing_road(self, node: int) -> str:
         """What happens to a row without a value where that is not part of a branch's condition."""
-        missing = int(self.tree.missing[node])
+        missing = self.missing[node]
         last = {STOP: "stay here", SPREAD: "go down every branch"}.get(missing, f"take branch {missing + 1}")
         if self.has_surrogates[node]:
             return f"missing values go by surrogates, then {last}"
@@ -111,13 +113,13 @@ class Branches:
 
     def _allowed(self, node: int, column: int, branch: int) -> Interval | tuple[int, ...]:
         tree = self.tree
-        if tree.levels[node]:
+        if self.levels[node]:
             taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
             codes = np.flatnonzero(taken == branch)
             return self._of_bins(column, codes) if self.kind[column] is Kind.NUMERIC else tuple(codes.tolist())
         if branch == 2:  # beyond the two sides of a cut: a branch for missing values
             return ()
-        cut, is_strict = float(tree.cut[node]), bool(tree.strict[node])
+        cut, is_strict = self.cut[node], self.strict[node]
         if self.kind[column] is Kind.NUMERIC:
             return Interval(high=cut, below_high=is_strict) if branch == 0 else Interval(low=cut, from_low=is_strict)
         below = [code for code in range(self.n_levels[column]) if (code < cut if is_strict else code <= cut)]

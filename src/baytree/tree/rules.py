@@ -50,10 +50,10 @@ def paths(tree: Tree, schema: Schema, bins: Bins | None = None) -> Iterator[tupl
     waiting: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while waiting:
         node, asked = waiting.pop()
-        if tree.column[node] < 0:
+        if branches.column[node] < 0:
             yield node, asked
             continue
-        column, first = int(tree.column[node]), int(tree.first[node])
+        column, first = branches.column[node], branches.first[node]
         before = asked.get(column)
         further = [before.meet(each) if before else each for each in branches.of(node)]
         waiting += [(first + b, asked | {column: each}) for b, each in reversed(list(enumerate(further)))]

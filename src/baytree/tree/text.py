@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from baytree.table import Schema
 from baytree.tree.bins import Bins
 from baytree.tree.conditions import Branches
@@ -35,7 +33,7 @@ def lines(
     while waiting:
         node, depth, bars, below, words = waiting.pop()
         yield f"{bars}{words}: {outcome.of(node)}"
-        if tree.column[node] < 0:
+        if branches.column[node] < 0:
             continue
         if max_depth is not None and depth >= max_depth:
             yield f"{below}└─ …"
@@ -43,37 +41,38 @@ def lines(
         road = branches.missing_road(node)
         if road:
             yield f"{below}│  ({road})"
-        waiting += _children(tree, branches, node, depth, below, max_levels)
+        waiting += _children(branches, node, depth, below, max_levels)
 
 
 class Outcome:
     """What a node predicts, in words."""
 
     def __init__(self, tree: Tree, schema: Schema) -> None:
-        self.tree = tree
+        self.prediction, self.weight = tree.prediction.tolist(), tree.weight.tolist()
+        self.counts, self.mean = tree.counts.tolist(), None if tree.n_classes else tree.value[:, 0].tolist()
         target = schema.target
         classes = target.classes if target and target.classes is not None else range(max(1, tree.n_classes))
         self.classes = [quoted(label) for label in classes]
 
     def of(self, node: int) -> str:
         """The class and the weights of the classes that occur, or the mean and the weight."""
-        if not self.tree.n_classes:
-            return f"{self.tree.value[node, 0]:.6g} ({number(float(self.tree.weight[node]))} rows)"
-        return f"{self.classes[self.tree.prediction[node]]} ({self._counts(self.tree.counts[node])})"
+        if self.mean is not None:
+            return f"{self.mean[node]:.6g} ({number(self.weight[node])} rows)"
+        return f"{self.classes[self.prediction[node]]} ({self._counts(self.counts[node])})"
 
-    def _counts(self, counts: np.ndarray) -> str:
-        occurs = np.flatnonzero(counts > 0)
-        largest = occurs[np.argsort(-counts[occurs], kind="stable")[:_MOST_CLASSES]]
+    def _counts(self, counts: list[float]) -> str:
+        occurs = [c for c, weight in enumerate(counts) if weight > 0]
+        largest = sorted(occurs, key=lambda c: -counts[c])[:_MOST_CLASSES]
         shown = occurs if len(occurs) <= _MOST_CLASSES else largest
-        words = [f"{self.classes[c]} {number(float(counts[c]))}" for c in shown]
+        words = [f"{self.classes[c]} {number(counts[c])}" for c in shown]
         return ", ".join([*words, "…"] if len(shown) < len(occurs) else words) or "no rows"
 
 
 def _children(
-    tree: Tree, branches: Branches, node: int, depth: int, below: str, max_levels: int | None
+    branches: Branches, node: int, depth: int, below: str, max_levels: int | None
 ) -> list[tuple[int, int, str, str, str]]:
     """The children of a node, the last one first, as they wait on the stack."""
-    first = int(tree.first[node])
+    first = branches.first[node]
     told = [condition.show(branches.schema, max_levels) for condition in branches.of(node)]
     rows = []
     for branch, words in enumerate(told):
