@@ -80,8 +80,12 @@ class Ranking(Shown):
 
     def to_frame(self) -> Any:
         """A data frame, one row per rank."""
+        return frame_of(self.to_dict())
+
+    def to_dict(self) -> dict[str, list]:
+        """The table as lists by column."""
         names = ["column", "kind", "score", *(["p", "bonferroni", "fdr"] if self._has_p else []), "known", "how"]
-        return frame_of({name: [getattr(rank, name) for rank in self.ranks] for name in names})
+        return {name: [getattr(rank, name) for rank in self.ranks] for name in names}
 
     def plot(self, ax: Any = None) -> Any:
         """A bar for each rank; needs matplotlib."""
