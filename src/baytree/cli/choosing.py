@@ -80,7 +80,8 @@ def compare(table: str, target: str, cv: int, models: str | None, output: Path |
 def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **options: Any) -> None:
     """Rank the columns of TABLE by what they tell about the target.
 
-    Measures: information_gain, gain_ratio, symmetric_uncertainty, chi2, correlation, anova, mrmr, importance.
+    Measures: information_gain, gain_ratio, symmetric_uncertainty, chi2, correlation, anova, mrmr,
+    importance, lasso.
 
     \b
     Examples:

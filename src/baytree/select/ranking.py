@@ -35,7 +35,7 @@ IN_BITS: dict[str, Callable[[np.ndarray, float], float]] = {
     "gain_ratio": measures.gain_ratio,
     "symmetric_uncertainty": measures.symmetric_uncertainty,
 }
-MEASURES = (*IN_BITS, "chi2", "correlation", "anova", "importance", "mrmr")
+MEASURES = (*IN_BITS, "chi2", "correlation", "anova", "mrmr", "importance", "lasso")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Ranking(Shown):
 
 
 def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs: int | None = None) -> Ranking:
-    """The columns of a table by a filter measure: any of `MEASURES` but importance."""
+    """The columns of a table by a filter measure: any of `MEASURES` but the embedded ones."""
     if by not in MEASURES:
         raise ValueError(f"by={by!r}: give one of {', '.join(map(repr, MEASURES))}")
     if cuts not in ("auto", *CUTS):
