@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from harness import Row, best
 
 import baytree as bt
+from harness import Row, best
 
 
 def filters() -> Iterator[Row]:

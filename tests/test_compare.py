@@ -132,6 +132,49 @@ def test_hostile_names_never_reach_the_terminal_raw():
     assert "\x1b" not in str(bt.compare(frame, "la\x1b[31mbel", FAST, cv=3))
 
 
+def run(*words: str):
+    from click.testing import CliRunner
+
+    from baytree.cli.commands import main
+
+    return CliRunner().invoke(main, list(words))
+
+
+def test_the_command_prints_schema_leaderboard_and_model_and_saves_them(tmp_path):
+    table = tmp_path / "rows.csv"
+    bands().to_csv(table, index=False)
+    done = run("compare", str(table), "--target", "label", "--models", "majority,nb", "-o", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    for words in ("numeric", "accuracy", "Recommended: ", "naive Bayes for label"):
+        assert words in done.output
+    assert max(len(line) for line in done.output.splitlines() if not line.startswith("saved")) <= 80
+    assert bt.load(tmp_path / "out" / "model.baytree").predict({"x": [9.0], "noise": [0.0]}).tolist() == ["high"]
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["recommended"] == "nb"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--target", "lable"], "did you mean 'label'"),
+        (["--target", "label", "--models", "forest"], "no model 'forest'"),
+        (["--target", "label", "--cv", "1"], "--cv"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_a_sentence(tmp_path, words, answer):
+    bands(20).to_csv(tmp_path / "rows.csv", index=False)
+    done = run("compare", str(tmp_path / "rows.csv"), *words)
+    assert done.exit_code == 2
+    assert answer in done.output
+
+
+def test_the_rank_command_prints_and_writes_the_ranking(tmp_path):
+    bands().to_csv(tmp_path / "rows.csv", index=False)
+    done = run("rank", str(tmp_path / "rows.csv"), "-t", "label", "--by", "anova", "-o", str(tmp_path / "rank.csv"))
+    assert done.exit_code == 0, done.output
+    assert list(pd.read_csv(tmp_path / "rank.csv")["column"]) == ["x", "noise"]
+    assert run("rank", str(tmp_path / "rows.csv"), "-t", "label", "--by", "luck").exit_code == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["titanic", "mushroom", "iris", "vote", "penguins", "tennis", "cpu", "autos"])
 def test_raw_tables_need_no_option_but_the_target(table):

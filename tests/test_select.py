@@ -207,6 +207,19 @@ def test_wrong_options_are_named(options, words):
         bt.SelectFeatures(**options).fit(PLAY, "play")
 
 
+def test_embedded_selection_puts_the_telling_column_first_and_knows_what_is_missing():
+    rng = np.random.default_rng(0)
+    label = rng.choice(["a", "b"], 200)
+    rows = pd.DataFrame({"noise": rng.normal(size=200), "x": rng.normal(size=200) + 2 * (label == "b"), "y": label})
+    rows["colour"] = np.where(rng.random(200) < 0.7, label, "c")
+    rows.loc[:49, "noise"] = np.nan
+    for by in ("importance", "lasso"):
+        ranking = bt.rank_features(rows, "y", by=by)
+        assert ranking.columns[-1] == "noise"
+        assert {rank.column: rank.known for rank in ranking.ranks}["noise"] == 0.75
+    assert ranking.ranks[0].score == 1.0
+
+
 @pytest.mark.slow
 @parametrize_with_checks([bt.SelectFeatures(), bt.SelectFeatures(by="correlation", k=1), bt.SelectFeatures(by="mrmr", k=1)])
 def test_scikit_learn_accepts_the_selector(estimator, check):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 
@@ -11,10 +12,10 @@ from baytree.evaluate.folds import Fold
 
 TABLES = [name for name in reference.tables("folds") if name not in ("sms_spam",)]
 SMALL = {"tennis", "weather_numeric", "contact_lenses", "iris", "labor", "zoo", "kyphosis", "wine", "hepatitis", "crabs"}
-# Pairs of a reference program and our estimator that follow the same rules, and the tables where a tie or a float
-# that was rounded to 32 bits decides otherwise.
+# Pairs of a reference program and our estimator that follow the same rules, and the tables where they part: rpart sends
+# a row without any surrogate to another side in fitting than in predicting.
 SAME = {
-    "rpart_default": (lambda: bt.CARTClassifier(), set()),
+    "rpart_default": (lambda: bt.CARTClassifier(), {"soybean"}),
     "lda": (lambda: bt.LinearDiscriminantAnalysis(), set()),
     "qda": (lambda: bt.QuadraticDiscriminantAnalysis(), set()),
     "c45r8": (lambda: bt.C45Classifier(), set()),
@@ -30,7 +31,10 @@ def folds_of(table: str) -> tuple[dict, list[Fold]]:
 
 def right_per_fold(estimator, table: str) -> tuple[list[int], dict]:
     stored, folds = folds_of(table)
-    X, y = reference.columns_and_labels(table)
+    X, _ = reference.columns_and_labels(table)
+    frame, about = reference.frame(table)
+    classes = about["columns"][about["target"]]["levels"]  # in the order of the reference: ties go to the first class
+    y = pd.Series(pd.Categorical(frame[about["target"]], categories=classes, ordered=True))
     result = bt.cross_validate(estimator, X, y, cv=folds)
     sizes = [len(trial.rows) for trial in result.trials]
     return np.round(result.scores("accuracy") * sizes).astype(int).tolist(), stored

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import baytree as bt
-from baytree.cli import arguments
+from baytree.cli import arguments, choosing
 from baytree.cli.console import Commands, progress, say, unknown
 from baytree.terminal import aligned, escaped
 
@@ -218,3 +218,7 @@ def datasets(name: str | None, output: Path | None) -> None:
     with sheet.written(output) as write:
         write(bundled.load(name, as_="dict"))
     say(f"saved to {output}")
+
+
+main.add_command(choosing.compare)
+main.add_command(choosing.rank)

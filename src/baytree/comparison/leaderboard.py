@@ -156,7 +156,7 @@ class Comparison(Shown):
         return "\n\n".join([head, table, "\n".join(self._notes()), _wrapped(self.sentence)])
 
     def _line(self, entry: Entry) -> list[str]:
-        also = [_score(entry.validation.summary(metric).mean) for metric in self._second_metric]
+        also = [_score(entry.validation.mean(metric)) for metric in self._second_metric]
         mark = "*" if entry in self.contenders else ""
         seconds = f"{entry.validation.seconds:.2f}"
         return [mark, entry.name[:20], *map(_score, self._interval(entry)), *also, seconds, entry.size.words]
@@ -184,7 +184,7 @@ class Comparison(Shown):
         rows = []
         for entry, p in zip(self.entries, self.p_values, strict=True):
             mean, low, high = self._interval(entry)
-            also = {metric: entry.validation.summary(metric).mean for metric in entry.validation.metrics[1:]}
+            also = {metric: entry.validation.mean(metric) for metric in entry.validation.metrics[1:]}
             rows.append(
                 {
                     "model": entry.name,
@@ -206,7 +206,7 @@ def ordered(entries: list[Entry]) -> tuple[Entry, ...]:
     """Entries from the best mean score down; equals by size."""
     metric = entries[0].validation.metrics[0]
     sign = 1 if metric in LOSSES else -1
-    return tuple(sorted(entries, key=lambda entry: (sign * entry.validation.summary(metric).mean, entry.size.numbers)))
+    return tuple(sorted(entries, key=lambda entry: (sign * entry.validation.mean(metric), entry.size.numbers)))
 
 
 def _numbers(record: Any) -> int:

@@ -114,6 +114,13 @@ class CrossValidation(Shown):
             self._known_scores[metric] = np.array(scores)
         return self._known_scores[metric]
 
+    def mean(self, metric: str) -> float:
+        """The mean of the folds, or the score of all answers together where folds have none of their own."""
+        if self.is_by_fold:
+            scores = self.scores(metric)
+            return float(np.nanmean(scores)) if np.isfinite(scores).any() else np.nan
+        return self._score(metric, *self.pooled)
+
     def summary(self, metric: str) -> Interval:
         """The mean of the folds and its 95 % interval by the corrected resampled t.
 

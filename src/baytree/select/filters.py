@@ -8,7 +8,8 @@ import numpy as np
 
 from ..estimator import Estimator
 from ..problem import Problem
-from .ranking import Rank, Ranking, ordered, rank
+from .embedded import EMBEDDED
+from .ranking import Rank, Ranking, rank
 from .selector import ColumnSelector
 
 
@@ -33,7 +34,8 @@ def rank_features(
     by : str
         ``information_gain``, ``gain_ratio``, ``symmetric_uncertainty`` (in bits, from counts), ``chi2`` (the test of
         independence), ``correlation`` (Pearson, Spearman, point-biserial, Cramér's V or η, by the kinds of column and
-        target), ``anova`` (F), ``mrmr`` (relevance less redundancy), ``importance`` (of a fitted `estimator`).
+        target), ``anova`` (F), ``mrmr`` (relevance less redundancy), ``importance`` (of a fitted `estimator`),
+        ``lasso`` (how strong the penalty is when the column enters the L1 path, the first one 1).
     cuts : {"auto", "best", "mdl", "quantiles"}
         How numbers become levels: the one best cut, Fayyad and Irani's cuts, ten equal shares; "auto" is "best" for
         measures in bits and "quantiles" for chi² and mRMR.
@@ -55,34 +57,9 @@ def rank_features(
     2  wind     numeric            0.0000   100%  no cut helps
     """
     problem = Problem.of(frame, target, task, schema)
-    if by == "importance":
-        return importance(problem, estimator)
+    if by in EMBEDDED:
+        return EMBEDDED[by](problem, estimator)
     return rank(problem.table, by, cuts, words, n_jobs)
-
-
-def importance(problem: Problem, estimator: Estimator | None = None) -> Ranking:
-    """The columns by what a fitted estimator says they are worth."""
-    from sklearn.base import clone
-
-    import baytree as bt
-
-    kind = bt.CARTClassifier if problem.is_classification else bt.CARTRegressor
-    estimator = kind() if estimator is None else clone(estimator)
-    if "schema" in estimator.get_params() and estimator.schema is None:
-        estimator.set_params(schema=problem.kinds or None)
-    estimator.fit(problem.X, problem.y)
-    if not hasattr(estimator, "feature_importances_"):
-        raise ValueError(f"{type(estimator).__name__} has no feature_importances_; give a tree")
-    names = [column.name for column in problem.schema]
-    worth = np.asarray(estimator.feature_importances_, dtype=np.float64)
-    if len(worth) != len(names):
-        worth = worth[[problem.schema.inputs.index(name) for name in names]]
-    ranks = [
-        Rank(column.name, column.kind.value, float(value), type(estimator).__name__)
-        for column, value in zip(problem.schema, worth, strict=True)
-    ]
-    ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in problem.schema.left_out]
-    return ordered("importance", problem.name, ranks)
 
 
 class SelectFeatures(ColumnSelector):

@@ -35,7 +35,7 @@ IN_BITS: dict[str, Callable[[np.ndarray, float], float]] = {
     "gain_ratio": measures.gain_ratio,
     "symmetric_uncertainty": measures.symmetric_uncertainty,
 }
-MEASURES = (*IN_BITS, "chi2", "correlation", "anova", "importance", "mrmr")
+MEASURES = (*IN_BITS, "chi2", "correlation", "anova", "mrmr", "importance", "lasso")
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,12 @@ class Ranking(Shown):
 
     def to_frame(self) -> Any:
         """A data frame, one row per rank."""
+        return frame_of(self.to_dict())
+
+    def to_dict(self) -> dict[str, list]:
+        """The table as lists by column."""
         names = ["column", "kind", "score", *(["p", "bonferroni", "fdr"] if self._has_p else []), "known", "how"]
-        return frame_of({name: [getattr(rank, name) for rank in self.ranks] for name in names})
+        return {name: [getattr(rank, name) for rank in self.ranks] for name in names}
 
     def plot(self, ax: Any = None) -> Any:
         """A bar for each rank; needs matplotlib."""
@@ -105,7 +109,7 @@ class Ranking(Shown):
 
 
 def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs: int | None = None) -> Ranking:
-    """The columns of a table by a filter measure: any of `MEASURES` but importance."""
+    """The columns of a table by a filter measure: any of `MEASURES` but the embedded ones."""
     if by not in MEASURES:
         raise ValueError(f"by={by!r}: give one of {', '.join(map(repr, MEASURES))}")
     if cuts not in ("auto", *CUTS):
