@@ -112,3 +112,8 @@ def add_left_out_scores(values: Annotated[NDArray[numpy.float64], dict(shape=(No
     """
     Adds the log-densities of normal columns by the moments of all other rows.
     """
+
+def tally_words(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_words: int, n_classes: int) -> object:
+    """
+    Whole totals and document frequencies of words per class; None where a count is not whole.
+    """
