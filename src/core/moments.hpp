@@ -29,12 +29,15 @@ struct MomentCells {
       : n_classes(classes), n_columns(columns), weight(classes * columns), total(classes * columns), square(classes * columns) {}
 };
 
+// Groups stand a little more than a chunk apart, or rows of all groups would compete for the same lines of the cache.
+inline constexpr std::size_t group_step = chunk_rows + 3;
+
 // Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
 class MomentKernel {
  public:
   MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
       : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
-        value_(n_groups_ * chunk_rows), slices_(cells.n_classes) {}
+        value_(n_groups_ * group_step), slices_(cells.n_classes) {}
 
   void observe() {
     for (std::size_t start = 0; start < matrix_.n_rows; start += chunk_rows) {
@@ -50,22 +53,25 @@ class MomentKernel {
   void gather(std::size_t start) {
     const double* first = matrix_.data + static_cast<std::ptrdiff_t>(start) * matrix_.row_step;
     if (matrix_.column_step == 1) {
-      for (std::size_t i = 0; i < n_rows_; ++i)
-        for (std::size_t group = 0; group < n_groups_; ++group)
-          std::memcpy(&value_[group * chunk_rows + i], first + static_cast<std::ptrdiff_t>(i) * matrix_.row_step + group * lanes,
-                      n_columns(group) * sizeof(double));
+      const std::size_t n_full = matrix_.n_columns / lanes, rest = matrix_.n_columns % lanes;
+      for (std::size_t i = 0; i < n_rows_; ++i) {
+        const double* row = first + static_cast<std::ptrdiff_t>(i) * matrix_.row_step;
+        Lanes* to = value_.data() + i;
+        for (std::size_t group = 0; group < n_full; ++group, to += group_step, row += lanes) std::memcpy(to, row, sizeof(Lanes));
+        if (rest != 0) std::memcpy(to, row, rest * sizeof(double));
+      }
       return;
     }
     for (std::size_t j = 0; j < matrix_.n_columns; ++j)
       for (std::size_t i = 0; i < n_rows_; ++i)
-        value_[j / lanes * chunk_rows + i][j % lanes] =
+        value_[j / lanes * group_step + i][j % lanes] =
             first[static_cast<std::ptrdiff_t>(i) * matrix_.row_step + static_cast<std::ptrdiff_t>(j) * matrix_.column_step];
   }
 
   std::size_t n_columns(std::size_t group) const { return std::min(lanes, matrix_.n_columns - group * lanes); }
 
   void add_group(std::size_t start, std::size_t group) {
-    Lanes* value = value_.data() + group * chunk_rows;
+    Lanes* value = value_.data() + group * group_step;
     const Survey survey = loops_.survey(value, n_rows_);
     if (!weight_.empty() || !is_sliceable(survey.largest)) return add_one_by_one(start, group);
     std::fill(slices_.begin(), slices_.end(), Slices{});
@@ -101,7 +107,7 @@ class MomentKernel {
   static double slicer(int exponent) { return std::ldexp(1.5, exponent + 13); }
 
   void slice(std::size_t group, const Slicers& slicers) {
-    const Lanes* value = value_.data() + group * chunk_rows;
+    const Lanes* value = value_.data() + group * group_step;
     for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
       const std::size_t last = std::min(first + survey_rows, n_rows_);
       LaneBits is_fine;
@@ -142,7 +148,7 @@ class MomentKernel {
   void add_one_by_one(std::size_t start, std::size_t group) {
     for (std::size_t i = 0; i < n_rows_; ++i)
       for (std::size_t j = 0; j < n_columns(group); ++j) {
-        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = value_[group * chunk_rows + i][j];
+        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = value_[group * group_step + i][j];
         if (x != x) continue;
         if (std::isinf(x)) throw std::domain_error("a value is infinite");
         const std::size_t cell = cell_of(i, group, j);
@@ -159,7 +165,7 @@ class MomentKernel {
   MomentCells& cells_;
   std::size_t n_groups_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
-  std::vector<Lanes> value_;  // [n_groups, chunk_rows]; lanes beyond the last column stay 0
+  std::vector<Lanes> value_;  // [n_groups, group_step]; lanes beyond the last column stay 0
   std::vector<Slices> slices_;
 };
 

@@ -52,7 +52,8 @@ void slice(const Lanes* __restrict value, std::size_t n_rows, const std::int32_t
     cell.square[1] += middle + low;
     cell.square[2] += lower;
     cell.square[3] += lowest;
-    rest |= (x_rest != second) | (product_rest != middle) | (error_end != lowest);
+    // a difference of equals is +0, whose bits are all 0
+    rest |= (LaneBits)(x_rest - second) | (LaneBits)(product_rest - middle) | (LaneBits)(error_end - lowest);
   }
   is_fine = rest;
 }

@@ -1,0 +1,74 @@
+"""The door and naive Bayes: encoding, fitting and predicting beside one read of the memory and scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from harness import Row, best
+from tables import mixed, numbers
+
+import baytree as bt
+from baytree import door
+from baytree.census import Census
+from baytree.frames import read
+
+
+def encoding() -> Iterator[Row]:
+    frame, _ = mixed()
+
+    def encode():
+        raw = read(frame)
+        return door.learn(raw, Census.of(raw).schema())
+
+    yield Row("encode 1M×20 (10 floats, 10 categoricals)", "a budget of 20 ms", 0.020, best(encode, 7), 1)
+    strings = frame[[f"cat{i}" for i in range(10)]].astype(str)
+
+    def factorise():
+        import pandas as pd
+
+        for name in strings:
+            pd.factorize(strings[name])
+
+    def encode_strings():
+        raw = read(strings)
+        return door.learn(raw, Census.of(raw).schema())
+
+    yield Row("encode 1M×10 strings", "pandas' own factorising", best(factorise, 2), best(encode_strings, 2), 0.5)
+
+
+def gaussian() -> Iterator[Row]:
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = numbers(1_000_000, 50, 4)
+    theirs = GaussianNB().fit(X, y)
+    ours = bt.NaiveBayesClassifier(estimate="mle")
+    seconds = best(lambda: ours.fit(X, y), 5)
+    yield Row("Gaussian naive Bayes, fit 1M×50, 4 classes", "scikit-learn", best(lambda: GaussianNB().fit(X, y), 2), seconds, 10)
+    yield Row("Gaussian naive Bayes, fit 1M×50, 4 classes", "one read (X.sum())", best(X.sum, 5), seconds, 0.5)
+    agree = float(np.mean(theirs.predict(X[:100_000]) == ours.predict(X[:100_000])))
+    yield Row(
+        "Gaussian naive Bayes, predict 1M×50",
+        "scikit-learn",
+        best(lambda: theirs.predict(X), 1),
+        best(lambda: ours.predict(X), 3),
+        10,
+        f"{agree:.4f} equal",
+    )
+
+
+def categorical() -> Iterator[Row]:
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.preprocessing import OrdinalEncoder
+
+    frame, y = mixed()
+    nominal = frame[[f"cat{i}" for i in range(10)]]
+    codes = OrdinalEncoder().fit_transform(nominal).astype(np.int64)
+    seconds = best(lambda: bt.NaiveBayesClassifier().fit(nominal, y), 3)
+    whole = best(lambda: CategoricalNB().fit(OrdinalEncoder().fit_transform(nominal), y), 1)
+    yield Row("categorical naive Bayes, fit 1M×10 from a frame", "OrdinalEncoder + CategoricalNB", whole, seconds, 30)
+    alone = best(lambda: CategoricalNB().fit(codes, y), 1)
+    yield Row("categorical naive Bayes, fit 1M×10 from a frame", "CategoricalNB on codes", alone, seconds, 10)
+
+
+WORKLOADS = [encoding, gaussian, categorical]

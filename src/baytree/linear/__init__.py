@@ -1,0 +1,1 @@
+"""Linear models on raw tables: discriminant analysis from one additive statistic, and logistic regression."""

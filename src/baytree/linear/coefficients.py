@@ -1,0 +1,169 @@
+"""The table of coefficients: estimates in original units and, for unpenalised fits, how sure they are (Wald)."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from ..table import Schema
+
+if TYPE_CHECKING:
+    from .model import LinearModel
+
+_SHOWN = 40  # rows of a printed table
+
+
+class Coefficient(msgspec.Struct, frozen=True):
+    """One line: a feature's coefficient for a class (against `base`, where coefficients compare two classes).
+
+    `importance` is the coefficient per standard deviation of the feature. Standard error and what follows from it are None
+    where the fit was penalised: they would claim a certainty that shrinkage has taken away.
+    """
+
+    label: Any
+    feature: str
+    column: str
+    estimate: float
+    odds_ratio: float
+    importance: float
+    standard_error: float | None = None
+    z: float | None = None
+    p: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+class CoefficientTable(msgspec.Struct, frozen=True):
+    """The coefficients of a linear model; prints as a table, and is a frame on demand."""
+
+    rows: tuple[Coefficient, ...]
+    base: Any = None  # the class that all others are compared with, where there is one
+    references: tuple[tuple[str, str], ...] = ()  # the level of each nominal column that is the zero of the others
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Any:
+        return iter(self.rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict per line."""
+        return [msgspec.structs.asdict(row) for row in self.rows]
+
+    def to_frame(self) -> Any:
+        """A pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dicts())
+
+    def __str__(self) -> str:
+        return _in_words(self)
+
+
+def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95) -> CoefficientTable:
+    """The table of a linear model's coefficients, the intercept of each class first."""
+    classes = schema.target.classes
+    names = ["(intercept)", *model.design.names(schema.columns)]
+    columns = ["", *(schema.columns[j].name for j in model.design.source)]
+    estimate, importance, base = _estimates(model, has_errors=bool(covariance.size), classes=classes)
+    error = _errors(model, covariance, estimate.shape)
+    labels = classes[1:] if base is not None else classes
+    rows = [
+        _line(label, names[f], columns[f], estimate[c, f], importance[c, f], error[c, f], level)
+        for c, label in enumerate(labels)
+        for f in range(len(names))
+    ]
+    return CoefficientTable(tuple(rows), base, _references(model, schema))
+
+
+def aligned(rows: list[list[str]]) -> str:
+    """Cells in columns: the first to the left, the others to the right."""
+    width = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join([f"{row[0]:<{width[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], width[1:], strict=True))]).rstrip()
+        for row in rows
+    )
+
+
+def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Coefficients with the intercept first, in original and in standard units, and the class they compare with.
+
+    With errors, the coefficients of three or more classes compare each with the first, as their errors do.
+    """
+    raw, start = model.in_original_units()
+    estimate = np.column_stack([start, raw])
+    importance = np.column_stack([model.intercept, model.weight])
+    if model.link == "sigmoid":
+        return estimate, importance, classes[0]
+    if has_errors and model.link == "softmax":
+        return estimate[1:] - estimate[0], importance[1:] - importance[0], classes[0]
+    return estimate, importance, None
+
+
+def _errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Standard errors in original units, the intercept first; NaN where there are none. [n_scores, p + 1]"""
+    if not covariance.size:
+        return np.full(shape, np.nan)
+    design, q = model.design, shape[1]
+    to_raw = np.zeros((q, q))  # rows: intercept, features; columns: features, the constant
+    to_raw[0, -1] = 1.0
+    to_raw[0, : design.n_dense] = -design.centre / design.scale[: design.n_dense]
+    to_raw[1:, :-1] = np.diag(1 / design.scale)
+    blocks = [covariance[c * q : (c + 1) * q, c * q : (c + 1) * q] for c in range(shape[0])]
+    variance = np.array([np.einsum("ij,jk,ik->i", to_raw, block, to_raw) for block in blocks])
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
+def _line(
+    label: Any, feature: str, column: str, estimate: float, importance: float, error: float, level: float
+) -> Coefficient:
+    odds = math.exp(min(float(estimate), 709.0))
+    line = Coefficient(label, feature, column, float(estimate), odds, float(importance))
+    if not error > 0:
+        return line
+    z = float(estimate / error)
+    reach = NormalDist().inv_cdf((1 + level) / 2) * float(error)
+    return msgspec.structs.replace(
+        line,
+        standard_error=float(error),
+        z=z,
+        p=math.erfc(abs(z) / math.sqrt(2)),
+        interval=(float(estimate) - reach, float(estimate) + reach),
+    )
+
+
+def _references(model: LinearModel, schema: Schema) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (schema.columns[j].name, schema.columns[j].show(int(level)))
+        for j, level in enumerate(model.design.reference)
+        if level >= 0
+    )
+
+
+def _in_words(table: CoefficientTable) -> str:
+    has_errors = any(row.standard_error is not None for row in table.rows)
+    several = len({str(row.label) for row in table.rows}) > 1
+    head = ["", "estimate", "odds ratio", "per sd"] + (["std. error", "z", "p", "95 % interval"] if has_errors else [])
+    rows = [_cells(row, has_errors, several) for row in table.rows[:_SHOWN]]
+    lines = [aligned([head, *rows])]
+    if len(table.rows) > _SHOWN:
+        lines.append(f"… {len(table.rows) - _SHOWN} more")
+    if table.base is not None:
+        lines.append(f"against {table.base}")
+    if table.references:
+        lines.append("reference levels: " + ", ".join(f"{name}={level}" for name, level in table.references))
+    return "\n".join(lines)
+
+
+def _cells(row: Coefficient, has_errors: bool, several: bool) -> list[str]:
+    name = f"{row.label}: {row.feature}" if several else row.feature
+    cells = [name, f"{row.estimate:.4g}", f"{row.odds_ratio:.4g}", f"{row.importance:.4g}"]
+    if has_errors and row.standard_error is None:
+        return [*cells, "", "", "", ""]
+    if has_errors:
+        low, high = row.interval
+        cells += [f"{row.standard_error:.4g}", f"{row.z:.3g}", f"{row.p:.3g}", f"{low:.4g} … {high:.4g}"]
+    return cells

@@ -1,0 +1,136 @@
+"""Second-order solvers: Newton steps for smooth penalties, proximal Newton where |θ| is paid for.
+
+The curvature is computed anew only while steps gain little; near the optimum an old one does as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from .objective import Aim, Fit, Penalty, value, violations
+from .rows import DenseRows, Slope
+
+_GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
+_SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors
+_SWEEPS = 200  # at most, before the support is solved for directly: Ctrl-C is heard in between
+
+
+def newton(
+    rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curvature: np.ndarray | None = None
+) -> Fit:
+    """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is paid for.
+
+    `curvature` is one from nearby (the last penalty of a path), where there is one.
+    """
+    here = rows.slope(theta, curvature=curvature is None)
+    curvature = here.curvature if curvature is None else curvature
+    worst = violations(here, penalty, theta).max()
+    track = [value(here, penalty, theta)]
+    n_iter = 0
+    while worst > aim.ideal and n_iter < aim.max_iter:
+        n_iter += 1
+        step = _step(here, curvature, penalty, theta, worst)
+        theta, there = backtrack(rows, penalty, theta, here, step)
+        if there is None:
+            break
+        before, worst = worst, violations(there, penalty, theta).max()
+        track.append(value(there, penalty, theta))
+        if worst <= aim.tol and worst > before / 2:  # rounding is all that is left
+            break
+        here = there
+        if worst > _GOOD * before:
+            here = rows.slope(theta, curvature=True)
+            curvature = here.curvature
+    grows = _grows(rows, penalty, theta, here, curvature)
+    return Fit(theta, float(worst), n_iter, tuple(track), grows, curvature)
+
+
+def backtrack(
+    rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
+) -> tuple[np.ndarray, Slope | None]:
+    """The first of theta + step, step / 2, step / 4 … that lowers the objective enough; None where none does."""
+    start = value(here, penalty, theta)
+    promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
+    rounding = 1e-14 * max(1.0, abs(start))
+    share = 1.0
+    while share > 1e-10:
+        there = rows.slope(theta + share * step)
+        if value(there, penalty, theta + share * step) <= start + 1e-4 * share * min(promise, 0.0) + rounding:
+            return theta + share * step, there
+        share /= 2
+    return theta, None
+
+
+def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular. right [m] or [m, k]"""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = matrix / scale[:, None] / scale
+    by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
+    try:
+        factor = cho_factor(scaled, lower=True)
+        if np.diag(factor[0]).min() > 1e-6:
+            return cho_solve(factor, right / by_row) / by_row
+    except LinAlgError:
+        pass
+    if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
+        scaled[np.diag_indices_from(scaled)] += 1e-8
+        return cho_solve(cho_factor(scaled, lower=True), right / by_row) / by_row
+    root, vector = np.linalg.eigh(scaled)
+    kept = root > 1e-11 * root.max(initial=0.0)
+    inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
+    return inverse @ (right / by_row) / by_row
+
+
+def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarray, worst: float) -> np.ndarray:
+    k = len(theta)
+    ridge, lasso = np.tile(penalty.ridge, k), np.tile(penalty.lasso, k)
+    if penalty.is_smooth:
+        slope = (here.gradient + penalty.ridge * theta).ravel()
+        matrix = _pinned(curvature, penalty, k)
+        matrix[np.diag_indices_from(matrix)] += ridge
+        return -solve(matrix, slope).reshape(theta.shape)
+    target, slope = theta.ravel().copy(), here.gradient.ravel().copy()
+    _core.gram_descent(curvature, ridge, lasso, target, slope, _SWEEPS, (0.01 * worst) ** 2)
+    target = _polished(curvature, ridge, lasso, target, slope)
+    return target.reshape(theta.shape) - theta
+
+
+def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
+    """The curvature made regular: shifting a feature's coefficients in all classes alike changes nothing if unpaid."""
+    matrix = curvature.copy()
+    if k == 1:
+        return matrix
+    q = len(matrix) // k
+    free = np.flatnonzero(penalty.ridge == 0)
+    size = max(matrix.trace() / len(matrix), 1e-12)
+    for j in free:
+        matrix[np.ix_(range(j, k * q, q), range(j, k * q, q))] += size
+    return matrix
+
+
+def _polished(
+    curvature: np.ndarray, ridge: np.ndarray, lasso: np.ndarray, target: np.ndarray, slope: np.ndarray
+) -> np.ndarray:
+    """The exact minimum on the support that coordinate descent found, if no sign changes on the way there."""
+    active = np.flatnonzero((target != 0) | (lasso == 0))
+    sign = np.sign(target[active])
+    right = slope[active] + ridge[active] * target[active] + lasso[active] * sign
+    matrix = curvature[np.ix_(active, active)]
+    matrix[np.diag_indices_from(matrix)] += ridge[active]
+    moved = target[active] - solve(matrix, right)
+    kept = (np.sign(moved) == sign) | (lasso[active] == 0)
+    polished = target.copy()
+    polished[active] = moved
+    return polished if kept.all() else target
+
+
+def _grows(rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, curvature: np.ndarray) -> bool:
+    """Whether unpaid coefficients would still grow where the gradient has vanished: the classes are separable."""
+    if not penalty.is_none:
+        return False
+    step = _step(here, curvature, penalty, theta, 0.0)
+    return bool(np.abs(rows.scores(step)).max() > 0.05)

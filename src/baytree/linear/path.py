@@ -1,0 +1,57 @@
+"""The path of solutions from the strongest penalty to the weakest, each starting where the last one ended."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from .logistic import Options, Task, fit_task, model_of, penalty_of, settled, strength, strongest
+from .objective import Fit
+
+
+class Path(msgspec.Struct, frozen=True):
+    """Coefficients along a falling strength of the penalty."""
+
+    lambdas: np.ndarray  # [n], falling
+    Cs: np.ndarray  # [n], 1 / (n · λ)
+    coef: np.ndarray  # [n, k, p], in original units
+    intercept: np.ndarray  # [n, k]
+    importance: np.ndarray  # [n, k, p], in standard units
+    names: tuple[str, ...]  # [p]
+
+    @property
+    def n_kept(self) -> np.ndarray:
+        """How many features have a coefficient that is not 0. [n]"""
+        return (self.coef != 0).any(axis=1).sum(axis=1)
+
+
+def lambdas_to(task: Task, options: Options, count: int) -> np.ndarray:
+    """Falling strengths, evenly apart in logs, from the one that keeps no column to the user's own."""
+    top, end = strongest(task, options), strength(task, options)
+    return np.geomspace(top, end, count) if 0 < end < top and count > 1 else np.array([end])
+
+
+def fits_along(task: Task, options: Options, lambdas: np.ndarray) -> list[Fit]:
+    """The solution at each strength, warm-started by the one before."""
+    fits: list[Fit] = []
+    for lambda_ in lambdas:
+        fits.append(fit_task(task, options, penalty_of(task, options, float(lambda_)), fits[-1] if fits else None))
+    return fits
+
+
+def path_of(task: Task, options: Options, lambdas: np.ndarray, fits: list[Fit], names: list[str]) -> Path:
+    """What the solutions along a path say in original units."""
+    link = "sigmoid" if task.rows.k == 1 else "softmax"
+    models = [
+        model_of(task, settled(fit.theta, penalty_of(task, options, float(strong))), link).linear
+        for fit, strong in zip(fits, lambdas, strict=True)
+    ]
+    raw = [model.in_original_units() for model in models]
+    return Path(
+        np.asarray(lambdas, np.float64),
+        1 / task.total / np.asarray(lambdas, np.float64),
+        np.array([coefficient for coefficient, _ in raw]),
+        np.array([intercept for _, intercept in raw]),
+        np.array([model.weight for model in models]),
+        tuple(names),
+    )

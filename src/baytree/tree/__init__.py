@@ -1,0 +1,1 @@
+"""Decision trees: one growing machine, many named settings."""

@@ -1,0 +1,150 @@
+"""CART as rpart grows it, and its penalty chosen by cross-validation with one tree per fold."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import numpy as np
+
+from baytree.table import Kind, Table
+from baytree.tree.grow import CART_TRIED_LEVELS, Conventions, Costs, altered_costs, equal_costs, grow
+from baytree.tree.policy import Criterion, Missing, Policy, Stopping
+from baytree.tree.prune import Path, cost_complexity, path, with_complexity
+from baytree.tree.reading import columns, level_counts, router
+from baytree.tree.structure import Tree
+
+
+class Controls(msgspec.Struct, frozen=True, kw_only=True):
+    """rpart's controls, in baytree's words."""
+
+    criterion: Criterion = Criterion.GINI
+    cp: float = 0.01
+    min_split: float = 20
+    min_leaf: float = 7
+    max_depth: int | None = 30
+    max_surrogates: int = 5
+    use_surrogate: int = 2
+    surrogate_style: int = 0
+    counts_rows: bool = True  # sizes are rows whatever their weights
+
+
+def cart(table: Table, controls: Controls, costs: Costs, threads: int | None) -> Tree:
+    """The tree that is left at `cp`, with the penalty at which each of its splits would go."""
+    tree = _grown(table, controls, costs, controls.cp * _root_risk(table, costs), threads)
+    return with_complexity(tree, controls.cp, is_bounded=True)
+
+
+def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None) -> Costs:
+    """Class scales as rpart computes them on all the rows of the fit."""
+    if not table.n_classes:
+        return equal_costs(0)
+    return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
+
+
+def fitted_rows(table: Table, counts_rows: bool) -> Table:
+    """Without rows that miss every value. rpart keeps them where weights are given; so do we where rows are counted."""
+    if counts_rows and not table.is_unweighted:
+        return table
+    known = np.zeros(len(table), np.bool_)
+    for column, values in zip(table.schema, table.values, strict=True):
+        known |= ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
+    return table if known.all() or not known.any() else table.take(known)
+
+
+def cross_validated(
+    table: Table, tree: Tree, controls: Controls, costs: Costs, fold: np.ndarray, threads: int | None
+) -> Path:
+    """The path of a tree with the errors that its penalties make on rows left out: one tree per fold."""
+    steps = path(tree, controls.cp)
+    penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
+    root, whole = float(tree.risk[0]), float(table.weight.sum())
+    if _is_complete(table):  # nothing to substitute for
+        controls = msgspec.structs.replace(controls, max_surrogates=0)
+
+    def lost(out: int) -> np.ndarray:
+        inside, outside = table.take(fold != out), table.take(fold == out)
+        unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
+        grown = _grown(inside, controls, costs, controls.cp * unit, 1)
+        part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=True)
+        return np.array(_losses(part, outside, costs, penalty * unit))
+
+    with ThreadPoolExecutor(threads or 1) as pool:  # in the order of the folds, so that the sum has one last bit
+        total, squares = sum(pool.map(lost, np.unique(fold)))
+    deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
+    return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
+
+
+def best_step(steps: Path, rule: str) -> int:
+    """The tree of least cross-validated error, or the smallest one within a standard error of it."""
+    least = int(np.argmin(steps.error))
+    if rule == "min":
+        return least
+    return int(np.argmax(steps.error <= steps.error[least] + steps.deviation[least]))
+
+
+def pruned_by_validation(
+    table: Table, controls: Controls, costs: Costs, rule: str, fold: np.ndarray, threads: int | None
+) -> tuple[Tree, Path]:
+    """The tree at the penalty that a rule chooses ("1se" or "min"), and the path it was chosen from."""
+    tree = cart(table, controls, costs, threads)
+    if tree.column[0] < 0:
+        return tree, path(tree, controls.cp)
+    steps = cross_validated(table, tree, controls, costs, fold, threads)
+    return cost_complexity(tree, float(steps.cp[best_step(steps, rule)])), steps
+
+
+def folds(table: Table, n_folds: int, seed: int) -> np.ndarray:
+    """int64 [n_rows]: the fold of each row, every class spread evenly over the folds."""
+    shuffled = np.random.default_rng(seed).permutation(len(table))
+    label = table.label[shuffled]
+    order = shuffled[np.argsort(label, kind="stable")] if table.n_classes else shuffled
+    fold = np.empty(len(table), np.int64)
+    fold[order] = np.arange(len(table)) % n_folds
+    return fold
+
+
+def _grown(table: Table, controls: Controls, costs: Costs, min_risk: float, threads: int | None) -> Tree:
+    stopping = Stopping(max_depth=controls.max_depth, min_split=controls.min_split, min_leaf=controls.min_leaf)
+    policy = Policy(
+        criterion=controls.criterion if table.n_classes else Criterion.SSE, missing=Missing.SURROGATE, stopping=stopping
+    )
+    conventions = Conventions(
+        is_cart=True,
+        counts_rows=controls.counts_rows,
+        most_levels=CART_TRIED_LEVELS,
+        max_surrogates=controls.max_surrogates,
+        use_surrogate=controls.use_surrogate,
+        surrogate_style=controls.surrogate_style,
+        min_risk=min_risk * (1 - 1e-9),  # the exact test comes with the complexities
+    )
+    return grow(table, policy, costs, conventions, threads)
+
+
+def _is_complete(table: Table) -> bool:
+    """No value is missing, and no level can be."""
+    kinds = [column.kind for column in table.schema]
+    return Kind.NOMINAL not in kinds and all(
+        not np.isnan(values).any() if kind is Kind.NUMERIC else (values >= 0).all()
+        for kind, values in zip(kinds, table.values, strict=True)
+    )
+
+
+def _root_risk(table: Table, costs: Costs) -> float:
+    if table.n_classes:
+        counts = np.bincount(table.label, table.weight, table.n_classes)
+        return float(((costs.risk_scale * counts) @ costs.loss).min())
+    apart = table.label - np.average(table.label, weights=table.weight)
+    return float(table.weight @ apart**2)
+
+
+def _losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of weight × loss and of weight × loss² over rows, at every penalty: two arrays [n_penalties]."""
+    complexity = tree.complexity * tree.risk[0]
+    common = (columns(rows), level_counts(rows.schema), complexity, penalty, np.ascontiguousarray(rows.weight))
+    if not rows.n_classes:
+        return router(tree).number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
+    loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.loss)[:, tree.prediction].T)
+    return router(tree).class_losses(*common, np.ascontiguousarray(rows.label), loss)
+
+

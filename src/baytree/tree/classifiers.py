@@ -1,0 +1,338 @@
+"""The tree estimators of this room: every axis open, and CART."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baytree.estimator import Classifier, Regressor
+from baytree.table import Table
+from baytree.tree import cart
+from baytree.tree import parameters as given
+from baytree.tree import prune as pruning
+from baytree.tree.candidates import candidates
+from baytree.tree.face import TreeFace
+from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
+from baytree.tree.multiway import grow_multiway
+from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
+from baytree.tree.reading import thread_count
+from baytree.tree.structure import Tree
+from baytree.tree.units import in_range, in_unit
+
+CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
+ROADS = ("learned", "surrogate", "category", "largest")
+
+
+class _OpenTree(TreeFace):
+    """What the two open trees share: parameters to a policy, a policy to a tree."""
+
+    def _grow(self, table: Table, criterion: Criterion, costs: Costs) -> Tree:
+        missing = Missing(given.one_of("missing", self.missing, ROADS))
+        given.one_of("branching", self.branching, ("binary",))
+        max_leaves = given.whole_or_none("max_leaves", self.max_leaves, 1)
+        policy = Policy(criterion=criterion, missing=missing, stopping=self._stopping(max_leaves))
+        conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
+        tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
+        tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
+        if self.trace:
+            self.trace_ = candidates(tree, table, policy, costs, conventions)
+        return tree
+
+    def _stopping(self, max_leaves: int | None) -> Stopping:
+        max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
+        if max_leaves is not None:  # a deeper tree has more leaves
+            max_depth = min(max_leaves - 1, max_leaves if max_depth is None else max_depth)
+        return Stopping(
+            max_depth=max_depth,
+            max_leaves=max_leaves,
+            min_split=given.number("min_split", self.min_split, 0),
+            min_leaf=given.number("min_leaf", self.min_leaf, 0),
+            min_impurity=given.number("min_impurity", self.min_impurity, 0),
+            min_gain=given.number("min_gain", self.min_gain, 0),
+            alpha=None if getattr(self, "alpha", None) is None else given.number("alpha", self.alpha, 0, 1),
+        )
+
+
+class DecisionTreeClassifier(_OpenTree, Classifier):
+    """A decision tree with every axis open: criterion, branching, missing values, stopping, priors and costs.
+
+    Thresholds are exact, ties go to the earlier column and the lower cut, and the same table gives the same tree.
+    With two classes the best two groups of levels are found for gini, entropy and error; with more, all groupings
+    are tried up to 12 levels, and above that levels are cut in the order of their first principal component
+    (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
+
+    Parameters: `criterion` error, entropy, gini, gain_ratio, twoing, chi2 or likelihood_ratio; `missing` learned (the
+    side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
+    `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
+    of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
+    `trace=True` keeps in `trace_` what every column could have done at every node.
+    `branching` "multiway" gives a nominal column a branch for each level (criteria error, entropy, gini, gain_ratio and
+    chi2); `missing` may then also be fractional: down every branch, in the shares of the known rows.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
+    >>> print(DecisionTreeClassifier().fit(table, "y"))
+    a (4 rows, 0.500)
+    |  x <= 2.5: a (2 rows, 1.000)
+    |  x > 2.5: b (2 rows, 1.000)
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        branching: str = "binary",
+        missing: str = "learned",
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        min_split: float = 2,
+        min_leaf: float = 1,
+        min_impurity: float = 0.0,
+        min_gain: float = 0.0,
+        alpha: float | None = None,
+        priors: Any = None,
+        costs: Any = None,
+        trace: bool = False,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.trace = trace
+        self.criterion = criterion
+        self.branching = branching
+        self.missing = missing
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_impurity = min_impurity
+        self.min_gain = min_gain
+        self.alpha = alpha
+        self.priors = priors
+        self.costs = costs
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> Tree:
+        criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
+        if given.one_of("branching", self.branching, ("binary", "multiway")) == "multiway":
+            return self._grow_multiway(table, criterion)
+        return self._grow(table, criterion, self._costs(table))
+
+    def _grow_multiway(self, table: Table, criterion: Criterion) -> Tree:
+        if self.priors is not None or self.costs is not None:
+            raise ValueError("priors and costs need branching='binary'; with 'multiway' give sample weights instead")
+        missing = Missing(given.one_of("missing", self.missing, tuple(road.value for road in Missing)))
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        policy = Policy(criterion=criterion, branching=Branching.MULTIWAY, missing=missing, stopping=stopping)
+        return grow_multiway(table, policy, thread_count(self.n_jobs))
+
+    def _costs(self, table: Table) -> Costs:
+        priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
+        if priors is None and loss is None:
+            return equal_costs(table.n_classes)
+        return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
+
+
+class DecisionTreeRegressor(_OpenTree, Regressor):
+    """A regression tree by least squares; parameters as in `DecisionTreeClassifier`.
+
+    >>> DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1]).predict([[2.0], [3.0]])
+    array([1.e+12, 1.e+12])
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "sse",
+        branching: str = "binary",
+        missing: str = "learned",
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        min_split: float = 2,
+        min_leaf: float = 1,
+        min_impurity: float = 0.0,
+        min_gain: float = 0.0,
+        trace: bool = False,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.trace = trace
+        self.criterion = criterion
+        self.branching = branching
+        self.missing = missing
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_impurity = min_impurity
+        self.min_gain = min_gain
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> Tree:
+        criterion = Criterion(given.one_of("criterion", self.criterion, ("sse",)))
+        table, unit = in_range(table)
+        return in_unit(self._grow(table, criterion, equal_costs(0)), unit)
+
+
+class _Cart(TreeFace):
+    """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
+
+    def _grow(self, table: Table) -> Tree:
+        rule = self.get_params(deep=False)["prune"]
+        if rule is not None:
+            given.one_of("prune", rule, ("1se", "min"))
+        controls = self._controls()
+        table = cart.fitted_rows(table, controls.counts_rows)
+        costs, threads = self._costs(table), thread_count(self.n_jobs)
+        if rule is None:
+            return cart.cart(table, controls, costs, threads)
+        tree, _ = cart.pruned_by_validation(table, controls, costs, rule, self._folds(table), threads)
+        return tree
+
+    def _costs(self, table: Table) -> Costs:
+        return equal_costs(0)
+
+    def _controls(self) -> cart.Controls:
+        min_split = given.number("min_split", self.min_split, 1)
+        is_given = self.min_leaf is not None
+        return cart.Controls(
+            criterion=Criterion(given.one_of("criterion", getattr(self, "criterion", "gini"), ("gini", "entropy"))),
+            cp=given.number("cp", self.cp, 0),
+            min_split=min_split,
+            min_leaf=given.number("min_leaf", self.min_leaf, 1) if is_given else max(1, round(min_split / 3)),
+            max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
+            max_surrogates=given.whole("max_surrogates", self.max_surrogates, 0),
+            use_surrogate=int(given.number("use_surrogate", self.use_surrogate, 0, 2)),
+            surrogate_style=int(given.number("surrogate_style", self.surrogate_style, 0, 1)),
+            counts_rows=is_given,
+        )
+
+    def _folds(self, table: Table) -> np.ndarray:
+        if np.ndim(self.cv) == 0:
+            return cart.folds(table, min(given.whole("cv", self.cv, 2), len(table)), self.random_state or 0)
+        if len(self.cv) != len(table):
+            raise ValueError(f"cv: {len(self.cv)} folds for {len(table)} rows")
+        return np.asarray(self.cv)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters as they were given."""
+        return super().get_params(deep) | {"prune": vars(self)["prune"]}
+
+    @property
+    def prune(self) -> Any:
+        """A new estimator with a smaller tree. The name is also a parameter: that one is in `get_params()`."""
+        return super().prune
+
+    @prune.setter
+    def prune(self, rule: str | None) -> None:
+        vars(self)["prune"] = rule
+
+
+class CARTClassifier(_Cart, Classifier):
+    """CART as rpart grows it (Breiman et al. 1984): surrogate splits, altered priors, cost-complexity pruning.
+
+    Trees equal rpart's node by node up to ties. Parameters carry rpart's meaning: `cp` is the least gain of a split in
+    units of the root's risk; `use_surrogate` 0 stops rows without a value, 1 uses surrogates, 2 then follows
+    the majority; `surrogate_style` 1 judges surrogates on the rows that they know. A given `min_leaf` counts rows,
+    as rpart does; with None it is a third of `min_split`, and both count weight, so a row of weight 2 equals two rows.
+    `prune` "1se" or "min" chooses the penalty by `cv`-fold cross-validation, with one tree per fold. With three and
+    more classes all groupings of up to 25 levels are tried; above, levels are cut along their first principal component.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"x": range(30), "y": ["a"] * 15 + ["b"] * 15})
+    >>> CARTClassifier().fit(table, "y").n_leaves_
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        cp: float = 0.01,
+        min_split: float = 20,
+        min_leaf: float | None = None,
+        max_depth: int | None = 30,
+        max_surrogates: int = 5,
+        use_surrogate: int = 2,
+        surrogate_style: int = 0,
+        priors: Any = None,
+        costs: Any = None,
+        prune: str | None = None,
+        cv: Any = 10,
+        random_state: int | None = None,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.cp = cp
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.max_depth = max_depth
+        self.max_surrogates = max_surrogates
+        self.use_surrogate = use_surrogate
+        self.surrogate_style = surrogate_style
+        self.priors = priors
+        self.costs = costs
+        self.prune = prune
+        self.cv = cv
+        self.random_state = random_state
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> Tree:
+        return self._grow(table)
+
+    def _costs(self, table: Table) -> Costs:
+        target = table.schema.target
+        return cart.cart_costs(table, given.priors_of(self.priors, target), given.costs_of(self.costs, target))
+
+
+class CARTRegressor(_Cart, Regressor):
+    """CART for numbers as rpart grows it (method anova); parameters as in `CARTClassifier`.
+
+    >>> CARTRegressor().fit([[float(i)] for i in range(30)], [0.0] * 15 + [1.0] * 15).predict([[3.0], [20.0]])
+    array([0., 1.])
+    """
+
+    def __init__(
+        self,
+        *,
+        cp: float = 0.01,
+        min_split: float = 20,
+        min_leaf: float | None = None,
+        max_depth: int | None = 30,
+        max_surrogates: int = 5,
+        use_surrogate: int = 2,
+        surrogate_style: int = 0,
+        prune: str | None = None,
+        cv: Any = 10,
+        random_state: int | None = None,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.cp = cp
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.max_depth = max_depth
+        self.max_surrogates = max_surrogates
+        self.use_surrogate = use_surrogate
+        self.surrogate_style = surrogate_style
+        self.prune = prune
+        self.cv = cv
+        self.random_state = random_state
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> Tree:
+        table, unit = in_range(table)
+        return in_unit(self._grow(table), unit)

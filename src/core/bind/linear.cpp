@@ -1,0 +1,135 @@
+#include "families.hpp"
+
+#include <stdexcept>
+
+#include "class_rows.hpp"
+#include "descent.hpp"
+#include "logistic.hpp"
+#include "sparse_rows.hpp"
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+
+baytree::Strided strided(const Matrix& x) { return {x.data(), x.stride(0), x.stride(1), x.shape(0), x.shape(1)}; }
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> pivot, Vector<int64_t> place,
+                    Output<double> total, Output<double> mean, Output<double> out) {
+  const size_t rows = x.shape(0), columns = x.shape(1), classes = total.shape(0);
+  require(label.shape(0) == rows && weight.shape(0) == rows && place.shape(0) == rows && pivot.shape(0) == columns &&
+              mean.shape(0) == classes * columns && out.shape(0) >= rows * columns,
+          "centre_classes: the shapes do not fit");
+  for (size_t i = 0; i < rows; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < classes && place(i) >= 0 &&
+                static_cast<size_t>(place(i)) < rows,
+            "centre_classes: a label or place is out of range");
+  nb::gil_scoped_release unlocked;
+  baytree::class_means(strided(x), view(label), view(weight), view(pivot), view(total), view(mean));
+  baytree::centred_rows(strided(x), view(label), view(weight), view(pivot), view(mean), view(place), view(out));
+}
+
+using Dense = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using DenseOutput = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::span<const double> flat(const Dense& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
+std::span<double> flat(const DenseOutput& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
+
+// Refuses starts that fall or run past the entries, and features out of range.
+baytree::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
+                           size_t features) {
+  const auto first = view(start);
+  const auto entry = view(code);
+  require(!first.empty() && first.front() == 0 && static_cast<size_t>(first.back()) == entry.size() &&
+              entry.size() == value.shape(0),
+          "sparse rows: starts, codes and values do not fit");
+  for (size_t i = 1; i < first.size(); ++i) require(first[i] >= first[i - 1], "sparse rows: a row ends before it starts");
+  for (const int32_t c : entry) require(c >= 0 && static_cast<size_t>(c) < features, "sparse rows: no such feature");
+  return {first, entry, view(value)};
+}
+
+void sparse_product(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Dense weight, DenseOutput out) {
+  const auto x = sparse(start, code, value, weight.shape(0));
+  require(out.shape(0) == x.rows() && out.shape(1) == weight.shape(1), "sparse_product: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  baytree::sparse_product(x, flat(weight), weight.shape(1), flat(out));
+}
+
+double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Vector<int32_t> label,
+                    Vector<double> weight, Dense theta, size_t first, size_t last, DenseOutput share,
+                    DenseOutput gradient) {
+  const baytree::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const size_t k = theta.shape(1);
+  require(label.shape(0) == x.rows() && weight.shape(0) == x.rows() && first <= last && last <= x.rows() &&
+              share.shape(0) == x.rows() && share.shape(1) == k && gradient.shape(0) == theta.shape(0) &&
+              gradient.shape(1) == k,
+          "sparse_slope: the shapes do not fit");
+  for (size_t i = first; i < last; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < std::max<size_t>(k, 2), "sparse_slope: no such class");
+  nb::gil_scoped_release unlocked;
+  const baytree::Problem problem{x, view(label), view(weight), flat(theta)};
+  return baytree::with_width(
+      k, [&](auto width) { return baytree::sparse_slope(problem, width, first, last, flat(share), flat(gradient)); });
+}
+
+nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso, Output<double> theta,
+                       Output<double> slope, int64_t most, double tolerance) {
+  const size_t m = theta.shape(0);
+  require(matrix.shape(0) == m && matrix.shape(1) == m && ridge.shape(0) == m && lasso.shape(0) == m &&
+              slope.shape(0) == m,
+          "gram_descent: the shapes do not fit");
+  baytree::Sweeps done{};
+  {
+    nb::gil_scoped_release unlocked;
+    done = baytree::GramDescent(flat(matrix), view(ridge), view(lasso), view(theta), view(slope)).run(most, tolerance);
+  }
+  return nb::make_tuple(done.count, done.change);
+}
+
+double sparse_descent(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Dense share,
+                      Vector<double> weight, Vector<double> gradient, Vector<double> ridge, Vector<double> lasso,
+                      Output<double> theta, Output<double> score, Output<double> mix, Vector<int64_t> coordinates) {
+  const baytree::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const size_t n = share.shape(0), k = share.shape(1), m = theta.shape(0);
+  require(m == x.rows() * k && gradient.shape(0) == m && lasso.shape(0) == x.rows() && ridge.shape(0) == x.rows() && weight.shape(0) == n &&
+              score.shape(0) == n * k && mix.shape(0) == n,
+          "sparse_descent: the shapes do not fit");
+  for (const int64_t c : view(coordinates)) require(c >= 0 && static_cast<size_t>(c) < m, "sparse_descent: no such coordinate");
+  nb::gil_scoped_release unlocked;
+  return baytree::SparseDescent(x, flat(share), view(weight), view(gradient), view(ridge), view(lasso), k, view(theta),
+                                view(score), view(mix))
+      .sweep(view(coordinates));
+}
+
+void check_sparse(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, size_t features) {
+  sparse(start, code, value, features);
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& module) {
+  module.def("centre_classes", &centre_classes, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("pivot").noconvert(), nb::arg("place").noconvert(),
+             nb::arg("total").noconvert(), nb::arg("mean").noconvert(), nb::arg("out").noconvert(),
+             "Means of each class about the pivot, and the rows about them, one block of rows at a time.");
+  module.def("sparse_product", &sparse_product, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("weight").noconvert(), nb::arg("out").noconvert(),
+             "Adds compressed rows times a dense matrix to `out`.");
+  module.def("check_sparse", &check_sparse, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), "features"_a, "Refuses compressed rows that do not hold together.");
+  module.def("sparse_slope", &sparse_slope, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("label").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("theta").noconvert(), "first"_a, "last"_a, nb::arg("share").noconvert(),
+             nb::arg("gradient").noconvert(), "Loss of some compressed rows; adds their gradient, writes their shares.");
+  module.def("gram_descent", &gram_descent, nb::arg("matrix").noconvert(), nb::arg("ridge").noconvert(),
+             nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("slope").noconvert(), "most"_a,
+             "tolerance"_a, "Coordinate descent on a quadratic given by its matrix; (sweeps, last change).");
+  module.def("sparse_descent", &sparse_descent, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
+             nb::arg("value").noconvert(), nb::arg("share").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("gradient").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(),
+             nb::arg("score").noconvert(), nb::arg("mix").noconvert(), nb::arg("coordinates").noconvert(),
+             "One sweep of coordinate descent on a quadratic given by compressed columns; the largest change.");
+}

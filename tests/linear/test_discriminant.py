@@ -1,0 +1,214 @@
+"""Laws of discriminant analysis: one statistic, however the rows come."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import baytree as bt
+
+KINDS = [bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+few = settings(max_examples=15, deadline=None)
+
+
+def rows(seed, n=80, p=4, classes=3):
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    X = random.normal(size=(n, p)) @ random.normal(size=(p, p)) + random.normal(size=(classes, p))[y]
+    return X, y
+
+
+def raw_table(seed, n=120):
+    """Numbers, levels, ranks and gaps."""
+    random = np.random.default_rng(seed)
+    y = random.choice(["a", "b", "c"], n)
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=n) + (y == "a"),
+            "colour": random.choice(["red", "green", "blue"], n),
+            "grade": pd.Categorical(random.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "age": random.normal(size=n) * 10 + 40,
+        }
+    )
+    frame.loc[random.random(n) < 0.15, "age"] = np.nan
+    frame.loc[random.random(n) < 0.15, "colour"] = None
+    return frame, y
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@few
+@given(seed=st.integers(0, 10_000), cut=st.integers(20, 60))
+def test_learning_in_parts_equals_learning_at_once(kind, seed, cut):
+    X, y = rows(seed)
+    whole = kind().fit(X, y).predict_proba(X)
+    parts = kind().partial_fit(X[:cut], y[:cut]).partial_fit(X[cut:], y[cut:])
+    merged = kind().fit(X[:cut], y[:cut]).merge(kind().fit(X[cut:], y[cut:]))
+    np.testing.assert_allclose(parts.predict_proba(X), whole, atol=1e-9)
+    np.testing.assert_allclose(merged.predict_proba(X), whole, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@few
+@given(seed=st.integers(0, 10_000), cut=st.integers(30, 70))
+def test_forgetting_rows_equals_never_having_seen_them(kind, seed, cut):
+    X, y = rows(seed)
+    kept = kind().fit(X[:cut], y[:cut])
+    forgot = kind().fit(X, y).forget(X[cut:], y[cut:])
+    np.testing.assert_allclose(forgot.predict_proba(X), kept.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@few
+@given(seed=st.integers(0, 10_000))
+def test_raw_tables_merge_though_levels_and_gaps_come_late(kind, seed):
+    frame, y = raw_table(seed)
+    frame.loc[:59, "colour"] = frame.loc[:59, "colour"].replace("red", "blue")
+    frame.loc[:59, "age"] = frame.loc[:59, "age"].fillna(41.0)
+    whole = kind().fit(frame, y)
+    parts = kind().partial_fit(frame[:60], y[:60]).partial_fit(frame[60:], y[60:])
+    np.testing.assert_allclose(parts.predict_proba(frame), whole.predict_proba(frame), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@few
+@given(seed=st.integers(0, 10_000))
+def test_weight_two_is_a_row_twice_and_weight_zero_is_none(kind, seed):
+    X, y = rows(seed)
+    weight = np.random.default_rng(seed).integers(0, 4, len(X))
+    weight[:12] = 2
+    repeated = kind().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
+    np.testing.assert_allclose(kind().fit(X, y, sample_weight=weight).predict_proba(X), repeated, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@few
+@given(seed=st.integers(0, 10_000))
+def test_order_of_rows_and_columns_does_not_matter(kind, seed):
+    X, y = rows(seed)
+    random = np.random.default_rng(seed)
+    order, columns = random.permutation(len(X)), random.permutation(X.shape[1])
+    mine = kind().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(kind().fit(X[order], y[order]).predict_proba(X), mine, atol=1e-9)
+    np.testing.assert_allclose(kind().fit(X[:, columns], y).predict_proba(X[:, columns]), mine, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", [1e-200, 1e-12, 1e12, 1e150])
+def test_scale_does_not_matter(kind, scale):
+    X, y = rows(1)
+    mine = kind().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(kind().fit(X * scale, y).predict_proba(X * scale), mine, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_offset_of_a_billion_costs_only_the_digits_of_the_values_themselves(kind):
+    X, y = rows(2)
+    shifted = X + 1e9
+    exact = shifted - 1e9  # what the doubles at 1e9 still tell
+    mine = kind().fit(shifted, y).predict_proba(shifted)
+    np.testing.assert_allclose(mine, kind().fit(exact, y).predict_proba(exact), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("covariance", ["unbiased", "mle"])
+def test_leave_one_out_equals_refitting_without_each_row(kind, covariance):
+    X, y = rows(3, n=60)
+    quick = kind(covariance=covariance).leave_one_out(X, y)
+    for i in range(len(X)):
+        others = np.arange(len(X)) != i
+        slow = kind(covariance=covariance).fit(X[others], y[others]).predict_proba(X[i : i + 1])
+        np.testing.assert_allclose(quick[i : i + 1], slow, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_collinear_and_constant_columns_are_named_and_never_break_the_fit(kind):
+    X, y = rows(4)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(twin=X[:, 0] * 2 + X[:, 1], same=7.0)
+    with pytest.warns(UserWarning, match=r"'same'.*constant"):
+        model = kind().fit(frame, y)
+    assert np.isfinite(model.predict_proba(frame)).all()
+
+
+def test_collinear_columns_do_not_change_the_linear_rule():
+    X, y = rows(5)
+    twin = np.column_stack([X, X[:, 0] * 2 + X[:, 1]])
+    with pytest.warns(UserWarning, match="collinear"):
+        mine = bt.LinearDiscriminantAnalysis().fit(twin, y).predict_proba(twin)
+    np.testing.assert_allclose(mine, bt.LinearDiscriminantAnalysis().fit(X, y).predict_proba(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_columns_than_rows_still_give_probabilities(kind):
+    X, y = rows(6, n=12, p=30)
+    answer = kind().fit(X, y).predict_proba(X)
+    assert np.isfinite(answer).all()
+    np.testing.assert_allclose(answer.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_finite_value_gets_probabilities(kind):
+    X, y = rows(7)
+    model = kind().fit(X, y)
+    far = np.array([[1.7e308, -1.7e308, 1e300, 0.0], [1e-308, 1e200, -1e200, 1e9]])
+    answer = model.predict_proba(far)
+    assert np.isfinite(answer).all()
+    np.testing.assert_allclose(answer.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ledger_adds_up_to_the_scores_per_original_column(kind):
+    frame, y = raw_table(8)
+    model = kind().fit(frame, y)
+    for i, ledger in enumerate(model.explain(frame[:20])):
+        assert [line.column for line in ledger.evidence] == list(frame.columns)
+        shares = np.exp(ledger.scores - ledger.scores.max())
+        np.testing.assert_allclose(shares / shares.sum(), model.predict_proba(frame[i : i + 1])[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shrinkage", [0.3, "oas", "ledoit_wolf"])
+def test_shrinkage_makes_wide_tables_learnable(kind, shrinkage):
+    X, y = rows(9, n=30, p=40)
+    assert kind(shrinkage=shrinkage).fit(X, y).score(X, y) > 0.8
+
+
+def test_ledoit_wolf_on_standardised_rows_is_that_of_scikit_learn():
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    X, y = rows(10, classes=1)
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    model = bt.LinearDiscriminantAnalysis(shrinkage="ledoit_wolf").fit(X, y)
+    theirs = ledoit_wolf_shrinkage(X)
+    mine = 1 - model.model_.correlation[0, 1] / np.corrcoef(X.T)[0, 1]
+    assert mine == pytest.approx(theirs, abs=1e-9)
+
+
+def test_ledoit_wolf_refuses_to_learn_in_parts():
+    X, y = rows(11)
+    with pytest.raises(ValueError, match="all rows at once"):
+        bt.LinearDiscriminantAnalysis(shrinkage="ledoit_wolf").partial_fit(X, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_look_like_the_rows(kind):
+    frame, y = raw_table(12, n=600)
+    drawn = kind().fit(frame, y).sample(4000, random_state=0)
+    assert set(drawn.columns) == {*frame.columns, "y"}
+    assert abs(drawn["size"].mean() - frame["size"].mean()) < 0.15
+    assert set(drawn["grade"].dropna()) <= {"S", "M", "L"}
+
+
+def test_text_is_refused_with_a_remedy():
+    with pytest.raises(ValueError, match=r"'note' is text.*LogisticRegression"):
+        bt.LinearDiscriminantAnalysis(schema={"note": "text"}).fit({"note": ["a b", "b c", "c d"]}, ["x", "y", "x"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"priors": {"nobody": 1.0}}, {"priors": [1.0]}, {"shrinkage": 2}, {"covariance": "robust"}]
+)
+def test_wrong_parameters_are_refused_by_name(wrong):
+    X, y = rows(13)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        bt.LinearDiscriminantAnalysis(**wrong).fit(X, y)
