@@ -270,3 +270,8 @@ def sparse_descent(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), or
     """
     One sweep of coordinate descent on a quadratic given by compressed columns; the largest change.
     """
+
+def tally_words(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_words: int, n_classes: int) -> object:
+    """
+    Whole totals and document frequencies of words per class; None where a count is not whole.
+    """

@@ -5,18 +5,35 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "exact.hpp"
 
 namespace baytree {
 
-// Counts of unit-weight rows: [n_levels + 1, n_classes], missing first.
+// Counts of unit-weight rows: [n_levels + 1, n_classes], missing first. Neighbouring rows count in different copies of a
+// small table, so that equal ones need not wait for each other; a code or label out of range is an error.
 inline std::vector<std::int64_t> count_rows(std::span<const std::int32_t> code, std::span<const std::int32_t> label,
                                             std::size_t n_levels, std::size_t n_classes) {
-  std::vector<std::int64_t> counts((n_levels + 1) * n_classes);
-  for (std::size_t i = 0; i < code.size(); ++i)
-    ++counts[static_cast<std::size_t>(code[i] + 1) * n_classes + static_cast<std::size_t>(label[i])];
+  const std::size_t n_cells = (n_levels + 1) * n_classes, n_copies = n_cells <= 1 << 12 ? 4 : 1;
+  std::vector<std::int64_t> counts(n_cells * n_copies + 1);
+  std::int64_t* const copy[4] = {counts.data(), counts.data() + (n_copies > 1) * n_cells, counts.data() + (n_copies > 1) * 2 * n_cells,
+                                 counts.data() + (n_copies > 1) * 3 * n_cells};
+  bool is_wrong = false;
+  const auto cell = [&](std::size_t i) {
+    const auto level = static_cast<std::size_t>(static_cast<std::int64_t>(code[i]) + 1), c = static_cast<std::size_t>(label[i]);
+    const bool fits = level <= n_levels && c < n_classes;
+    is_wrong |= !fits;
+    return fits ? level * n_classes + c : 0;
+  };
+  std::size_t i = 0;
+  for (; i + 4 <= code.size(); i += 4)
+    for (std::size_t k = 0; k < 4; ++k) ++copy[k][cell(i + k)];
+  for (; i < code.size(); ++i) ++copy[0][cell(i)];
+  if (is_wrong) throw std::invalid_argument("a code or a label is out of range");
+  for (std::size_t k = n_cells; k < n_cells * n_copies; ++k) counts[k % n_cells] += counts[k];
+  counts.resize(n_cells);
   return counts;
 }
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from .. import _core
 from ..statistics import Counts, ExactSum
 from ..table import Kind, Schema, Table, Text, Tokens
 from ..text import DocumentFrequency, inverse_frequency, within_limits
@@ -27,12 +28,14 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"
         tokens: Any = table.values[column]
         n_words = len(table.schema.columns[column].levels)
         known = ~tokens.missing
-        rows = None if known.all() else np.flatnonzero(known)
-        return cls(
-            entry_totals(tokens, tokens.count, table, n_words),
-            _documents(tokens, table, n_words),
-            class_weights(table, rows),
-        )
+        weight = class_weights(table, None if known.all() else np.flatnonzero(known))
+        tallied = None
+        if table.is_unweighted:  # the common case has a faster way to the same sums
+            label = np.ascontiguousarray(table.label)
+            tallied = _core.tally_words(tokens.start, tokens.code, tokens.count, label, n_words, table.n_classes)
+        if tallied is not None:
+            return cls(ExactSum.of(tallied[0]), ExactSum.of(tallied[1]), weight)
+        return cls(entry_totals(tokens, tokens.count, table, n_words), _documents(tokens, table, n_words), weight)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.total + other.total, self.documents + other.documents, self.weight + other.weight)

@@ -6,6 +6,7 @@
 #include "jackknife.hpp"
 #include "kernels.hpp"
 #include "likelihood.hpp"
+#include "tally.hpp"
 
 using namespace baytree;
 
@@ -110,8 +111,8 @@ Amounts amounts_of(const Table& zero, const Table& base, const Table& slope, con
 }
 
 SparseRows sparse_rows(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
-                       const Vector<bool>& missing, std::size_t n_columns) {
-  const SparseRows rows{view(start), view(code), view(value), view(missing)};
+                       std::span<const bool> missing, std::size_t n_columns) {
+  const SparseRows rows{view(start), view(code), view(value), missing};
   if (rows.start.empty() || rows.start[0] < 0 || rows.code.size() != rows.value.size() ||
       static_cast<std::size_t>(rows.start.back()) > rows.code.size())
     throw nb::value_error("rows do not fit their entries");
@@ -140,7 +141,7 @@ void add_sparse_amount_scores(const Vector<std::int64_t>& start, const Vector<st
                               const Vector<bool>& missing, const Table& zero, const Table& base, const Table& slope,
                               const Table& shape, double threshold, const std::string& rule, const Scores& scores) {
   const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
-  const SparseRows rows = sparse_rows(start, code, value, missing, amounts.n_columns);
+  const SparseRows rows = sparse_rows(start, code, value, view(missing), amounts.n_columns);
   const std::span<double> out = room(scores, rows.start.size() - 1, amounts.n_classes);
   nb::gil_scoped_release released;
   add_sparse_amounts(rows, amounts, out);
@@ -159,10 +160,26 @@ void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::
                            const Vector<bool>& missing, const Table& concentration, const Vector<double>& total, const Scores& scores) {
   if (total.shape(0) != concentration.shape(1)) throw nb::value_error("urns do not fit the classes");
   const Urns urns{flat(concentration), view(total), total.shape(0)};
-  const SparseRows rows = sparse_rows(start, code, value, missing, concentration.shape(0));
+  const SparseRows rows = sparse_rows(start, code, value, view(missing), concentration.shape(0));
   const std::span<double> out = room(scores, rows.start.size() - 1, urns.n_classes);
   nb::gil_scoped_release released;
   add_sparse_urns(rows, urns, out);
+}
+
+// (totals, documents), or None where a count is not a whole number.
+nb::object tally_words(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& count,
+                       const Vector<std::int32_t>& label, std::size_t n_words, std::size_t n_classes) {
+  const SparseRows rows = sparse_rows(start, code, count, {}, n_words);
+  if (label.shape(0) + 1 != rows.start.size()) throw nb::value_error("rows differ in number");
+  for (const std::int32_t c : view(label))
+    if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
+  Tally result;
+  {
+    nb::gil_scoped_release released;
+    result = tally(rows.start, rows.code, rows.value, view(label), n_words, n_classes);
+  }
+  if (!result.is_whole) return nb::none();
+  return nb::make_tuple(to_numpy(std::move(result.total), {n_words, n_classes}), to_numpy(std::move(result.documents), {n_words, n_classes}));
 }
 
 NormalRule normal_rule(const std::string& name) {
@@ -221,4 +238,6 @@ void bind_bayes(nb::module_& module) {
   module.def("add_left_out_scores", &add_left_out_scores, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "n"_a.noconvert(), "mean"_a.noconvert(), "squares"_a.noconvert(), "centre"_a.noconvert(), "unit"_a.noconvert(), "rule"_a,
              "alpha"_a, "floor"_a, "scores"_a.noconvert(), "Adds the log-densities of normal columns by the moments of all other rows.");
+  module.def("tally_words", &tally_words, "start"_a.noconvert(), "code"_a.noconvert(), "count"_a.noconvert(), "label"_a.noconvert(),
+             "n_words"_a, "n_classes"_a, "Whole totals and document frequencies of words per class; None where a count is not whole.");
 }

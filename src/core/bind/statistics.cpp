@@ -63,7 +63,7 @@ Limbs count_unweighted(const Vector<std::int32_t>& code, const Vector<std::int32
   std::vector<std::int64_t> counts;
   {
     nb::gil_scoped_release released;
-    check_codes(view(code), view(label), n_levels, n_classes);
+    if (code.shape(0) != label.shape(0)) throw nb::value_error("codes and labels differ in length");
     counts = count_rows(view(code), view(label), n_levels, n_classes);
   }
   return to_numpy(std::move(counts), {n_levels + 1, n_classes});
