@@ -106,6 +106,7 @@ def test_every_flipped_bit_and_every_truncation_is_refused():
         (lambda d: d.update(extra=1), "extra"),
         (lambda d: d.pop("model"), "model"),
         (lambda d: d.update(estimator="os.system"), "does not know"),
+        (lambda d: d.update(estimator="load", parameters={"path": "other.baytree"}), "does not know"),
         (lambda d: d["model"].update(type="pickle"), "does not know"),
         (lambda d: d["model"]["likelihoods"][0].update(columns=[7]), "not there"),
         (lambda d: d["schema"]["columns"][1].update(levels=["x"]), "does not fit"),

@@ -15,9 +15,13 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
 _HOMES = {
+    "BackwardSelection": "select.wrapper",
+    "ForwardSelection": "select.wrapper",
     "C45Classifier": "tree.c45",
     "CARTClassifier": "tree.classifiers",
     "CARTRegressor": "tree.classifiers",
+    "CHAIDClassifier": "tree.chaid",
+    "CHAIDRegressor": "tree.chaid",
     "Column": "table",
     "DecisionTreeClassifier": "tree.classifiers",
     "DecisionTreeRegressor": "tree.classifiers",
@@ -26,18 +30,39 @@ _HOMES = {
     "LinearDiscriminantAnalysis": "linear.classifiers",
     "LogisticRegression": "linear.logistic_classifiers",
     "LogisticRegressionCV": "linear.logistic_classifiers",
+    "BernoulliNB": "bayes.dropins",
+    "CategoricalNB": "bayes.codes",
+    "Column": "table",
+    "ComplementNB": "bayes.dropins",
+    "GaussianNB": "bayes.dropins",
+    "JointDistribution": "bayes.joint",
+    "Kind": "table",
+    "MultinomialNB": "bayes.dropins",
     "NaiveBayesClassifier": "bayes.classifiers",
     "QuadraticDiscriminantAnalysis": "linear.classifiers",
     "Schema": "table",
+    "SelectFeatures": "select.filters",
     "Text": "table",
+    "compare": "comparison.compare",
+    "cross_validate": "evaluate.validation",
+    "learning_curve": "evaluate.curves",
     "load": "storage",
+    "plot_importances": "plots",
+    "plot_impurities": "plots",
+    "plot_regions": "plots",
+    "rank_features": "select.filters",
+    "root_stability": "evaluate.curves",
     "save": "storage",
 }
 
-__all__ = sorted(_HOMES)
+_ROOMS = ("datasets",)  # modules that users name themselves, as in bt.datasets.load("iris")
+
+__all__ = sorted([*_HOMES, *_ROOMS])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,7 +48,7 @@ class Explanation(msgspec.Struct, frozen=True):
     start: np.ndarray  # [n_classes]
     evidence: tuple[Evidence, ...]
     probability: np.ndarray  # [n_classes]
-    unit: str = "log-odds"  # of start and effects; "probability" for trees
+    unit: str = "log-odds"  # of start and effects; "probability" for trees, "number" in regression
 
     @property
     def scores(self) -> np.ndarray:
@@ -60,7 +60,9 @@ class Explanation(msgspec.Struct, frozen=True):
 
     @property
     def prediction(self) -> object:
-        """The most probable class."""
+        """The most probable class, or the number."""
+        if self.unit == "number":
+            return float(self.scores[0])
         return self.classes[int(np.argmax(self.probability))]
 
     def to_dict(self) -> dict:
@@ -91,6 +93,8 @@ _BAR = 20  # characters of the longest bar
 
 
 def _in_words(explanation: Explanation) -> str:
+    if explanation.unit == "number":
+        return _number_in_words(explanation)
     order = np.argsort(-explanation.probability, kind="stable")
     best, other = int(order[0]), int(order[1]) if len(order) > 1 else None
     head = f"{explanation.classes[best]}, with probability {explanation.probability[best]:.3f}"
@@ -101,6 +105,17 @@ def _in_words(explanation: Explanation) -> str:
     lines += [(f"{e.column} = {e.value}", float(e.effect[best] - e.effect[other])) for e in explanation.evidence]
     total = float(explanation.scores[best] - explanation.scores[other])
     return "\n".join([head, "", *_ledger(lines, total, explanation, best, other)])
+
+
+def _number_in_words(explanation: Explanation) -> str:
+    lines = [("start", float(explanation.start[0]))]
+    lines += [(f"{e.column} = {e.value}", float(e.effect[0])) for e in explanation.evidence]
+    width = max(len(name) for name, _ in [*lines, ("sum", 0.0)])
+    largest = max([abs(effect) for _, effect in lines[1:]] or [1.0]) or 1.0
+    rows = [f"{name:<{width}}  {effect:+12.6g}  {_bar(effect, largest)}".rstrip() for name, effect in lines[1:]]
+    total = float(explanation.scores[0])
+    head = f"{explanation.classes[0]} = {total:.6g}"
+    return "\n".join([head, "", f"{'start':<{width}}  {lines[0][1]:12.6g}", *rows, f"{'sum':<{width}}  {total:12.6g}"])
 
 
 def _ledger(lines: list[tuple[str, float]], total: float, explanation: Explanation, best: int, other: int) -> list[str]:

@@ -32,9 +32,11 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
+    "chaid": "tree.chaid_model:ChaidModel",
     "linear_discriminant": "linear.model:LinearDiscriminant",
     "logistic": "linear.model:LogisticModel",
-    "mixture_tree": "tree.mixture:MixtureTree",
+    "combinations": "bayes.combinations:Combinations",
+    "joint_table": "bayes.combinations:JointTable",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
@@ -97,12 +99,8 @@ def dumps(estimator: Any) -> bytes:
 
 def loads(content: bytes, name: str = "the model file") -> Any:
     """The estimator in the bytes of a model file."""
-    import baytree
-
     document = _document(content, name)
-    if document.estimator not in baytree.__all__:
-        raise ModelFileError(f"{name}: holds a {document.estimator!r}, which this version of baytree does not know")
-    estimator = getattr(baytree, document.estimator)
+    estimator = _estimator_named(document.estimator, name)
     with _told(name):
         parameters = {key: _restored(_decode(raw, Any)) for key, raw in document.parameters.items()}
         model, seen = _record(document.model), _record(document.seen)
@@ -110,6 +108,18 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         loaded = estimator(**parameters)
         loaded._restore(document.schema, model, seen, document.has_text_names)
     return loaded
+
+
+def _estimator_named(estimator: str, name: str) -> Any:
+    """The public estimator of this name; a file cannot name anything else of the package."""
+    import baytree
+
+    from .estimator import Estimator
+
+    found = getattr(baytree, estimator) if estimator in baytree.__all__ else None
+    if not (isinstance(found, type) and issubclass(found, Estimator)):
+        raise ModelFileError(f"{name}: holds a {estimator!r}, which this version of baytree does not know")
+    return found
 
 
 def read_predictor(path: str | os.PathLike) -> Predictor:

@@ -6,7 +6,9 @@ NB_MODULE(_core, module) {
   bind_statistics(module);
   bind_c45(module);
   bind_tree(module);
+  bind_chaid(module);
   bind_text(module);
   bind_bayes(module);
+  bind_choose(module);
   bind_linear(module);
 }

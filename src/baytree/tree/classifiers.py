@@ -14,7 +14,7 @@ from baytree.tree import prune as pruning
 from baytree.tree.candidates import candidates
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.multiway import multiway
+from baytree.tree.multiway import grow_multiway
 from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
 from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
@@ -68,8 +68,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     are tried up to 12 levels, and above that levels are cut in the order of their first principal component
     (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
-    `branching="multiway"` gives every level a branch; `missing="fractional"` sends a row without a value down every
-    branch, and a binary test of levels is then one level against the rest.
+    `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
+    `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
+    test of levels is then one level against the rest.
 
     Parameters: `criterion` error, entropy, gini, gain_ratio, twoing, chi2 or likelihood_ratio; `missing` learned (the
     side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
@@ -128,8 +129,10 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
             return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
-            raise ValueError("priors and costs need branching='binary' and whole rows: not missing='fractional'")
-        return pruning.with_complexity(multiway(table, policy, thread_count(self.n_jobs)))
+            raise ValueError(
+                "priors and costs go with neither branching='multiway' nor missing='fractional'; give sample weights instead"
+            )
+        return grow_multiway(table, policy, thread_count(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)

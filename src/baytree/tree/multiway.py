@@ -1,52 +1,82 @@
-"""The open tree where levels have a branch each, or rows without a value go down every branch: by the fractional machine."""
+"""A tree with a branch for each level, for every criterion and every way with missing values that suit it."""
 
 from __future__ import annotations
 
-from baytree.table import Table
-from baytree.tree.fractional import MISSING, Rules, grow, ripen, rows_of
-from baytree.tree.policy import Branching, Criterion, Policy
+import math
+
+import msgspec
+import numpy as np
+
+from baytree.table import Kind, Table
+from baytree.tree.fractional import Rows, Rules, grow, ripen, rows_of
+from baytree.tree.policy import Branching, Choose, Criterion, Missing, Policy
+from baytree.tree.prune import with_complexity
 from baytree.tree.structure import Tree
 
-_MEASURES = {
-    Criterion.ENTROPY: "entropy",
-    Criterion.GAIN_RATIO: "entropy",
-    Criterion.GINI: "gini",
+MEASURES = {
     Criterion.ERROR: "error",
+    Criterion.ENTROPY: "entropy",
+    Criterion.GINI: "gini",
+    Criterion.GAIN_RATIO: "entropy",
     Criterion.CHI2: "chi2",
 }
+ROADS = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 
 
-def multiway(table: Table, policy: Policy, threads: int) -> Tree:
-    """The tree of a policy with a branch per level, or with fractional cases."""
-    _refuse_what_it_cannot(policy)
-    stop, measure = policy.stopping, _MEASURES[policy.criterion]
-    is_root_only = stop.max_depth == 0 or stop.max_leaves == 1
-    rules = Rules(
-        measure=measure,
+def grow_multiway(table: Table, policy: Policy, threads: int = 1) -> Tree:
+    """The tree of a policy in which nominal columns have a branch for each level (binary: one level against the rest).
+
+    Numbers and ranks are cut in two, and may be cut again; a nominal column is asked once on a path. At least two branches
+    must hold `min_leaf`. The columns of a node compete on the gain of their known rows, times the known share; chi² by its
+    p-value, so that many branches pay for their degrees of freedom. An empty branch answers with its parent's distribution.
+    """
+    _refuse(policy)
+    rows = _with_ranks_as_numbers(rows_of(table), table)
+    growth = grow(rows, table.n_classes, _rules(policy), threads=threads)
+    return with_complexity(ripen(growth, empty="parent", measure=MEASURES[policy.criterion]))
+
+
+def _rules(policy: Policy) -> Rules:
+    stop = policy.stopping
+    is_chi2 = policy.criterion is Criterion.CHI2
+    return Rules(
+        measure=MEASURES[policy.criterion],
         missing=policy.missing.value,
         by_ratio=policy.criterion is Criterion.GAIN_RATIO,
+        gated=policy.choose is Choose.AVERAGE_GAIN,
         binary=policy.branching is Branching.BINARY,
+        tolerance=1e-10,  # fractions of rows are sums of rounded shares: ties must not hang on their order
         mdl=False,
         midpoint=True,
         quinlan_sides=False,
         zero_ratio_wins=False,
-        gated=False,
-        tolerance=1e-10,  # fractions of rows are sums of rounded shares: ties must not hang on their order
         min_side=stop.min_leaf,
-        min_gain=stop.min_gain,
-        min_split=float("inf") if is_root_only else stop.min_split,
+        min_split=stop.min_split,
         min_impurity=stop.min_impurity,
-        max_depth=stop.max_depth or 0,
-        max_leaves=stop.max_leaves or 0,
+        min_gain=-math.log(stop.alpha) if is_chi2 and stop.alpha else stop.min_gain,
+        zero_gain=1e-12,
+        max_depth=-1 if stop.max_depth is None else stop.max_depth,
+        max_leaves=-1 if stop.max_leaves is None else stop.max_leaves,
     )
-    return ripen(grow(rows_of(table), table.n_classes, rules, threads=threads), empty="parent", measure=measure)
 
 
-def _refuse_what_it_cannot(policy: Policy) -> None:
-    wanted = f"branching={policy.branching.value!r} with missing={policy.missing.value!r}"
-    if policy.criterion not in _MEASURES:
-        raise ValueError(f"criterion={policy.criterion.value!r}: {wanted} knows {', '.join(c.value for c in _MEASURES)}")
-    if policy.missing.value not in MISSING:
-        raise ValueError(f"{wanted}: surrogates imitate two branches; use branching='binary', or missing='fractional'")
-    if policy.stopping.alpha is not None:
-        raise ValueError(f"alpha={policy.stopping.alpha}: {wanted} has no test of significance; use CHAIDClassifier")
+def _refuse(policy: Policy) -> None:
+    if policy.criterion not in MEASURES:
+        known = ", ".join(repr(c.value) for c in MEASURES)
+        raise ValueError(f"criterion={policy.criterion.value!r} cannot compare many branches; with 'multiway' give {known}")
+    if policy.missing not in ROADS:
+        known = ", ".join(repr(road.value) for road in ROADS)
+        raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")
+    if policy.stopping.alpha is not None and policy.criterion is not Criterion.CHI2:
+        raise ValueError("alpha with branching='multiway' needs criterion='chi2'")
+
+
+def _with_ranks_as_numbers(rows: Rows, table: Table) -> Rows:
+    """Ordinal columns are cut by rank: their codes as numbers."""
+    is_ordinal = [column.kind is Kind.ORDINAL for column in table.schema]
+    columns = [_as_numbers(codes) if o else codes for codes, o in zip(rows.columns, is_ordinal, strict=True)]
+    return msgspec.structs.replace(rows, columns=columns, levels=np.where(is_ordinal, 0, rows.levels).astype(np.int32))
+
+
+def _as_numbers(codes: np.ndarray) -> np.ndarray:
+    return np.where(codes < 0, np.nan, codes.astype(np.float64))

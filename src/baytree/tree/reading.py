@@ -104,7 +104,7 @@ def _ledger(tree: Tree, table: Table, row: int, path: list[int], answer: np.ndar
         lines.append(_line(tree, table, row, path[-1], answer - tree.value[path[-1]]))
     target = table.schema.target
     classes = target.classes if target and target.classes is not None else (target.name if target else "value",)
-    unit = "probability" if tree.n_classes else "mean"
+    unit = "probability" if tree.n_classes else "number"
     return Explanation(tuple(classes), tree.value[0].copy(), tuple(lines), answer, unit)
 
 

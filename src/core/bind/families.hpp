@@ -26,6 +26,8 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
 void bind_statistics(nb::module_& module);
 void bind_c45(nb::module_& module);
 void bind_tree(nb::module_& module);
+void bind_chaid(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_bayes(nb::module_& module);
+void bind_choose(nb::module_& module);
 void bind_linear(nb::module_& module);

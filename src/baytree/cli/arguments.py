@@ -1,0 +1,143 @@
+"""What was typed, checked and turned into tables, columns, parameters and models. A wrong word is a `UsageError`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import baytree as bt
+from baytree.cli.console import unknown
+
+if TYPE_CHECKING:
+    from baytree.files import Source
+    from baytree.predictor import Predictor
+
+MODELS = {
+    "nb": "NaiveBayesClassifier",
+    "id3": "ID3Classifier",
+    "c45": "C45Classifier",
+    "cart": "CARTClassifier",
+    "chaid": "CHAIDClassifier",
+    "tree": "DecisionTreeClassifier",
+    "cart-regressor": "CARTRegressor",
+    "tree-regressor": "DecisionTreeRegressor",
+    "lda": "LinearDiscriminantAnalysis",
+    "qda": "QuadraticDiscriminantAnalysis",
+    "logistic": "LogisticRegression",
+    "logistic-cv": "LogisticRegressionCV",
+}
+"""The models by their short names; those that this version has are offered."""
+
+
+def offered() -> list[str]:
+    """The short names of the models that this version has."""
+    return [short for short, name in MODELS.items() if name in bt.__all__]
+
+
+def source(table: str, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Source:
+    """The table that was named: a file, `-`, or a bundled table where there is no such file."""
+    from baytree import datasets, files
+
+    name = table.lower().replace("_", "-")
+    if name in datasets.names() and not Path(table).exists():
+        return files.in_memory(name, datasets.load(name, as_="polars"))
+    try:
+        return files.source(table, text=text, numbers=numbers)
+    except files.PathError as error:
+        near = [] if Path(table).exists() else get_close_matches(name, datasets.names(), 1)
+        hint = f"; did you mean the bundled table {near[0]!r}?" if near else ""
+        raise click.UsageError(f"{error}{hint}") from None
+
+
+def columns(names: Iterable[str], table: Source) -> None:
+    """Refuse names that are not columns of the table."""
+    for name in names:
+        if name not in table.columns:
+            raise click.UsageError(f"{table.name}: {unknown('column', name, table.columns)}")
+
+
+def declared(nominal: Iterable[str], ordinal: Iterable[str], text: Iterable[str]) -> dict[str, Any]:
+    """The schema that the options declare.
+
+    >>> declared(["zip"], ["size=S<M<L"], ["review"])
+    {'zip': 'nominal', 'size': ['S', 'M', 'L'], 'review': 'text'}
+    """
+    kinds: dict[str, Any] = dict.fromkeys(nominal, "nominal")
+    for order in ordinal:
+        name, given, levels = order.partition("=")
+        if not given or "<" not in levels:
+            raise click.UsageError(f'--ordinal {order!r}: name the levels in order, as in --ordinal "size=S<M<L"')
+        kinds[name.strip()] = [level.strip() for level in levels.split("<")]
+    return kinds | dict.fromkeys(text, "text")
+
+
+def estimator(short: str, params: Iterable[str], schema: Mapping[str, Any]) -> Any:
+    """The model of that short name, with the parameters that were given as name=value."""
+    if short not in offered():
+        raise click.UsageError(unknown("model", short, offered()))
+    kind = getattr(bt, MODELS[short])
+    values = dict(_parameter(param) for param in params)
+    known = [name for name in inspect.signature(kind).parameters if name != "schema"]
+    for name in values:
+        if name not in known:
+            raise click.UsageError(f"model {short!r}: {unknown('parameter', name, known)}")
+    return kind(**values, schema=dict(schema) or None)
+
+
+def predictor(path: Path) -> Predictor:
+    """What a model file needs to answer; scikit-learn stays asleep."""
+    from baytree.storage import read_predictor
+
+    return read_predictor(_model_file(path))
+
+
+def learnt(path: Path) -> Any:
+    """The estimator in a model file, which can go on learning."""
+    return bt.load(_model_file(path))
+
+
+def source_for(model: Predictor, table: str) -> Source:
+    """The table, its columns read as the types that the model was trained with."""
+    from baytree.table import Kind
+
+    schema = model.schema
+    levels = {column.name: column.levels for column in schema.columns}
+    levels |= {schema.target.name: schema.target.classes or ()} if schema.target else {}
+    words = [name for name, known in levels.items() if known and isinstance(known[0], str)]
+    numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC and not column.unit]
+    if schema.target and schema.target.classes is None:
+        numbers.append(schema.target.name)
+    found = source(table, text=words, numbers=numbers)
+    columns(schema.names, found)
+    return found
+
+
+def _model_file(path: Path) -> Path:
+    if path.exists():
+        return path
+    near = sorted(file.name for file in path.parent.glob("*.baytree")) if path.parent.is_dir() else []
+    raise click.UsageError(unknown("model file", str(path), near))
+
+
+def _parameter(given: str) -> tuple[str, Any]:
+    name, sign, value = given.partition("=")
+    if not sign:
+        raise click.UsageError(f"--param {given!r}: give name=value, as in --param alpha=0.5")
+    return name.strip().replace("-", "_"), _value(value.strip())
+
+
+def _value(word: str) -> Any:
+    """A number, true, false, none or any JSON; what is none of these is a word."""
+    plain = {"none": None, "null": None, "true": True, "false": False}
+    if word.lower() in plain:
+        return plain[word.lower()]
+    try:
+        return json.loads(word)
+    except json.JSONDecodeError:
+        return word

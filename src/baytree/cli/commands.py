@@ -1,0 +1,220 @@
+"""The commands, each a few lines between what was typed and what is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import baytree as bt
+from baytree.cli import arguments
+from baytree.cli.console import Commands, progress, say, unknown
+from baytree.terminal import aligned, escaped
+
+EXPLAINED = 3  # rows, where none is asked for
+
+_Model = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+_Table = click.argument("table", metavar="TABLE")
+_Output = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(bt.__version__, prog_name="baytree")
+def main() -> None:
+    """Classifiers that a person can read.
+
+    TABLE is a CSV, TSV, Parquet, NDJSON or Excel file, - for CSV on standard input, or the name of a bundled table
+    (see baytree datasets).
+
+    \b
+    Examples:
+      baytree fit titanic --target survived -o m.baytree
+      baytree show m.baytree
+      baytree predict m.baytree new.csv --proba -o answers.csv
+      baytree explain m.baytree new.csv --row 3
+    """
+
+
+@main.command(short_help="Learn to predict a column of a table.")
+@_Table
+@click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
+@click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(arguments.offered()) + ".")
+@click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the model.")
+@click.option("--nominal", multiple=True, metavar="COLUMN", help="Numbers that are only codes.")
+@click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order.")
+@click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words.")
+@click.option("--weight", metavar="COLUMN", help="How much each row counts.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out.")
+@_Output
+def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
+    """Learn to predict a column of TABLE.
+
+    Without -o the model is printed; with it the model is saved, and the schema is printed to be checked.
+
+    \b
+    Examples:
+      baytree fit play-tennis --target PlayTennis
+      baytree fit people.csv --target income --nominal zip -o m.baytree
+      baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
+    """
+    from baytree import streams
+
+    schema = arguments.declared(options["nominal"], options["ordinal"], options["text"])
+    estimator = arguments.estimator(model, param, schema)
+    lesson = streams.Lesson(target, options["weight"], options["drop"])
+    weights = [lesson.weight] if lesson.weight else []
+    source = arguments.source(table, text=schema, numbers=weights)
+    arguments.columns([target, *schema, *weights, *lesson.drop], source)
+    with progress(source.size, "learning") as done:
+        learnt = streams.learn(estimator, source, lesson, done)
+    if output is None:
+        click.echo(escaped(str(learnt), keep="\n"))
+        return
+    bt.save(learnt, output)
+    say(f"{learnt.schema_}\n\nsaved to {output}")
+
+
+@main.command(short_help="Predict each row of a table.")
+@_Model
+@_Table
+@click.option("--proba", is_flag=True, help="Also the probability of each class.")
+@_Output
+def predict(model: Path, table: str, proba: bool, output: Path | None) -> None:
+    """Predict each row of TABLE, as CSV on standard output or in a file.
+
+    \b
+    Examples:
+      baytree predict m.baytree new.csv
+      baytree predict m.baytree new.csv --proba -o answers.csv
+      cat new.csv | baytree predict m.baytree -
+    """
+    from baytree import streams
+    from baytree.cli import sheet
+
+    predictor = arguments.predictor(model)
+    if proba and streams.target_of(predictor).classes is None:
+        raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
+    source = arguments.source_for(predictor, table)
+    with sheet.written(output) as write, progress(source.size, "predicting") as done:
+        for columns in streams.answers(predictor, source, proba, done):
+            write(columns)
+    if output:
+        say(f"saved to {output}")
+
+
+@main.command(short_help="Print a model in words.")
+@_Model
+@click.option("--schema", is_flag=True, help="Only the columns, their kinds and levels.")
+def show(model: Path, schema: bool) -> None:
+    """Print a model in words.
+
+    \b
+    Examples:
+      baytree show m.baytree
+      baytree show m.baytree --schema
+    """
+    predictor = arguments.predictor(model)
+    click.echo(escaped(str(predictor.schema) if schema else predictor.describe(), keep="\n"))
+
+
+@main.command(short_help="Say why rows get their answers.")
+@_Model
+@_Table
+@click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Which row; the first is 1.")
+def explain(model: Path, table: str, row: tuple[int, ...]) -> None:
+    """Say why rows of TABLE get their answers: what each column adds for and against.
+
+    \b
+    Examples:
+      baytree explain m.baytree new.csv
+      baytree explain m.baytree new.csv --row 3 --row 17
+    """
+    from baytree import streams
+
+    predictor = arguments.predictor(model)
+    found = streams.rows(arguments.source_for(predictor, table), row or range(1, EXPLAINED + 1))
+    absent = sorted(set(row) - set(found))
+    if absent:
+        raise click.UsageError(f"{table} has no row {absent[0]:,}")
+    for at in sorted(found):
+        why = str(predictor.explain(found[at])[0])
+        click.echo(click.style(f"row {at:,}: ", bold=True) + escaped(why, keep="\n") + "\n")
+
+
+@main.command(short_help="Say how well a model predicts a table.")
+@_Model
+@_Table
+def evaluate(model: Path, table: str) -> None:
+    """Say how well a model predicts TABLE, which must hold its target column.
+
+    \b
+    Example:
+      baytree evaluate m.baytree held-out.csv
+    """
+    from baytree import streams
+    from baytree.cli import verdicts
+
+    predictor = arguments.predictor(model)
+    target = streams.target_of(predictor)
+    source = arguments.source_for(predictor, table)
+    arguments.columns([target.name], source)
+    with progress(source.size, "evaluating") as done:
+        count = streams.residuals if target.classes is None else streams.confusion
+        counted = count(predictor, source, done)
+    if not counted.n_rows:
+        raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
+    click.echo(verdicts.of(counted, [str(name) for name in target.classes or ()]))
+
+
+@main.command(short_help="Join models that learnt from different rows.")
+@click.argument("models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL...")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The new model.")
+def merge(models: tuple[Path, ...], output: Path) -> None:
+    """Join additive models: the result is as if one had seen the rows of all.
+
+    \b
+    Example:
+      baytree merge north.baytree south.baytree -o all.baytree
+    """
+    if len(models) < 2:
+        raise click.UsageError("name at least two models")
+    first, *others = [arguments.learnt(path) for path in models]
+    if not hasattr(first, "merge"):
+        raise click.UsageError(f"{models[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
+    for path, other in zip(models[1:], others, strict=True):
+        if type(other) is not type(first):
+            raise click.UsageError(f"{path} holds a {type(other).__name__}, not a {type(first).__name__}")
+        first = first.merge(other)
+    bt.save(first, output)
+    say(f"saved to {output}")
+
+
+@main.command(short_help="List, describe or write the bundled tables.")
+@click.argument("name", required=False)
+@_Output
+def datasets(name: str | None, output: Path | None) -> None:
+    """List the bundled tables, or describe one; with -o write it as CSV.
+
+    \b
+    Examples:
+      baytree datasets
+      baytree datasets titanic -o titanic.csv
+    """
+    from baytree import datasets as bundled
+
+    if name is None:
+        tables = [bundled.describe(each) for each in bundled.names()]
+        rows = [[each.name, each.rows, len(each.columns), each.target, each.terms] for each in tables]
+        click.echo(aligned(["name", "rows", "columns", "target", "terms"], rows))
+        return
+    if name.lower().replace("_", "-") not in bundled.names():
+        raise click.UsageError(unknown("data set", name, bundled.names()))
+    if output is None:
+        click.echo(str(bundled.describe(name)))
+        return
+    from baytree.cli import sheet
+
+    with sheet.written(output) as write:
+        write(bundled.load(name, as_="dict"))
+    say(f"saved to {output}")

@@ -1,0 +1,124 @@
+"""How the commands speak: errors in one sentence, notes and progress beside the results, help for misspelt words."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from baytree.terminal import escaped
+
+MOST_LISTED = 12  # names in a sentence
+LONG_WORK = 50 << 20  # bytes, from which on progress is shown
+
+
+class Commands(click.Group):
+    """A group of commands that answer a mistake with a sentence and an exit code, each with --quiet and --debug."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        cmd.params += [_switch("quiet", "-q", "Print only the result."), _switch("debug", None, "Show tracebacks.")]
+        super().add_command(cmd, name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with _notes(ctx):
+                return super().invoke(ctx)
+        except click.UsageError as error:
+            raise click.UsageError(escaped(error.format_message(), keep="\n"), error.ctx or ctx) from None
+        except KeyboardInterrupt:
+            raise Stopped("stopped") from None
+        except (click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except click.ClickException as error:
+            raise click.ClickException(escaped(error.format_message(), keep="\n")) from None
+        except Exception as error:
+            if ctx.meta.get("debug"):
+                raise
+            raise click.ClickException(escaped(_sentence(error), keep="\n")) from None
+
+
+class Stopped(click.ClickException):
+    """Ctrl-C: a word instead of a traceback, and the exit code that shells expect."""
+
+    exit_code = 130
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, file=file, err=file is None)
+
+
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """The sentence about a word that is not known, with the one that was probably meant.
+
+    >>> unknown("column", "agee", ["age", "sex"])
+    "there is no column 'agee'; did you mean 'age'?"
+    """
+    known = list(known)
+    near = get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
+    listed = ", ".join([*known[:MOST_LISTED], *(["..."] if len(known) > MOST_LISTED else [])])
+    hint = f"did you mean {near[0]!r}?" if near else f"there is {listed or 'none'}"
+    return f"there is no {what} {word!r}; {hint}"
+
+
+def say(text: str) -> None:
+    """A line about the work on standard error; nothing with --quiet."""
+    if not click.get_current_context().meta.get("quiet"):
+        click.echo(escaped(text, keep="\n"), err=True)
+
+
+@contextmanager
+def progress(size: int | None, label: str) -> Generator[Callable[[int], Any] | None]:
+    """What to call with the bytes done: a bar on standard error for long work on a terminal, else None."""
+    is_quiet = click.get_current_context().meta.get("quiet")
+    if is_quiet or size is None or size < LONG_WORK or not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
+        yield bar.update
+
+
+def _switch(name: str, short: str | None, text: str) -> click.Option:
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        ctx.meta[name] = ctx.meta.get(name) or value
+
+    names = [f"--{name}", *([short] if short else [])]
+    return click.Option(names, is_flag=True, is_eager=True, expose_value=False, callback=remember, help=text)
+
+
+@contextmanager
+def _notes(ctx: click.Context) -> Generator[None]:
+    """Warnings as notes on standard error, each said once."""
+    said = set()
+
+    def note(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in said and not ctx.meta.get("quiet"):
+            said.add(str(message))
+            click.echo(click.style("note: ", fg="yellow") + escaped(str(message)), err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = note
+        yield
+
+
+def _sentence(error: Exception) -> str:
+    match error:
+        case ModuleNotFoundError() if error.name:
+            return f"this needs {error.name}, which is not installed; pip install 'baytree[cli]'"
+        case OSError() if error.strerror:
+            return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        case MemoryError():
+            return "there is not enough memory for this table and this model"
+        case ValueError() | OSError() | ImportError() | OverflowError() | NotImplementedError():
+            return str(error) or type(error).__name__
+    first = (str(error).splitlines() or [""])[0]
+    return f"this should not happen ({type(error).__name__}: {first}); --debug shows where"

@@ -1,0 +1,42 @@
+"""How well a model did, in words and aligned numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from baytree.confusion import Confusion
+from baytree.residuals import Residuals
+from baytree.terminal import aligned, escaped
+
+
+def of(counted: Confusion | Residuals, classes: Sequence[str]) -> str:
+    """The scores of a classifier, by class and in all, or of a regression."""
+    return _of_numbers(counted) if isinstance(counted, Residuals) else _of_classes(counted, classes)
+
+
+def _of_numbers(counted: Residuals) -> str:
+    return "\n".join([
+        f"rows                    {counted.n_rows:,}",
+        f"R²                      {counted.explained:.4f}",
+        f"root mean square error  {counted.root_mean_square:.6g}",
+        f"mean absolute error     {counted.mean_absolute:.6g}",
+    ])  # fmt: skip
+
+
+def _of_classes(counted: Confusion, classes: Sequence[str]) -> str:
+    n_of_class = counted.counts.sum(axis=1).tolist()
+    scores = (classes, n_of_class, counted.precision.tolist(), counted.recall.tolist())
+    by_class = aligned(["class", "rows", "precision", "recall"], zip(*scores, strict=True))
+    cells = [[name, *row] for name, row in zip(classes, counted.counts.tolist(), strict=True)]
+    return "\n\n".join([_in_all(counted, classes), by_class, aligned(["is, predicted as", *map(escaped, classes)], cells)])
+
+
+def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
+    n, (low, high) = counted.n_rows, counted.interval
+    largest = int(counted.counts.sum(axis=1).argmax())
+    always = f"always {escaped(classes[largest])}: {counted.counts[largest].sum() / n:.4f}"
+    return "\n".join([
+        f"rows      {n:,}",
+        f"accuracy  {counted.accuracy:.4f}  (95% interval {low:.4f} to {high:.4f}; {always})",
+        f"log loss  {counted.log_loss / n:.4f}",
+    ])  # fmt: skip

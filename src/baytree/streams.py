@@ -1,0 +1,160 @@
+"""Learning from, and answering for, tables on disk: a batch at a time where the model allows it.
+
+An additive model sees each batch once and keeps only statistics, so a file may be larger than memory. The kinds of the
+columns are decided on the first batch (about 8 MB); classes and levels may still come with any later one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baytree import files
+from baytree.confusion import Confusion
+from baytree.residuals import Residuals
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from baytree.predictor import Predictor
+    from baytree.table import Target
+
+Progress = Callable[[int], Any]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What to learn: the column to predict, the column of weights, and the columns to leave alone."""
+
+    target: str
+    weight: str | None = None
+    drop: tuple[str, ...] = ()
+
+
+def learn(estimator: Any, source: files.Source, lesson: Lesson, progress: Progress | None = None) -> Any:
+    """The estimator fitted to a source: in batches where it is additive, else with the whole table in memory."""
+    work = _in_batches if hasattr(estimator, "partial_fit") else _at_once
+    return files.attempt(source, lambda source: work(estimator, source, lesson, progress))
+
+
+def answers(
+    model: Predictor, source: files.Source, with_probabilities: bool, progress: Progress | None = None
+) -> Iterator[dict[str, Any]]:
+    """For each batch its answers as columns: the prediction, and the probability of each class if asked for."""
+    classes = target_of(model).classes if with_probabilities else ()
+    for frame in source.batches(progress):
+        columns: dict[str, Any] = {"prediction": model.predict(frame).tolist()}
+        if classes:
+            columns |= dict(zip((f"P({name})" for name in classes), model.predict_proba(frame).T, strict=True))
+        yield columns
+
+
+def confusion(model: Predictor, source: files.Source, progress: Progress | None = None) -> Confusion:
+    """How a model fares on rows whose class is known; rows without one are passed over."""
+    n_classes = len(target_of(model).classes or ())
+    parts = (_confusion(model, frame) for frame in source.batches(progress))
+    return reduce(add, parts, Confusion(np.zeros((n_classes, n_classes), np.int64)))
+
+
+def target_of(model: Predictor) -> Target:
+    """What the model predicts."""
+    if model.schema.target is None:
+        raise ValueError(f"{model.name} has no target")
+    return model.schema.target
+
+
+def residuals(model: Predictor, source: files.Source, progress: Progress | None = None) -> Residuals:
+    """How far a model's numbers are from known ones; rows without one are passed over."""
+    return reduce(add, (_residuals(model, frame) for frame in source.batches(progress)), Residuals())
+
+
+def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
+    """The rows of these numbers, the first being 1, each as a frame of its own; the source is read no further."""
+    found, first, left = {}, 1, set(wanted)
+    for frame in source.batches():
+        here = {at for at in left if at < first + len(frame)}
+        found |= {at: frame.slice(at - first, 1) for at in here}
+        left, first = left - here, first + len(frame)
+        if not left:
+            break
+    return found
+
+
+def _in_batches(estimator: Any, source: files.Source, lesson: Lesson, progress: Progress | None) -> Any:
+    from sklearn.base import clone
+
+    learner, n_rows, n_kept = clone(estimator), 0, 0  # a contradiction of types starts again, with nothing learnt
+    for frame in source.batches(progress):
+        kept = _counted(frame, lesson, n_rows)
+        n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
+        if len(kept):
+            columns, weight = _split(kept, lesson)
+            learner.partial_fit(columns, lesson.target, sample_weight=weight)
+    _tell(source, lesson, n_rows, n_kept)
+    return learner
+
+
+def _at_once(estimator: Any, source: files.Source, lesson: Lesson, progress: Progress | None) -> Any:
+    import polars as pl
+
+    frame = pl.concat(source.batches(progress))
+    kept = _counted(frame, lesson, 0)
+    _tell(source, lesson, len(frame), len(kept))
+    columns, weight = _split(kept, lesson)
+    return estimator.fit(columns, lesson.target, sample_weight=weight)
+
+
+def _counted(frame: pl.DataFrame, lesson: Lesson, n_before: int) -> pl.DataFrame:
+    """The rows that count: with a label, and with a weight that is not zero."""
+    keep = frame[lesson.target].is_not_null()
+    if lesson.weight:
+        weight = frame[lesson.weight].fill_null(-1.0)
+        wrong = (weight < 0).arg_max() or 0
+        if weight[wrong] < 0:
+            place = f"column {lesson.weight!r}, row {n_before + wrong + 1:,}"
+            raise ValueError(f"{place}: a weight is a number that is not negative, not {frame[lesson.weight][wrong]!r}")
+        keep &= weight > 0
+    return frame if keep.all() else frame.filter(keep)
+
+
+def _split(frame: pl.DataFrame, lesson: Lesson) -> tuple[pl.DataFrame, np.ndarray | None]:
+    """The columns, with the target among them, and the weights."""
+    weight = frame[lesson.weight].to_numpy() if lesson.weight else None
+    return frame.drop([*lesson.drop, *([lesson.weight] if lesson.weight else [])]), weight
+
+
+def _tell(source: files.Source, lesson: Lesson, n_rows: int, n_kept: int) -> None:
+    if not n_rows:
+        raise ValueError(f"{source.name}: there is no row")
+    without = f"no value in the target column {lesson.target!r}" + (" or no weight" if lesson.weight else "")
+    if not n_kept:
+        raise ValueError(f"{source.name}: every row has {without}")
+    if n_kept < n_rows:
+        sentence = f"{source.name}: {n_rows - n_kept:,} of {n_rows:,} rows have {without}; they are left out"
+        warnings.warn(sentence, stacklevel=2)
+
+
+def _confusion(model: Predictor, frame: pl.DataFrame) -> Confusion:
+    target = target_of(model)
+    frame = frame.filter(frame[target.name].is_not_null())
+    labels = frame[target.name].to_list()
+    place = {label: code for code, label in enumerate(target.classes or ())}
+    new = next((label for label in labels if label not in place), None)
+    if new is not None:
+        raise ValueError(f"column {target.name!r}: class {new!r} was not seen in training; leave such rows out")
+    if not labels:
+        return Confusion(np.zeros((len(place), len(place)), np.int64))
+    truth, answer = ([place[label] for label in some] for some in (labels, model.predict(frame).tolist()))
+    return Confusion.of(np.array(truth), np.array(answer), model.predict_proba(frame))
+
+
+def _residuals(model: Predictor, frame: pl.DataFrame) -> Residuals:
+    name = target_of(model).name
+    frame = frame.filter(frame[name].is_not_null())
+    return Residuals.of(frame[name].to_numpy().astype(float), model.predict(frame)) if len(frame) else Residuals()

@@ -1,0 +1,233 @@
+"""CHAID: trees whose columns are judged by the significance of their merged groups."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.estimator import Classifier, Regressor
+from baytree.table import Table
+from baytree.tree.association import CLASS_TESTS
+from baytree.tree.chaid_growth import Growth, grow
+from baytree.tree.chaid_model import ChaidModel, Trial
+from baytree.tree.face import TreeFace
+from baytree.tree.merging import Rules
+from baytree.tree.nodes import nodes
+from baytree.tree.structure import Tree
+from baytree.tree.views import TreeReading
+
+
+class CHAID(TreeReading, TreeFace):
+    """What both CHAID estimators share: the rules of growth, and reading p-values."""
+
+    _accepts_infinite = True
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays; its tests read codes: of a numeric column those of its bins."""
+        check_is_fitted(self, "model_")
+        return self.model_.tree
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """One dict per node, depth first; the groups of a numeric column are its bins in words."""
+        return nodes(self.tree_, self.model_.bins.schema(self.schema_))
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The id of the leaf of each row: [n_rows]."""
+        check_is_fitted(self, "model_")
+        return self.model_.leaves(self._encoded(X))
+
+    def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
+        """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
+        return self._with_bins(super().prune(how, *args, **options))
+
+    def snip(self, node_id: int) -> Self:
+        """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
+        return self._with_bins(super().snip(node_id))
+
+    def _with_bins(self, smaller: Self) -> Self:
+        smaller.model_ = ChaidModel(smaller.model_, self.model_.bins)
+        return smaller
+
+    @property
+    def trace_(self) -> list[dict[str, Any]]:
+        """Every column at every node: its groups, p, Bonferroni's multiplier and the adjusted p; needs `trace=True`."""
+        schema = self.model_.bins.schema(self.schema_)
+        return [_in_words(trial, schema) for trial in self.model_.trials]
+
+    def _grown(self, table: Table, test: str) -> ChaidModel:
+        self._check()
+        rules = Rules(
+            test=test,
+            alpha_merge=float(self.alpha_merge),
+            alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
+            exhaustive=self.exhaustive,
+            min_leaf=float(self.min_leaf),
+            min_prob=float(self.min_prob),
+        )
+        growth = Growth(
+            rules=rules,
+            alpha_split=float(self.alpha_split),
+            min_split=float(self.min_split),
+            max_depth=self.max_depth,
+            bins=int(self.bins),
+        )
+        model = grow(table, growth)
+        return model if self.trace else msgspec.structs.replace(model, trials=())
+
+    def _check(self) -> None:
+        """Refuses parameters that make no sense."""
+        for name in ("alpha_merge", "alpha_split", "min_prob"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number from 0 to 1")
+        if self.alpha_resplit is not None and not 0 < self.alpha_resplit < self.alpha_merge:
+            raise ValueError(
+                f"alpha_resplit={self.alpha_resplit!r}: give a number above 0 and below alpha_merge={self.alpha_merge!r}, "
+                "or groups would part and merge for ever"
+            )
+        if self.exhaustive not in (False, True, "biggs", "ibm"):
+            raise ValueError(f"exhaustive={self.exhaustive!r}: give False, True ('biggs') or 'ibm'")
+        for name, least in (("min_split", 0), ("min_leaf", 0), ("bins", 2)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number that is at least {least}")
+        if self.max_depth is not None and not self.max_depth >= 0:
+            raise ValueError(f"max_depth={self.max_depth!r}: give None or a number that is not negative")
+
+
+class CHAIDClassifier(CHAID, Classifier):
+    """A classification tree by chi-squared automatic interaction detection (Kass 1980).
+
+    At each node the levels of each column merge while they do not differ in the classes, and the column with the smallest
+    p-value, adjusted for the number of ways to merge, splits the node into its groups.
+
+    Parameters
+    ----------
+    alpha_merge : two groups merge while their p-value is above this.
+    alpha_split : a node is split where the adjusted p-value is at most this.
+    alpha_resplit : a merged group of three or more levels parts again where two parts of it differ by at most this p-value;
+        None never parts.
+    exhaustive : merge down to two groups and keep the step with the smallest p-value (Biggs, de Ville and Suen 1991).
+        True or "biggs" counts the I(I²−1)/6 merges that are looked at, "ibm" takes I(I²−1)/2.
+    min_split : a node with less weight is a leaf.
+    min_leaf, min_prob : a group with less than min(⌈min_prob · n⌉, min_leaf) of the node's n must merge.
+    max_depth : the root has depth 0.
+    bins : a numeric column becomes so many ranks of similar weight; only neighbours merge.
+    test : "pearson", "likelihood_ratio", or "row_effects" for classes that are ordered.
+    trace : keep every column's groups and p-values at every node, in `trace_`.
+
+    Missing values are a level of their own in a nominal column. In an ordinal or numeric one they are a floating category,
+    which at the end joins the most similar group or stands alone, whichever has the smaller p-value. Where a node has seen
+    none, they take the branch with the most weight.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20})
+    >>> print(CHAIDClassifier().fit(frame, "play").export_text())
+    80 rows: yes (no 20, yes 60)
+    ├─ sky = c, s: yes (yes 60)
+    └─ sky = r: no (no 20)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_merge: float = 0.05,
+        alpha_split: float = 0.05,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | str = False,
+        min_split: float = 20,
+        min_leaf: float = 7,
+        min_prob: float = 0.01,
+        max_depth: int | None = None,
+        bins: int = 10,
+        test: str = "pearson",
+        trace: bool = False,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_merge = alpha_merge
+        self.alpha_split = alpha_split
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_prob = min_prob
+        self.max_depth = max_depth
+        self.bins = bins
+        self.test = test
+        self.trace = trace
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> ChaidModel:
+        if self.test not in CLASS_TESTS:
+            raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
+        return self._grown(table, self.test)
+
+
+class CHAIDRegressor(CHAID, Regressor):
+    """A regression tree by CHAID: groups are compared by the F test of their means.
+
+    The parameters are those of `CHAIDClassifier`, but for `test`.
+
+    >>> import numpy as np
+    >>> x = np.arange(100.0).reshape(-1, 1)
+    >>> CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2).predict([[10.0], [90.0]])
+    array([1.5, 3.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_merge: float = 0.05,
+        alpha_split: float = 0.05,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | str = False,
+        min_split: float = 20,
+        min_leaf: float = 7,
+        min_prob: float = 0.01,
+        max_depth: int | None = None,
+        bins: int = 10,
+        trace: bool = False,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_merge = alpha_merge
+        self.alpha_split = alpha_split
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_prob = min_prob
+        self.max_depth = max_depth
+        self.bins = bins
+        self.trace = trace
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> ChaidModel:
+        return self._grown(table, "mean")
+
+
+def _in_words(trial: Trial, schema: Any) -> dict[str, Any]:
+    column = schema.columns[trial.column]
+    groups = [[column.levels[code] for code in np.flatnonzero(trial.group_of == group)] for group in range(trial.n_groups)]
+    return {
+        "node": trial.node,
+        "column": column.name,
+        "groups": groups,
+        "missing": trial.floating if trial.floating >= 0 else None,
+        "p": exp(trial.log_p),
+        "multiplier": exp(min(trial.log_multiplier, 700.0)),
+        "adjusted_p": min(1.0, exp(min(trial.log_adjusted, 0.0))),
+        "log_p": trial.log_p,
+        "log_multiplier": trial.log_multiplier,
+        "log_adjusted_p": trial.log_adjusted,
+    }

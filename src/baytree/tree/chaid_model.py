@@ -1,0 +1,86 @@
+"""What CHAID has learnt: a tree over levels and bins."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.model import Explanation
+from baytree.table import Schema, Table
+from baytree.tree import reading
+from baytree.tree.bins import Bins
+from baytree.tree.structure import Tree
+
+
+class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):
+    """What became of a column at a node: its groups of codes and how significant they are, in natural logarithms."""
+
+    node: int
+    column: int
+    group_of: np.ndarray  # int32 [n_codes]
+    floating: int  # the group of missing values, −1 where the node has none
+    n_groups: int
+    log_p: float
+    log_multiplier: float
+    log_adjusted: float  # not cut at p = 1
+
+
+class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chaid"):
+    """A tree whose tests read codes: levels as they are, numbers by their bins."""
+
+    tree: Tree
+    bins: Bins
+    trials: tuple[Trial, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.tree.column.max(initial=-1) >= len(self.bins.is_cut):
+            raise ValueError("a CHAID tree tests a column that it does not have")
+        if np.any((self.tree.column >= 0) & (self.tree.levels == 0)):
+            raise ValueError("a CHAID tree has a test without groups")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error where the model does not fit the schema."""
+        self.bins.check(schema)
+        if self.tree.n_classes != len(schema.target.classes or ()):
+            raise ValueError("the tree and the schema have different classes")
+        n_levels, asked = self.bins.n_levels(schema), self.tree.column >= 0
+        if np.any(self.tree.levels[asked] != n_levels[self.tree.column[asked]]):
+            raise ValueError("a test of the tree does not fit the levels of its column")
+        for trial in self.trials:
+            if not 0 <= trial.column < len(n_levels) or trial.group_of.shape != (n_levels[trial.column],):
+                raise ValueError("a trial does not fit the levels of its column")
+
+    def leaves(self, table: Table) -> np.ndarray:
+        """int32 [n_rows]: the leaf of each row."""
+        return reading.leaves(self.tree, self._coded(table))
+
+    def probabilities(self, table: Table) -> np.ndarray:
+        """The class shares of each row's leaf: [n_rows, n_classes]."""
+        return self.tree.probabilities(self._coded(table))
+
+    def values(self, table: Table) -> np.ndarray:
+        """The mean of each row's leaf: [n_rows]."""
+        return self.tree.values(self._coded(table))
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """The way of each row, with its values as they came."""
+        explanations = self.tree.explain(self._coded(table))
+        return [_with_values(each, table, row) for row, each in enumerate(explanations)]
+
+    def describe(self, schema: Schema) -> str:
+        """The tree in words."""
+        from baytree.tree.text import export_text
+
+        return export_text(self.tree, schema, self.bins)
+
+    def _coded(self, table: Table) -> Table:
+        return self.bins.coded(table, set(self.tree.column.tolist()))
+
+
+def _with_values(explanation: Explanation, table: Table, row: int) -> Explanation:
+    place = {column.name: j for j, column in enumerate(table.schema.columns)}
+    lines = [
+        msgspec.structs.replace(line, value=table.schema[line.column].show(table.values[place[line.column]][row]))
+        for line in explanation.evidence
+    ]
+    return msgspec.structs.replace(explanation, evidence=tuple(lines))

@@ -1,0 +1,86 @@
+"""A tree as indented text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from baytree.table import Schema
+from baytree.tree.bins import Bins
+from baytree.tree.conditions import Branches
+from baytree.tree.structure import Tree
+from baytree.tree.words import number, quoted
+
+_MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
+_MOST_CLASSES = 8
+
+
+def export_text(
+    tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None, max_levels: int | None = 12
+) -> str:
+    """The tree, one line per node: its condition, its prediction and the weight of each class (or the mean).
+
+    Below `max_depth` only the number of nodes is told; of a long list of levels, `max_levels` names are.
+    """
+    return "\n".join(lines(tree, schema, bins, max_depth, max_levels))
+
+
+def lines(
+    tree: Tree, schema: Schema, bins: Bins | None = None, max_depth: int | None = None, max_levels: int | None = 12
+) -> Iterator[str]:
+    """The lines of the text, one after the other; memory does not grow with the depth."""
+    branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
+    waiting = [(0, 0, "", "", f"{int(tree.rows[0])} rows")]  # node, depth, bars before it, bars below it, words
+    while waiting:
+        node, depth, bars, below, words = waiting.pop()
+        yield f"{bars}{words}: {outcome.of(node)}"
+        if tree.column[node] < 0:
+            continue
+        if max_depth is not None and depth >= max_depth:
+            yield f"{below}└─ …"
+            continue
+        road = branches.missing_road(node)
+        if road:
+            yield f"{below}│  ({road})"
+        waiting += _children(tree, branches, node, depth, below, max_levels)
+
+
+class Outcome:
+    """What a node predicts, in words."""
+
+    def __init__(self, tree: Tree, schema: Schema) -> None:
+        self.tree = tree
+        target = schema.target
+        classes = target.classes if target and target.classes is not None else range(max(1, tree.n_classes))
+        self.classes = [quoted(label) for label in classes]
+
+    def of(self, node: int) -> str:
+        """The class and the weights of the classes that occur, or the mean and the weight."""
+        if not self.tree.n_classes:
+            return f"{self.tree.value[node, 0]:.6g} ({number(float(self.tree.weight[node]))} rows)"
+        return f"{self.classes[self.tree.prediction[node]]} ({self._counts(self.tree.counts[node])})"
+
+    def _counts(self, counts: np.ndarray) -> str:
+        occurs = np.flatnonzero(counts > 0)
+        largest = occurs[np.argsort(-counts[occurs], kind="stable")[:_MOST_CLASSES]]
+        shown = occurs if len(occurs) <= _MOST_CLASSES else largest
+        words = [f"{self.classes[c]} {number(float(counts[c]))}" for c in shown]
+        return ", ".join([*words, "…"] if len(shown) < len(occurs) else words) or "no rows"
+
+
+def _children(
+    tree: Tree, branches: Branches, node: int, depth: int, below: str, max_levels: int | None
+) -> list[tuple[int, int, str, str, str]]:
+    """The children of a node, the last one first, as they wait on the stack."""
+    first = int(tree.first[node])
+    told = [condition.show(branches.schema, max_levels) for condition in branches.of(node)]
+    rows = []
+    for branch, words in enumerate(told):
+        is_last = branch == len(told) - 1
+        if depth >= _MOST_BARS:
+            bars = under = f"{depth + 1:>7} "
+        else:
+            bars, under = below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")
+        rows.append((first + branch, depth + 1, bars, under, words))
+    return rows[::-1]

@@ -1,0 +1,76 @@
+// Upper tails of the χ² and F distributions as natural logarithms, so that p = 1e-400 is a number like any other.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace baytree {
+
+// log(e^a + e^b)
+inline double log_add(double a, double b) {
+  const double high = std::max(a, b), low = std::min(a, b);
+  return std::isinf(low) ? high : high + std::log1p(std::exp(low - high));
+}
+
+// log erfc(√x) for x >= 500, by the asymptotic series of the scaled function.
+inline double far_log_erfc(double x) {
+  const double u = 1 / (2 * x);
+  return -x + std::log1p(u * (-1 + u * (3 + u * (-15 + u * 105)))) - 0.5 * std::log(x * std::numbers::pi);
+}
+
+// log Q(a, x) for a = degrees / 2: a finite sum of positive terms e^{-x} x^k / Γ(k + 1), k = a - 1, a - 2, ..., and for
+// odd degrees erfc(√x). Terms far beyond the crest at k = x no longer count.
+inline double chi2_log_tail(double statistic, double degrees) {
+  if (degrees <= 0 || !(statistic > 0)) return 0;
+  const double x = statistic / 2, shape = degrees / 2, half = shape - std::floor(shape);
+  if (x < 500) {
+    double sum = half > 0 ? std::erfc(std::sqrt(x)) : 0;
+    double term = half > 0 ? std::exp(-x) * std::sqrt(x) * std::numbers::inv_sqrtpi * 2 : std::exp(-x);
+    for (double k = half; k < shape; ++k, term *= x / k) {
+      sum += term;
+      if (k > x && term < 1e-18 * sum) break;
+    }
+    return std::min(0.0, std::log(sum));
+  }
+  double sum = half > 0 ? far_log_erfc(x) : -std::numeric_limits<double>::infinity();
+  double term = -x + half * std::log(x) - std::lgamma(half + 1);
+  for (double k = half; k < shape; ++k, term += std::log(x / k)) {
+    sum = log_add(sum, term);
+    if (k > x && term < sum - 41) break;
+  }
+  return std::min(0.0, sum);
+}
+
+// The continued fraction of the incomplete beta function, by Lentz's method; quick for y < (a + 1) / (a + b + 2).
+inline double beta_fraction(double a, double b, double y) {
+  constexpr double tiny = 1e-300, precise = 1e-16;
+  const auto safe = [](double v) { return std::abs(v) < tiny ? tiny : v; };
+  double c = 1, d = 1 / safe(1 - (a + b) * y / (a + 1)), product = d;
+  for (int m = 1; m < 100000; ++m) {
+    const double even = m * (b - m) * y / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / safe(1 + even * d), c = safe(1 + even / c), product *= c * d;
+    const double odd = -(a + m) * (a + b + m) * y / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / safe(1 + odd * d), c = safe(1 + odd / c), product *= c * d;
+    if (std::abs(c * d - 1) < precise) break;
+  }
+  return product;
+}
+
+// log I_y(a, b), given both y and 1 - y, whichever of them is small.
+inline double log_beta_below(double a, double b, double y, double rest) {
+  const double front = a * std::log(y) + b * std::log(rest) + std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b);
+  return front - std::log(a) + std::log(beta_fraction(a, b, y));
+}
+
+// log P(F >= statistic)
+inline double f_log_tail(double statistic, double between, double within) {
+  if (!(between > 0) || !(within > 0) || !(statistic > 0)) return 0;
+  if (std::isinf(statistic)) return -std::numeric_limits<double>::infinity();
+  const double a = within / 2, b = between / 2, ratio = statistic * between / within;
+  const double y = 1 / (1 + ratio), rest = ratio / (1 + ratio);
+  if (y < (a + 1) / (a + b + 2)) return std::min(0.0, log_beta_below(a, b, y, rest));
+  return std::log1p(-std::min(1.0, std::exp(log_beta_below(b, a, rest, y))));
+}
+
+}  // namespace baytree
