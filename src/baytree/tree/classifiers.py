@@ -68,16 +68,15 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     are tried up to 12 levels, and above that levels are cut in the order of their first principal component
     (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
-    `branching="multiway"` gives every level a branch; `missing="fractional"` sends a row without a value down every
-    branch, and a binary test of levels is then one level against the rest.
+    `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
+    `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
+    test of levels is then one level against the rest.
 
     Parameters: `criterion` error, entropy, gini, gain_ratio, twoing, chi2 or likelihood_ratio; `missing` learned (the
     side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
     `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
     of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
     `trace=True` keeps in `trace_` what every column could have done at every node.
-    `branching` "multiway" gives a nominal column a branch for each level (criteria error, entropy, gini, gain_ratio and
-    chi2); `missing` may then also be fractional: down every branch, in the shares of the known rows.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
@@ -130,7 +129,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
             return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
-            raise ValueError("priors and costs need branching='binary' and whole rows: not missing='fractional'")
+            raise ValueError(
+                "priors and costs go with neither branching='multiway' nor missing='fractional'; give sample weights instead"
+            )
         return grow_multiway(table, policy, thread_count(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:

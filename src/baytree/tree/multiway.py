@@ -24,7 +24,7 @@ ROADS = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 
 
 def grow_multiway(table: Table, policy: Policy, threads: int = 1) -> Tree:
-    """The tree of a policy in which nominal columns have a branch for each level.
+    """The tree of a policy in which nominal columns have a branch for each level (binary: one level against the rest).
 
     Numbers and ranks are cut in two, and may be cut again; a nominal column is asked once on a path. At least two branches
     must hold `min_leaf`. The columns of a node compete on the gain of their known rows, times the known share; chi² by its
@@ -45,6 +45,7 @@ def _rules(policy: Policy) -> Rules:
         by_ratio=policy.criterion is Criterion.GAIN_RATIO,
         gated=policy.choose is Choose.AVERAGE_GAIN,
         binary=policy.branching is Branching.BINARY,
+        tolerance=1e-10,  # fractions of rows are sums of rounded shares: ties must not hang on their order
         mdl=False,
         midpoint=True,
         quinlan_sides=False,
