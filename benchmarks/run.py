@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["foundation"]
+MODULES = ["foundation", "choose"]
 
 
 def main(names: list[str]) -> None:

@@ -9,5 +9,6 @@ NB_MODULE(_core, module) {
   bind_chaid(module);
   bind_text(module);
   bind_bayes(module);
+  bind_choose(module);
   bind_linear(module);
 }

@@ -31,7 +31,7 @@ struct Rules {
   double min_gain = 0;            // a split must gain more than this per unit of all weight; for chi², −ln p
   double min_split = 0, min_impurity = 0;
   double total = 0;               // weight of all rows, the base of the many-levels rule
-  int64_t max_depth = 0, max_leaves = 0;  // 0 = no limit
+  int64_t max_depth = -1, max_leaves = -1;  // -1 = no limit
 
   bool greater(double a, double b) const { return tolerance > 0 ? a - b > tolerance : a > b; }
   bool reaches(double a, double b) const { return tolerance > 0 ? b - a < tolerance : a >= b; }

@@ -52,7 +52,7 @@ class FractionalGrower {
     if (count(0, root.cases)) wait_with_best_test(std::move(root));
     for (int64_t leaves = 1; !waiting_.empty();) {
       Pending next = take_next();
-      if (rules_.max_leaves > 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
+      if (rules_.max_leaves >= 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
       branch_out(next);
       leaves += tree_.node[next.id].branches - 1;
       alone_.poll();
@@ -81,7 +81,7 @@ class FractionalGrower {
   // Depth first; where leaves are rationed, the node whose test gains most.
   Pending take_next() {
     auto next = waiting_.end() - 1;
-    if (rules_.max_leaves > 0)
+    if (rules_.max_leaves >= 0)
       next = std::max_element(waiting_.begin(), waiting_.end(), [&](const Pending& a, const Pending& b) {
         return a.test.gain * tree_.node[a.id].weight < b.test.gain * tree_.node[b.id].weight;
       });
@@ -135,7 +135,7 @@ class FractionalGrower {
 
   // Looks for the best test of a node and keeps the node if there is one.
   void wait_with_best_test(Pending&& pending) {
-    if (rules_.max_depth > 0 && pending.depth >= rules_.max_depth) return;
+    if (rules_.max_depth >= 0 && pending.depth >= rules_.max_depth) return;
     const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
     const Situation<Real> at{rules_, xlog_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
     if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
@@ -158,7 +158,18 @@ class FractionalGrower {
     return cases.size() * from_.columns.size() >= kWorthAThread ? workers_ : alone_;
   }
 
+  // The best test of a column. Where missing values have a branch of their own, it counts.
   Candidate<Real> candidate(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
+    Candidate<Real> test = of_known_values(at, column, slots);
+    const GivenColumn& given = from_.columns[column];
+    const auto is_missing = [&](const Case<Real>& it) {
+      return given.is_numeric() ? std::isnan(given.value[it.row]) : given.code[it.row] < 0;
+    };
+    if (rules_.missing == MissingValues::category && std::any_of(at.cases.all.begin(), at.cases.all.end(), is_missing)) ++test.branches;
+    return test;
+  }
+
+  Candidate<Real> of_known_values(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
     const GivenColumn& given = from_.columns[column];
     if (given.is_numeric()) {
       const auto stripe = static_cast<size_t>(from_.stripe[column]);
@@ -247,7 +258,7 @@ class FractionalGrower {
     if (rules_.missing == MissingValues::spread) return;
     const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
     if (rules_.missing == MissingValues::category && !is_needed) return;
-    if (rules_.missing == MissingValues::category) node.missing = node.branches++;
+    if (rules_.missing == MissingValues::category) node.missing = node.branches - 1;
     else node.missing = best_fitting_branch(static_cast<size_t>(node.branches), cases, direction);
     std::replace(direction.begin(), direction.end(), -1, node.missing);
   }

@@ -27,58 +27,52 @@ struct Levels {
 // Counts the levels of the rows. Few rows of many levels are sorted by level, so the cost follows the rows.
 template <Measure M> class LevelCounter {
  public:
-  void count(std::span<const uint32_t> tags, const ColumnView& column, const Target& target, const M& measure,
-             Levels& levels) {
+  // rows: (code, tag) of each row, in any order.
+  void count(std::span<const Entry> rows, int32_t n_levels, const Target& target, const M& measure, Levels& levels) {
     levels.width = measure.width(), levels.code.clear(), levels.statistic.clear();
-    if (tags.size() * 4 < size_t(column.levels)) by_sorting(tags, column, target, measure, levels);
-    else if (measure.is_plain_count()) by_counting(tags, column, target, levels);
-    else by_table(tags, column, target, measure, levels);
+    if (rows.size() * 4 < size_t(n_levels)) by_sorting(rows, measure, levels);
+    else if (measure.is_plain_count()) by_counting(rows, size_t(n_levels) + 1, target, levels);
+    else by_table(rows, size_t(n_levels) + 1, measure, levels);
   }
 
  private:
-  void by_table(std::span<const uint32_t> tags, const ColumnView& column, const Target& target, const M& measure,
-                Levels& levels) {
+  static size_t slot(Entry e) { return size_t(rank_of(e) + 1); }  // the rows without a value come first
+
+  void by_table(std::span<const Entry> rows, size_t slots, const M& measure, Levels& levels) {
     const size_t width = levels.width;
-    table_.assign((size_t(column.levels) + 1) * width, 0.0);
-    seen_.assign(size_t(column.levels) + 1, 0);
-    for (const uint32_t tag : tags) {
-      const auto slot = size_t(column.level(target.row(tag)) + 1);
-      measure.add(table_.data() + slot * width, tag);
-      seen_[slot] = 1;
-    }
-    for (size_t slot = 0; slot < seen_.size(); ++slot)
-      if (seen_[slot]) append(int32_t(slot) - 1, {table_.data() + slot * width, width}, levels);
+    table_.assign(slots * width, 0.0);
+    seen_.assign(slots, 0);
+    for (const Entry e : rows) measure.add(table_.data() + slot(e) * width, tag_of(e)), seen_[slot(e)] = 1;
+    for (size_t i = 0; i < slots; ++i)
+      if (seen_[i]) append(int32_t(i) - 1, {table_.data() + i * width, width}, levels);
   }
   // Rows that count 1 each: whole numbers, and two tables in turn, so that a row need not wait for the one before it.
-  void by_counting(std::span<const uint32_t> tags, const ColumnView& column, const Target& target, Levels& levels) {
-    const size_t classes = target.classes, cells = (size_t(column.levels) + 1) * classes;
+  void by_counting(std::span<const Entry> rows, size_t slots, const Target& target, Levels& levels) {
+    const size_t classes = target.classes, cells = slots * classes;
     counts_.assign(2 * cells, 0);
     uint32_t *even = counts_.data(), *odd = even + cells;
-    const auto cell = [&](uint32_t tag) {
-      return size_t(column.level(target.row(tag)) + 1) * classes + target.class_of(tag);
-    };
+    const auto cell = [&](Entry e) { return slot(e) * classes + target.class_of(tag_of(e)); };
     size_t i = 0;
-    for (; i + 1 < tags.size(); i += 2) ++even[cell(tags[i])], ++odd[cell(tags[i + 1])];
-    if (i < tags.size()) ++even[cell(tags[i])];
+    for (; i + 1 < rows.size(); i += 2) ++even[cell(rows[i])], ++odd[cell(rows[i + 1])];
+    if (i < rows.size()) ++even[cell(rows[i])];
     std::vector<double> statistic(classes + 1);
-    for (size_t slot = 0; slot * classes < cells; ++slot) {
+    for (size_t at = 0; at < slots; ++at) {
       double size = 0;
-      for (size_t k = 0; k < classes; ++k) size += statistic[k] = double(even[slot * classes + k]) + double(odd[slot * classes + k]);
+      for (size_t k = 0; k < classes; ++k) size += statistic[k] = double(even[at * classes + k]) + double(odd[at * classes + k]);
       statistic[classes] = size;
-      if (size > 0) append(int32_t(slot) - 1, statistic, levels);
+      if (size > 0) append(int32_t(at) - 1, statistic, levels);
     }
   }
-  void by_sorting(std::span<const uint32_t> tags, const ColumnView& column, const Target& target, const M& measure,
-                  Levels& levels) {
+  void by_sorting(std::span<const Entry> rows, const M& measure, Levels& levels) {
     order_.clear();
-    for (const uint32_t tag : tags) order_.push_back(uint64_t(column.level(target.row(tag)) + 1) << 32 | tag);
-    std::sort(order_.begin(), order_.end());
+    for (const Entry e : rows) order_.push_back(entry(rank_of(e) + 1, tag_of(e)));
+    std::ranges::sort(order_);
     std::vector<double> statistic(levels.width);
     for (size_t i = 0; i < order_.size();) {
       std::fill(statistic.begin(), statistic.end(), 0.0);
-      const uint32_t slot = rank_of(order_[i]);
-      for (; i < order_.size() && rank_of(order_[i]) == slot; ++i) measure.add(statistic.data(), tag_of(order_[i]));
-      append(int32_t(slot) - 1, statistic, levels);
+      const uint32_t at = rank_of(order_[i]);
+      for (; i < order_.size() && rank_of(order_[i]) == at; ++i) measure.add(statistic.data(), tag_of(order_[i]));
+      append(int32_t(at) - 1, statistic, levels);
     }
   }
   static void append(int32_t code, std::span<const double> statistic, Levels& levels) {

@@ -29,6 +29,7 @@ struct Target {
     return class_bits ? tag & ((1u << class_bits) - 1) : size_t(label[tag]);
   }
   double weight_of(uint32_t row) const { return weight ? weight[row] : 1.0; }
+  double size_of(uint32_t row) const { return counts_rows ? 1.0 : weight_of(row); }
 };
 
 // A worth, and the same as a fraction of whole numbers where the criterion and the weights allow it.

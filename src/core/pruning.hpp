@@ -86,7 +86,7 @@ class Complexities {
     std::ranges::stable_sort(order, {}, [&](size_t c) { return complexity[c]; });
     double gain = gain_of(at, order);
     for (const size_t c : order) {
-      if (!(gain > complexity[c])) continue;
+      if (!(gain > complexity[c]) || below_[c].splits == 0) continue;  // a leaf changes nothing
       below_[c] = {0, shape_.risk[c]};
       gain = gain_of(at, order);
     }

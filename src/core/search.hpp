@@ -87,6 +87,7 @@ class TwoClassScan {
   // `first` rows, `first_one` of class 1, are on the first side from the beginning.
   bool run(uint64_t first, uint64_t first_one, bool may_take_all, Split& best) const {
     const size_t end = known_.empty() ? 0 : known_.size() - (may_take_all ? 0 : 1);
+    if (n_ <= kSmall) return run_small(end, first, first_one, best);
     bound(end, first, first_one);
     if (blocks_.empty()) return false;
     const auto highest = size_t(std::ranges::max_element(blocks_, {}, &Block::top) - blocks_.begin());
@@ -102,6 +103,25 @@ class TwoClassScan {
 
  private:
   static constexpr size_t kBlock = 64;
+  static constexpr uint64_t kSmall = 8192;  // up to here cross products of fractions are 64-bit numbers: n^5 / 16 < 2^64
+
+  // Few rows: every cut as a fraction of whole numbers, at once.
+  bool run_small(size_t end, uint64_t first, uint64_t one, Split& best) const {
+    auto over = uint64_t(best.score.over), under = best.score.under;
+    bool is_improved = false;
+    for (size_t at = 0; at < end; ++at) {
+      one += known_[at] & 1;
+      const uint64_t l = first + at + 1, r = n_ - l;
+      if (l < least_ || (at + 1 < known_.size() && rank_of(known_[at]) == rank_of(known_[at + 1]))) continue;
+      if (r < least_) break;
+      const uint64_t l0 = l - one, r1 = of_one_ - one, r0 = r - r1;
+      const uint64_t worth = (one * one + l0 * l0) * r + (r1 * r1 + r0 * r0) * l, whole = l * r;
+      if (worth * under <= over * whole) continue;
+      over = worth, under = whole, best.last = uint32_t(at), is_improved = true;
+    }
+    if (is_improved) best.score = {double(over) / double(under) - parent_, over, under};
+    return is_improved;
+  }
 
   static unsigned __int128 squares(uint64_t size, uint64_t one) {
     const auto a = (unsigned __int128)(one), b = (unsigned __int128)(size - one);

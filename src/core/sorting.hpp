@@ -30,7 +30,7 @@ struct ColumnView {
   int32_t level(size_t row) const { return code[std::ptrdiff_t(row) * stride]; }
 };
 
-// One row of a sorted column: the rank of its value above, its tag (row and class) below.
+// One row of a column: above the rank of its value, or its level, below its tag (row and class).
 using Entry = uint64_t;
 constexpr uint32_t kMissing = 0xFFFFFFFFu;  // the rank of a missing value: after every number
 inline uint32_t rank_of(Entry e) { return uint32_t(e >> 32); }

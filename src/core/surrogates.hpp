@@ -57,19 +57,18 @@ inline Substitute judged(Substitute found, double score, const Sent& primary, co
 inline Substitute imitate_by_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target,
                                  std::span<const uint8_t> side, const Sent& primary, int style) {
   Sent both;
-  size_t rows = 0;
+  double rows = 0, below = 0;
   for (const Entry e : known) {
     const uint32_t row = target.row(tag_of(e));
     if (side[row] > 1) continue;
-    both.weight[side[row]] += target.weight_of(row), ++rows;
+    both.weight[side[row]] += target.weight_of(row), rows += target.size_of(row);
   }
   Substitute found;
   double best = both.most();
   Sent low;
-  size_t below = 0;
   for (size_t i = 0; i + 1 < known.size(); ++i) {
     const uint32_t row = target.row(tag_of(known[i]));
-    if (side[row] <= 1) low.weight[side[row]] += target.weight_of(row), ++below;
+    if (side[row] <= 1) low.weight[side[row]] += target.weight_of(row), below += target.size_of(row);
     if (rank_of(known[i]) == rank_of(known[i + 1]) || below < 2) continue;
     if (rows - below < 2) break;
     const double straight = low.weight[0] + (both.weight[1] - low.weight[1]);
@@ -90,7 +89,7 @@ inline Substitute imitate_by_level(std::span<const uint32_t> tags, const ColumnV
                                    bool needs_two_wrong) {
   struct Level {
     Sent sent;
-    size_t rows[2] = {0, 0};
+    double rows[2] = {0, 0};
   };
   std::vector<Level> level(size_t(view.levels));
   Sent both;
@@ -99,16 +98,17 @@ inline Substitute imitate_by_level(std::span<const uint32_t> tags, const ColumnV
     const int32_t code = view.level(row);
     if (side[row] > 1 || code < 0) continue;
     const double w = target.weight_of(row);
-    level[size_t(code)].sent.weight[side[row]] += w, ++level[size_t(code)].rows[side[row]];
+    level[size_t(code)].sent.weight[side[row]] += w, level[size_t(code)].rows[side[row]] += target.size_of(row);
     both.weight[side[row]] += w;
   }
-  Substitute found{.column = column};
+  Substitute found;
+  found.column = column;
   double score = 0;
-  size_t wrong = 0;
+  double wrong = 0;
   const bool is_first_heavier = both.weight[0] > both.weight[1];
   for (size_t c = 0; c < level.size(); ++c) {
     const auto& [sent, rows] = level[c];
-    if (rows[0] + rows[1] == 0) continue;
+    if (!(rows[0] + rows[1] > 0)) continue;
     const bool is_first = sent.weight[0] != sent.weight[1] ? sent.weight[0] > sent.weight[1] : is_first_heavier;
     found.group[!is_first].push_back(int32_t(c));
     score += sent.most(), wrong += rows[is_first];

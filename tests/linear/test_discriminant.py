@@ -126,7 +126,7 @@ def test_leave_one_out_equals_refitting_without_each_row(kind, covariance):
 def test_collinear_and_constant_columns_are_named_and_never_break_the_fit(kind):
     X, y = rows(4)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(twin=X[:, 0] * 2 + X[:, 1], same=7.0)
-    with pytest.warns(UserWarning, match="'same'.*constant"):
+    with pytest.warns(UserWarning, match=r"'same'.*constant"):
         model = kind().fit(frame, y)
     assert np.isfinite(model.predict_proba(frame)).all()
 
@@ -201,11 +201,13 @@ def test_samples_look_like_the_rows(kind):
 
 
 def test_text_is_refused_with_a_remedy():
-    with pytest.raises(ValueError, match="'note' is text.*LogisticRegression"):
+    with pytest.raises(ValueError, match=r"'note' is text.*LogisticRegression"):
         bt.LinearDiscriminantAnalysis(schema={"note": "text"}).fit({"note": ["a b", "b c", "c d"]}, ["x", "y", "x"])
 
 
-@pytest.mark.parametrize("wrong", [{"priors": {"nobody": 1.0}}, {"priors": [1.0]}, {"shrinkage": 2}, {"covariance": "robust"}])
+@pytest.mark.parametrize(
+    "wrong", [{"priors": {"nobody": 1.0}}, {"priors": [1.0]}, {"shrinkage": 2}, {"covariance": "robust"}]
+)
 def test_wrong_parameters_are_refused_by_name(wrong):
     X, y = rows(13)
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -99,10 +99,10 @@ def test_values_whose_sum_overflows_and_infinities_have_a_cut_between_them():
     assert bt.CARTClassifier(min_split=2, min_leaf=1, cp=0).fit(x[:, None], y).score(x[:, None], y) == 1.0
 
 
-@pytest.mark.parametrize("column", [[1e9 + i / 1e6 for i in range(40)], [i * 1e-9 for i in range(40)], [2**52 + i for i in range(40)]])
-def test_signals_that_float32_cannot_see_are_found(column):
-    y = (np.arange(40) % 8 < 4).astype(int)
-    assert bt.DecisionTreeClassifier().fit(np.array(column)[:, None], y).score(np.array(column)[:, None], y) == 1.0
+@pytest.mark.parametrize(("offset", "step"), [(1e9, 1e-6), (0.0, 1e-9), (2.0**52, 1.0), (1e-300, 1e-305)])
+def test_signals_that_float32_cannot_see_are_found(offset, step):
+    X, y = (offset + step * np.arange(40.0))[:, None], (np.arange(40) % 8 < 4).astype(int)
+    assert bt.DecisionTreeClassifier().fit(X, y).score(X, y) == 1.0
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import parts
-from ..estimator import AdditiveClassifier
-from ..table import Schema, Table
-from .events import EVENTS, TOGETHER, Estimation, default_event
-from .model import Group, NaiveBayes, Seen, refusing_infinite
+from ..table import Column, Schema
+from .base import BayesClassifier, given_prior
+from .conventions import CONVENTIONS, Convention
+from .estimation import Estimation, Group
+from .events import NUMERIC, TOGETHER, default_event, event_of
 
 
-class NaiveBayesClassifier(AdditiveClassifier):
+class NaiveBayesClassifier(BayesClassifier):
     """Naive Bayes on a raw table: an event model per column, missing values marginalised exactly.
 
     Parameters
@@ -22,12 +22,19 @@ class NaiveBayesClassifier(AdditiveClassifier):
         The event model of a column, such as ``{"age": "gaussian"}``; other columns follow their kind.
     estimate : {"bayes", "map", "mle"}
         ``bayes`` is the posterior predictive, ``map`` the posterior's mode, ``mle`` the plain frequencies.
-    numeric : {"gaussian"}
-        The event of numeric columns that `events` does not name.
+    numeric : {"gaussian", "kernel", "discretized"}
+        The event of numeric columns that `events` does not name: normal densities, kernel densities, or bins between
+        cuts that pay for their description.
     alpha : float
         Pseudo-counts of the prior; ``alpha=1`` with ``estimate="bayes"`` is Laplace's rule.
+    priors : dict of column name to prior, optional
+        A column's own prior: ``{"m0": 40, "k0": 1, "a0": 2, "b0": 50}`` (Normal–Inverse-Gamma) for a gaussian column,
+        pseudo-counts of levels (``{"red": 2}``, or one number for all) for a categorical one, and for the classes under
+        the name of the target.
     class_prior : array or dict, optional
         The probabilities of the classes, instead of their shares in training.
+    conventions : {"sklearn", "e1071", "weka"}, optional
+        The rules of another program, digit for digit; `estimate` is then that program's own.
     schema, unseen, n_jobs :
         As for every estimator: declared kinds, what to do with new levels, threads.
 
@@ -40,15 +47,15 @@ class NaiveBayesClassifier(AdditiveClassifier):
     ['yes', 'no']
     """
 
-    _accepts_infinite = True  # at the door: the kernels refuse infinities as they read, which saves a read of the table
-
     def __init__(
         self,
         events: dict | None = None,
         estimate: str = "bayes",
         numeric: str = "gaussian",
         alpha: float = 1.0,
+        priors: dict | None = None,
         class_prior: Any = None,
+        conventions: str | None = None,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -57,19 +64,12 @@ class NaiveBayesClassifier(AdditiveClassifier):
         self.estimate = estimate
         self.numeric = numeric
         self.alpha = alpha
+        self.priors = priors
         self.class_prior = class_prior
+        self.conventions = conventions
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
-
-    def _observe(self, table: Table) -> Seen:
-        groups = self._groups(table.schema)
-        with refusing_infinite(table):
-            return parts.of(table, self.n_jobs).map(lambda part: Seen.of(part, groups)).sum()
-
-    def _derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
-        estimation = self._estimation()
-        return NaiveBayes.derive(seen, schema, estimation, self._prior(schema))
 
     def _groups(self, schema: Schema) -> list[Group]:
         """Columns by event, in order; the columns of some events are looked at together."""
@@ -83,11 +83,18 @@ class NaiveBayesClassifier(AdditiveClassifier):
                 groups.append(Group(event, (j,)))
         return [Group(event, tuple(columns)) for event, columns in together.items()] + groups
 
-    def _event(self, column: Any) -> str:
+    def _event(self, column: Column) -> str:
+        if self.numeric not in NUMERIC:
+            raise ValueError(f"numeric={self.numeric!r}: give one of {', '.join(NUMERIC)}")
         event = (self.events or {}).get(column.name) or default_event(column, self.numeric)
-        if event not in EVENTS:
-            raise ValueError(f"column {column.name!r}: no event {event!r}; the events are {', '.join(EVENTS)}")
-        return event
+        return event_of(column, event, self._convention().events)
+
+    def _convention(self) -> Convention:
+        if self.conventions is None:
+            return Convention()
+        if self.conventions not in CONVENTIONS:
+            raise ValueError(f"conventions={self.conventions!r}: give {', '.join(map(repr, CONVENTIONS))} or None")
+        return CONVENTIONS[self.conventions]
 
     def _estimation(self) -> Estimation:
         if self.estimate not in ("mle", "map", "bayes"):
@@ -95,16 +102,9 @@ class NaiveBayesClassifier(AdditiveClassifier):
         alpha = float(self.alpha)
         if not (np.isfinite(alpha) and alpha >= 0):
             raise ValueError(f"alpha={self.alpha!r}: give a finite number that is not negative")
-        return Estimation(self.estimate, alpha)
+        convention = self._convention()
+        estimate = self.estimate if self.conventions is None else "bayes"
+        return Estimation(estimate, max(alpha, convention.least_alpha), convention.class_alpha, self.priors or {})
 
     def _prior(self, schema: Schema) -> np.ndarray | None:
-        if self.class_prior is None:
-            return None
-        classes = schema.classes
-        given = self.class_prior
-        if isinstance(given, dict):
-            given = [given.get(label, 0.0) for label in classes]
-        prior = np.asarray(given, dtype=np.float64)
-        if prior.shape != (len(classes),) or not (np.isfinite(prior).all() and (prior >= 0).all()) or not prior.any():
-            raise ValueError(f"class_prior={self.class_prior!r}: give a probability for each of {list(classes)}")
-        return prior / prior.sum()
+        return given_prior(self.class_prior, "class_prior", schema)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from operator import add, sub
 from typing import Self
 
 import msgspec
 import numpy as np
 
+from .. import _core
 from ..model import Evidence, Explanation, softmax
 from ..parts import by_rows
-from ..statistics import Counts, Moments
-from ..table import Column, Schema, Table, Target, level_map, refuse_infinite
-from .events import EVENTS, Estimation, Likelihood, class_shares
-
-
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Columns that one event model looks at together."""
-
-    event: str
-    columns: tuple[int, ...]
+from ..statistics import Counts
+from ..table import Column, Schema, Table, Target, level_map
+from .documents import DocumentLikelihood, DocumentUrns
+from .estimation import Estimation, Group, class_shares, refusing_infinite
+from .events import EVENTS, Likelihood, Statistic
+from .words import Words
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):
@@ -29,14 +25,14 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
 
     groups: tuple[Group, ...]
     classes: Counts  # [n_classes + 1, 1]
-    statistics: tuple[Moments | Counts, ...]  # of the kind that the group's event keeps
+    statistics: tuple[Statistic, ...]  # of the kind that the group's event keeps
 
     @classmethod
     def of(cls, table: Table, groups: Sequence[Group]) -> Self:
         """The statistics of the rows of a table."""
         weight = None if table.is_unweighted else table.weight
         classes = Counts.of(table.label, np.zeros(len(table), np.int32), weight, table.n_classes, 1)
-        return cls(tuple(groups), classes, tuple(EVENTS[g.event].observe(table, g.columns) for g in groups))
+        return cls(tuple(groups), classes, tuple(EVENTS[g.event].observe(table, g) for g in groups))
 
     def __add__(self, other: Self) -> Self:
         sums = tuple(map(add, self.statistics, other.statistics))
@@ -66,14 +62,14 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         for group, statistic in zip(self.groups, self.statistics, strict=True):
             if group.event not in EVENTS or not group.columns or not set(group.columns) <= set(range(len(schema))):
                 raise ValueError(f"no event {group.event!r} looks at the columns {group.columns}")
-            EVENTS[group.event].check(statistic, group.columns, schema)
+            EVENTS[group.event].check(statistic, group, schema)
 
     def shrunk(self, schema: Schema) -> tuple[Schema, Self]:
         """Without the collected levels and classes that no row is left of."""
         target = _kept_classes(schema.target, self.classes.known()[:, 0])
         columns = list(schema.columns)
         for group, statistic in zip(self.groups, self.statistics, strict=True):
-            if isinstance(statistic, Counts):
+            if isinstance(statistic, (Counts, Words)):
                 columns[group.columns[0]] = _kept_levels(columns[group.columns[0]], statistic.known().sum(axis=1))
         smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
         return smaller, self.grown(schema, smaller)
@@ -94,9 +90,9 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
     @classmethod
     def derive(cls, seen: Seen, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
         """The model that follows from what was seen; `prior` replaces the classes' own shares."""
-        shares = class_shares(seen.classes, estimation) if prior is None else prior
+        shares = class_shares(seen.classes, schema, estimation) if prior is None else prior
         likelihoods = tuple(
-            EVENTS[group.event].derive(statistic, group.columns, schema, estimation)
+            EVENTS[group.event].derive(statistic, group, schema, estimation)
             for group, statistic in zip(seen.groups, seen.statistics, strict=True)
         )
         with np.errstate(divide="ignore"):
@@ -113,38 +109,62 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
 
     def scores(self, table: Table) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c): [n_rows, n_classes]."""
-        scores = np.tile(self.log_prior, (len(table), 1))
-        with refusing_infinite(table):
-            by_rows(table, lambda part, first, last: self._add(part, scores[first:last]))
-        return scores
+        scores = np.empty((len(table), len(self.log_prior)))
 
-    def _add(self, table: Table, scores: np.ndarray) -> None:
-        for likelihood in self.likelihoods:
-            likelihood.add_scores(table, scores)
+        def write(part: Table, first: int, last: int) -> None:
+            scores[first:last] = self._scored(part)
+
+        with refusing_infinite(table):
+            by_rows(table, write)
+        return scores
 
     def probabilities(self, table: Table) -> np.ndarray:
         """The posterior of each class; where every class is impossible, the prior."""
-        scores = self.scores(table)
-        impossible = np.isneginf(scores).all(axis=1)
-        scores[impossible] = self.log_prior
+        probabilities = np.empty((len(table), len(self.log_prior)))
+
+        def write(part: Table, first: int, last: int) -> None:
+            probabilities[first:last] = self._posterior(self._scored(part))
+
+        with refusing_infinite(table):
+            by_rows(table, write)
+        return probabilities
+
+    def choices(self, table: Table) -> np.ndarray:
+        """The code of the most probable class of each row; of equally probable ones the first."""
+        choices = np.empty(len(table), np.int32)
+
+        def write(part: Table, first: int, last: int) -> None:
+            scores, choice = self._scored(part), choices[first:last]
+            _core.choose_classes(scores, choice)
+            close = np.flatnonzero(choice < 0)
+            choice[close] = np.argmax(self._posterior(scores[close]), axis=1)
+
+        with refusing_infinite(table):
+            by_rows(table, write)
+        return choices
+
+    def _scored(self, table: Table) -> np.ndarray:
+        scores = np.tile(self.log_prior, (len(table), 1))
+        for likelihood in self.likelihoods:
+            likelihood.add_scores(table, scores)
+        return scores
+
+    def _posterior(self, scores: np.ndarray) -> np.ndarray:
+        scores[np.isneginf(scores).all(axis=1)] = self.log_prior
         return softmax(scores)
 
     def explain(self, table: Table) -> list[Explanation]:
         """Each column's log-likelihood in each class, in the order of the columns."""
-        effects: dict[int, np.ndarray] = {}
+        ledgers: dict[int, list[tuple[Evidence, ...]]] = {}
         for likelihood in self.likelihoods:
-            effects.update(zip(likelihood.columns, likelihood.effects(table), strict=True))
-        order = sorted(effects)
+            ledgers.update(_ledgers(likelihood, table))
         probability = self.probabilities(table)
-        names = [table.schema.columns[j] for j in order]
+        order = sorted(ledgers)
         return [
             Explanation(
                 table.schema.classes,
                 self.log_prior,
-                tuple(
-                    Evidence(column.name, column.show(table.values[j][row]), effects[j][row])
-                    for column, j in zip(names, order, strict=True)
-                ),
+                tuple(line for j in order for line in ledgers[j][row]),
                 probability[row],
                 "log-likelihood",
             )
@@ -160,20 +180,21 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         return _aligned([("", classes), *lines], f"naive Bayes for {schema.target.name}")
 
 
-@contextmanager
-def refusing_infinite(table: Table) -> Iterator[None]:
-    """Names the place where a kernel met an infinite number."""
-    try:
-        yield
-    except ValueError:
-        refuse_infinite(table.schema, table.values)
-        raise
+def _ledgers(likelihood: Likelihood, table: Table) -> dict[int, list[tuple[Evidence, ...]]]:
+    """For each column of a likelihood the lines of each row: one line, or for a text column one for each telling word."""
+    if isinstance(likelihood, (DocumentLikelihood, DocumentUrns)):
+        return {likelihood.column: likelihood.evidence(table)}
+    ledgers = {}
+    for j, effect in zip(likelihood.columns, likelihood.effects(table), strict=True):
+        column, values = table.schema.columns[j], table.values[j]
+        ledgers[j] = [(Evidence(column.name, column.show(values[row]), effect[row]),) for row in range(len(table))]
+    return ledgers
 
 
-def _recoded(statistic: Moments | Counts, levels: list[np.ndarray], classes: np.ndarray) -> Moments | Counts:
-    if isinstance(statistic, Moments):
-        return statistic.recoded(classes)
-    return statistic.recoded(levels[0], classes)
+def _recoded(statistic: Statistic, levels: list[np.ndarray], classes: np.ndarray) -> Statistic:
+    if isinstance(statistic, (Counts, Words)):
+        return statistic.recoded(levels[0], classes)
+    return statistic.recoded(classes)
 
 
 def _kept_levels(column: Column, weight: np.ndarray) -> Column:

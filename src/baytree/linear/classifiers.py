@@ -19,6 +19,7 @@ from .model import LinearDiscriminant, QuadraticDiscriminant
 from .sampling import sample
 from .scatter import Scatter
 from .shrinkage import ledoit_wolf, oas
+from .threads import one_blas_thread
 
 
 class _Discriminant(AdditiveClassifier):
@@ -38,7 +39,8 @@ class _Discriminant(AdditiveClassifier):
         seen = self._observe(table)
         pooled = pool(seen, self._choice(seen, table.schema, np.zeros(1)), table.schema.columns)
         amount = ledoit_wolf(table, pooled, by_class=not self._pooled)
-        model = self._rule(seen, table.schema, self._choice(seen, table.schema, amount))
+        with one_blas_thread():
+            model = self._rule(seen, table.schema, self._choice(seen, table.schema, amount))
         self._settle(table.schema, model, frame)
         self.seen_ = seen
         return self
@@ -64,7 +66,8 @@ class _Discriminant(AdditiveClassifier):
         return Scatter.of(table, self._pooled)
 
     def _derive(self, seen: Scatter, schema: Schema) -> Any:
-        return self._rule(seen, schema, self._choice(seen, schema))
+        with one_blas_thread():
+            return self._rule(seen, schema, self._choice(seen, schema))
 
     def _choice(self, seen: Scatter, schema: Schema, amount: np.ndarray | None = None) -> Choice:
         checks.one_of("covariance", self.covariance, ("unbiased", "mle"))

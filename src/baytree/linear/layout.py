@@ -127,7 +127,9 @@ def gaps_of(table: Table) -> np.ndarray:
     found = np.zeros(whole.shape[1], bool)
     for first in range(0, len(whole), _ROWS):  # column by column, each would read the whole matrix again
         block = whole[first : first + _ROWS]
-        if not np.isfinite(block.sum()):  # a finite sum tells at once that nothing is missing
+        with np.errstate(over="ignore"):
+            is_complete = np.isfinite(block.sum())  # a finite sum tells at once that nothing is missing
+        if not is_complete:
             if np.isinf(block).any():
                 refuse_infinite(table.schema, table.values)
             found |= np.isnan(block).any(axis=0)

@@ -14,6 +14,7 @@ from .threads import chunks, in_order
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
 _ROWS = 1024
+_TINY = 1e-140  # below it, squares leave the range of doubles
 
 
 def learn_design(
@@ -93,29 +94,53 @@ def _moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation (divisor n) of each feature, a block of rows at a time."""
     if isinstance(table.values, SparseColumns) and (layout.level == VALUE).all() and not gaps_of(table).any():
         return _sparse_moments(table, layout)
-    whole = layout.view(table)
     pivot = _pivot(table, layout)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, spread = _moments_in(table, layout, pivot, np.ones(len(layout)))
+    unsafe = ~np.isfinite(spread) | ((spread < _TINY) & (layout.level == VALUE))
+    if unsafe.any():  # squares left the range of doubles, or the column is constant
+        mean, spread = _moments_in(table, layout, pivot, np.where(unsafe, _units(table, layout, pivot), 1.0))
+    return mean, spread
+
+
+def _moments_in(table: Table, layout: Layout, pivot: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation, with squares taken of (value − pivot) / unit."""
+    whole = layout.view(table)
+
     def part(rows: slice) -> tuple[list, list, list]:
-        return _block_moments(table, layout, whole, pivot, rows)
+        return _block_moments(table, layout, whole, (pivot, unit), rows)
 
     parts = zip(*in_order(part, chunks(len(table))), strict=True)
     totals, means, squares = (list(chain.from_iterable(lists)) for lists in parts)
     share = np.array(totals) / np.sum(totals)
     mean = share @ np.array(means)
     variance = np.sum(squares, axis=0) / np.sum(totals) + share @ np.square(means - mean)
-    return pivot + mean, np.sqrt(variance)
+    return pivot + unit * mean, unit * np.sqrt(variance)
+
+
+def _units(table: Table, layout: Layout, pivot: np.ndarray) -> np.ndarray:
+    """The power of two above each feature's largest distance from its pivot; 1 where there is none."""
+    largest = np.zeros(len(layout))
+    for first in range(0, len(table), _ROWS):
+        x = layout.matrix(table, slice(first, min(first + _ROWS, len(table))))
+        largest = np.maximum(largest, np.abs(x / 4 - pivot / 4).max(axis=0))
+    exponent = np.clip(np.frexp(largest)[1] + 2, -1000, 1000).astype(np.float64)
+    return np.where(largest > 0, np.exp2(exponent), 1.0)
 
 
 def _block_moments(
-    table: Table, layout: Layout, whole: np.ndarray | None, pivot: np.ndarray, rows: slice
+    table: Table, layout: Layout, whole: np.ndarray | None, frame: tuple[np.ndarray, np.ndarray], rows: slice
 ) -> tuple[list, list, list]:
-    """Weight, mean and sum of squares about it, of each block of a run of rows."""
+    """Weight, mean and sum of squares about it, of each block of a run of rows, about a pivot and in a unit."""
+    pivot, unit = frame
+    is_plain = bool((unit == 1).all())
     totals, means, squares = [], [], []
     for first in range(rows.start, rows.stop, _ROWS):
         own = slice(first, min(first + _ROWS, rows.stop))
         weight = table.weight[own]
         total = weight.sum()
-        x = (whole[own] if whole is not None else layout.matrix(table, own)) - pivot
+        x = whole[own] if whole is not None else layout.matrix(table, own)
+        x = x - pivot if is_plain else x / unit - pivot / unit
         mean = weight @ x / total if total > 0 else np.zeros(len(layout))
         x -= mean
         totals.append(total)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..table import Table
+from ..table import SparseColumns, Table
 from .design import Design
 from .learn_design import learn_design
 from .model import NEVER, LinearModel, LogisticModel
@@ -57,6 +57,7 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     weight = table.weight * class_weight[table.label]
     table = msgspec.structs.replace(table, weight=weight)
     design = learn_design(table, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
+    design = design if options.standardize else _plain_if_sparse(table, design)
     present = np.flatnonzero(np.bincount(table.label, weight, minlength=table.n_classes) > 0)
     code = np.full(table.n_classes, 0, np.int32)
     code[present] = np.arange(len(present))
@@ -67,6 +68,14 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     if not options.standardize:
         price[:-1] = 1 / design.scale
     return Task(design, rows, present, table.n_classes, float(weight.sum()), price, above)
+
+
+def _plain_if_sparse(table: Table, design: Design) -> Design:
+    """A sparse matrix in its own units: rare columns in units of their spread would make the problem worse, not better."""
+    usual = (design.scale > 1e-6) & (design.scale < 1e6)
+    if not isinstance(table.values, SparseColumns) or not usual.all():
+        return design
+    return msgspec.structs.replace(design, scale=np.ones(len(design)))
 
 
 def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Penalty:
@@ -81,7 +90,7 @@ def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Pe
 
 def strength(task: Task, options: Options) -> float:
     """The user's λ, or 1 / (n · C)."""
-    return options.lambda_ if options.lambda_ is not None else 1 / (task.total * options.C)
+    return options.lambda_ if options.lambda_ is not None else 1 / task.total / options.C
 
 
 def strongest(task: Task, options: Options) -> float:

@@ -19,6 +19,7 @@ from .logistic import Options, Task, covariance_of, fit_task, model_of, one_agai
 from .model import LogisticModel
 from .objective import Fit
 from .path import fits_along, lambdas_to, path_of
+from .threads import one_blas_thread
 
 
 class _Logistic(Classifier):
@@ -151,11 +152,13 @@ class LogisticRegression(_Logistic):
         options = checks.options(self)
         n_path = checks.whole("path", self.path, least=0)
         table, frame = self._enter(X, y, sample_weight)
-        task = task_of(table, options, checks.class_weights(self.class_weight, table))
-        fits = self._fits(task, options)
-        _tell(fits, options)
-        path = _path(task, options, lambdas_to(task, options, n_path), table) if n_path else None
-        self._settle_logistic(table, frame, _model(task, options, fits), fits)
+        with one_blas_thread():
+            task = task_of(table, options, checks.class_weights(self.class_weight, table))
+            fits = self._fits(task, options)
+            model = _model(task, options, fits)
+            path = _path(task, options, lambdas_to(task, options, n_path), table) if n_path else None
+        _tell(fits, options, len(task.present))
+        self._settle_logistic(table, frame, model, fits)
         self._thetas = [fit.theta for fit in fits]
         if path is not None:
             self.path_ = path
@@ -241,17 +244,19 @@ class LogisticRegressionCV(_Logistic):
         options = checks.options(self)
         checks.one_of("rule", self.rule, ("min", "1se"))
         table, frame = self._enter(X, y, sample_weight)
-        task = task_of(table, options, checks.class_weights(self.class_weight, table))
-        lambdas = np.sort(1 / (task.total * checks.strengths(self.Cs)))[::-1]
-        curve = self._curve(task, options, lambdas, sample_weight)
-        at = curve.best if self.rule == "min" else curve.one_se
-        chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
-        fits = [fit_task(each, chosen, penalty_of(task, chosen)) for each in _tasks(task, chosen)]
-        _tell(fits, chosen)
-        path = _path(task, options, lambdas, table)
-        self._settle_logistic(table, frame, _model(task, chosen, fits), fits)
+        with one_blas_thread():
+            task = task_of(table, options, checks.class_weights(self.class_weight, table))
+            lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
+            curve = self._curve(task, options, lambdas, sample_weight)
+            at = curve.best if self.rule == "min" else curve.one_se
+            chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
+            fits = [fit_task(each, chosen, penalty_of(task, chosen)) for each in _tasks(task, chosen)]
+            model = _model(task, chosen, fits)
+            path = _path(task, options, lambdas, table)
+        _tell(fits, chosen, len(task.present))
+        self._settle_logistic(table, frame, model, fits)
         self.curve_, self.path_, self.lambda_ = curve, path, chosen.lambda_
-        self.C_ = float(1 / (task.total * chosen.lambda_))
+        self.C_ = float(1 / task.total / chosen.lambda_)
         return self
 
     def plot_curve(self, ax: Any = None) -> Any:
@@ -297,9 +302,9 @@ def _path(task: Task, options: Options, lambdas: np.ndarray, table: Table) -> An
     return path_of(task, options, lambdas, fits_along(task, options, lambdas), names)
 
 
-def _tell(fits: list[Fit], options: Options) -> None:
+def _tell(fits: list[Fit], options: Options, n_classes: int) -> None:
     """Say when the classes are separable, and when the optimum was not reached."""
-    if any(fit.is_separable for fit in fits):
+    if any(fit.is_separable for fit in fits) and n_classes > 1:
         warnings.warn(
             "the classes are separable by these columns: without a penalty no finite optimum exists, and coefficients stop "
             "only where the gradient vanishes; use penalty='l2'",

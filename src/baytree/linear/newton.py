@@ -12,6 +12,7 @@ from .objective import Aim, Fit, Penalty, value, violations
 from .rows import DenseRows, Slope
 
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
+_SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors
 _SWEEPS = 200  # at most, before the support is solved for directly: Ctrl-C is heard in between
 
 
@@ -75,6 +76,9 @@ def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
             return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass
+    if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
+        scaled[np.diag_indices_from(scaled)] += 1e-8
+        return cho_solve(cho_factor(scaled, lower=True), right / by_row) / by_row
     root, vector = np.linalg.eigh(scaled)
     kept = root > 1e-11 * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T

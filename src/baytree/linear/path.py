@@ -49,7 +49,7 @@ def path_of(task: Task, options: Options, lambdas: np.ndarray, fits: list[Fit], 
     raw = [model.in_original_units() for model in models]
     return Path(
         np.asarray(lambdas, np.float64),
-        1 / (task.total * np.asarray(lambdas, np.float64)),
+        1 / task.total / np.asarray(lambdas, np.float64),
         np.array([coefficient for coefficient, _ in raw]),
         np.array([intercept for _, intercept in raw]),
         np.array([model.weight for model in models]),

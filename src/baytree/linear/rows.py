@@ -6,6 +6,8 @@ constant 1. Weights sum to 1, so the loss is a mean. What rows say adds up over 
 
 from __future__ import annotations
 
+from itertools import product
+
 import msgspec
 import numpy as np
 
@@ -74,11 +76,6 @@ class DenseRows(msgspec.Struct, frozen=True):
         total = weight.sum()
         return np.append((weight @ self.x - total * self.centre) / self.scale, total)
 
-    def squares(self) -> np.ndarray:
-        """The mean square of each feature. [q]"""
-        mean, variance = self.moments()
-        return np.append(variance + mean**2, 1.0)
-
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each feature among the rows that count. [q − 1], [q − 1]"""
         mean = self.weight @ self.x
@@ -106,10 +103,10 @@ class DenseRows(msgspec.Struct, frozen=True):
         matrix[:-1, :-1] = np.diag(1 / self.scale)
         matrix[:-1, -1] = -self.centre / self.scale
         matrix[-1, -1] = 1.0
-        bend = raw.curvature
-        if bend is not None:
-            blocks = bend.reshape(self.k, self.q, self.k, self.q).transpose(0, 2, 1, 3)
-            bend = (matrix @ blocks @ matrix.T).transpose(0, 2, 1, 3).reshape(bend.shape)
+        bend = None if raw.curvature is None else np.empty_like(raw.curvature)
+        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
+        for one, other in product(edges, edges) if bend is not None else ():
+            bend[one, other] = matrix @ raw.curvature[one, other] @ matrix.T
         return Slope(raw.loss, raw.gradient @ matrix.T, bend)
 
     def _part(self, coefficient: np.ndarray, start: np.ndarray, rows: slice, curvature: bool) -> Slope:
@@ -173,11 +170,6 @@ class SparseRows(msgspec.Struct, frozen=True):
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
         """The sum of the rows, each times a number. [q]"""
         return np.bincount(self.x.code, np.repeat(weight, np.diff(self.x.start)) * self.x.value, minlength=self.q)
-
-    def squares(self) -> np.ndarray:
-        """The mean square of each feature. [q]"""
-        weight = np.repeat(self.weight, np.diff(self.x.start))
-        return np.bincount(self.x.code, weight * self.x.value**2, minlength=self.q)
 
     def by_feature(self) -> Sparse:
         """The transpose: for each feature its rows."""
@@ -261,7 +253,8 @@ def _dense(table: Table, design: Design, weight: np.ndarray, k: int) -> DenseRow
     """The caller's own matrix where its columns are not far from 0 in their own units, else a copy in standard units."""
     p = len(design)
     whole = design.layout.view(table)
-    near = p <= 500 and bool((np.abs(design.centre) <= 8 * design.scale).all())
+    usual = (np.abs(design.centre) <= 8 * design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
+    near = p <= 500 and bool(usual.all())
     if whole is not None and near and whole.strides[1] == 8 and not gaps_of(table).any():
         return DenseRows(whole, design.centre, design.scale, table.label, weight, k)
     x = np.empty((len(table), p))

@@ -26,7 +26,11 @@ def optimum(
         _refuse_lasso(penalty, solver)
         return lbfgs(rows, penalty, theta, aim)
     if isinstance(rows, SparseRows):
-        return lbfgs(rows, penalty, theta, aim) if penalty.is_smooth else sparse_descent(rows, penalty, theta, aim)
+        if penalty.is_smooth:
+            return lbfgs(rows, penalty, theta, aim)
+        columns = rows.by_feature()
+        theta = theta if start is not None else _approach(rows, penalty, theta, columns)
+        return sparse_descent(rows, penalty, theta, aim, columns)
     if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
     if start is None and len(rows.label) >= max(_MANY, 100 * rows.k * rows.q):
@@ -61,36 +65,32 @@ def working_sets(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim)
 
 
 def lbfgs(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy), in units of each curvature."""
+    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy)."""
     from scipy.optimize import minimize
 
-    unit = 1 / np.sqrt(0.25 * rows.squares() + penalty.ridge + 1e-12)
     track: list[float] = []
-    worst = np.inf
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal worst
-        at = flat.reshape(theta.shape) * unit
+        at = flat.reshape(theta.shape)
         slope = rows.slope(at)
-        gradient = slope.gradient + penalty.ridge * at
-        worst = np.abs(gradient).max()
-        return value(slope, penalty, at), (gradient * unit).ravel()
+        return value(slope, penalty, at), (slope.gradient + penalty.ridge * at).ravel()
 
     def after(intermediate_result: Any) -> None:
         track.append(float(intermediate_result.fun))
-        if worst <= aim.tol:
-            raise StopIteration
 
-    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50, "maxcor": 20}
-    start = (theta / unit).ravel()
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
-    at = found.x.reshape(theta.shape) * unit
+    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": aim.tol, "ftol": 0.0, "maxls": 50}
+    found = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options, callback=after)
+    at = found.x.reshape(theta.shape)
     return Fit(at, float(violations(rows.slope(at), penalty, at).max()), int(found.nit), tuple(track))
 
 
-def sparse_descent(rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter."""
-    columns = rows.by_feature()
+def sparse_descent(
+    rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, columns: Sparse
+) -> Fit:
+    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter.
+
+    `columns` are the rows' entries by feature.
+    """
     here, share = rows.slope_and_shares(theta)
     track = [value(here, penalty, theta)]
     wrong = violations(here, penalty, theta)
@@ -137,6 +137,21 @@ def safe_rate(rows: DenseRows | SparseRows, penalty: Penalty) -> float:
     return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
 
 
+def _approach(rows: SparseRows, penalty: Penalty, theta: np.ndarray, columns: Sparse) -> np.ndarray:
+    """Coefficients near the optimum, by way of stronger penalties: at each, few coordinates matter.
+
+    From zero, a weak penalty would let nearly every coordinate in, only to send most of them back.
+    """
+    here = rows.slope(theta)
+    paid = penalty.lasso > 0
+    strongest = float((np.abs(here.gradient).max(axis=0)[paid] / penalty.lasso[paid]).max(initial=1.0))
+    for factor in np.geomspace(strongest, 1.0, max(2, round(np.log2(max(strongest, 1.0)))))[1:-1]:
+        stronger = Penalty(penalty.ridge * factor, penalty.lasso * factor)
+        near = 0.2 * float(stronger.lasso.max())
+        theta = sparse_descent(rows, stronger, theta, Aim(near, 2, near), columns).theta
+    return theta
+
+
 def _room(rows: DenseRows) -> int:
     """How many features are solved for at once where |θ| is paid for."""
     return max(50, _NEWTON // rows.k // 4)
@@ -153,13 +168,12 @@ def _sparse_step(
     score, mix = np.zeros(n * k), np.zeros(n)
     matters = ((theta != 0) | (wrong > 0) | (penalty.lasso == 0)).T.ravel()
     active = np.flatnonzero(matters).astype(np.int64)
-    limit, first = (0.03 * wrong.max()) ** 2, None
+    limit = (0.03 * wrong.max()) ** 2
     for _ in range(100):
         change = _core.sparse_descent(
             columns.start, columns.code, columns.value, bend, rows.weight, slope, penalty.ridge, penalty.lasso,
             target, score, mix, active,
         )  # fmt: skip
-        first = change if first is None else first
         if change <= max(limit, 1e-32):
             break
     return target.reshape(q, k).T - theta

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -17,11 +18,16 @@ A = TypeVar("A")
 _MOST = 2  # products of blocks are bound by memory: more threads than this gain nothing
 
 
+def one_blas_thread() -> AbstractContextManager:
+    """While it lasts, BLAS runs on the thread that calls it: small products gain nothing from more, and may wait long."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
 def in_order(function: Callable[[A], T], pieces: Iterable[A]) -> list[T]:
     """function of each piece, on threads, in the order of the pieces."""
     pieces = list(pieces)
     workers = min(_MOST, os.cpu_count() or 1, len(pieces))
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         if workers <= 1:
             return [function(piece) for piece in pieces]
         return list(_pool(os.getpid()).map(function, pieces))

@@ -10,10 +10,12 @@ import numpy as np
 from baytree import _core, door
 from baytree.parts import threads
 from baytree.table import Table
+from baytree.tree import parameters as given
 from baytree.tree.error_pruning import collapse, pessimism, prune_by_estimate, prune_on_held_out
-from baytree.tree.fractional import Growth, Rules, grow, ripen, rows_of
-from baytree.tree.mixture import MixtureTree
+from baytree.tree.fractional import Growth, Rules, grow, regrown, ripen, rows_of
+from baytree.tree.prune import with_complexity
 from baytree.tree.quinlan import QuinlanClassifier
+from baytree.tree.structure import Tree
 from baytree.tree.trace import trace_of
 
 
@@ -81,8 +83,9 @@ class C45Classifier(QuinlanClassifier):
     >>> import baytree as bt
     >>> days = {"wind": ["weak", "strong", "weak", "strong"] * 2, "play": ["yes", "no", "yes", "no"] * 2}
     >>> print(bt.C45Classifier().fit(days, "play"))
-    wind = strong: no (4)
-    wind = weak: yes (4)
+    no (8 rows, 0.500)
+    |  wind in {strong}: no (4 rows, 1.000)
+    |  wind in {weak}: yes (4 rows, 1.000)
     """
 
     def __init__(
@@ -128,37 +131,35 @@ class C45Classifier(QuinlanClassifier):
         table, frame = self._enter(X, y, sample_weight)
         held_out = self._held_out(X, y, sample_weight, table, prune_on)
         growth = self._grown(table, held_out)
-        model = MixtureTree(self._ripe(growth), bool(self.laplace))
-        self._settle(table.schema, model, frame)
+        self._settle(table.schema, self._ripe(growth), frame)
         if self.trace:
             self.trace_ = trace_of(growth, table.schema)
         return self
 
-    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **changes: Any) -> C45Classifier:
+    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **options: Any) -> Any:
         """A new estimator with the fitted tree pruned further; nothing is grown again.
 
-        `how` is "error_based" (with the training rows subtrees may be raised, without them not), "reduced_error" (on the
-        rows given) or "collapse". `changes` are parameters of the new estimator, such as ``confidence=0.1``.
+        "error_based" takes parameters of the new estimator, such as ``confidence=0.1``; with the training rows, subtrees
+        may be raised. "reduced_error" takes held-out rows. Every other way is that of all trees (`snip`, ...).
         """
-        pruned = self._copy(changes)
+        if how not in ("error_based", "reduced_error"):
+            return super().prune(how, *(() if X is None else (X,)), **options)
+        pruned = self._with_tree(self.tree_, options)
         pruned._check_parameters(None)
-        rows = None if X is None else rows_of(pruned._scaled(pruned._labelled(X, y)))
-        growth = pruned._regrown(self.model_.tree)
-        if how == "collapse":
-            collapse(growth)
-        elif how == "error_based":
-            prune_by_estimate(growth, pruned._estimate(), rows if self.raising else None, self._rules_of().tolerance)
-        elif how == "reduced_error" and rows is not None:
+        rows = None if X is None else rows_of(self._labelled(X, y))
+        growth = Growth(regrown(self.tree_), [], self._program().single)
+        if how == "reduced_error":
+            if rows is None:
+                raise ValueError("prune('reduced_error') needs held-out rows: give X and y")
             prune_on_held_out(growth, rows)
         else:
-            raise ValueError(f"prune({how!r}): give 'error_based', 'collapse', or 'reduced_error' with held-out X and y")
-        pruned.model_ = MixtureTree(pruned._ripe(growth), bool(pruned.laplace))
+            prune_by_estimate(growth, pruned._estimate(), rows if pruned.raising else None, self._program().tolerance)
+        pruned.model_ = pruned._ripe(growth)
         return pruned
 
     # --- growing ------------------------------------------------------------------------------------------------------
 
     def _grown(self, table: Table, held_out: np.ndarray | None) -> Growth:
-        table = self._scaled(table)
         kept = np.arange(len(table)) if held_out is None else np.setdiff1d(np.arange(len(table)), held_out)
         rows = rows_of(table, kept)
         growth = grow(rows, table.n_classes, self._rules(), threads=threads(self.n_jobs), traces=bool(self.trace))
@@ -168,8 +169,7 @@ class C45Classifier(QuinlanClassifier):
         if self.collapse:
             collapse(growth)
         if self.pruning == "error_based":
-            tolerance = CONVENTIONS[self.conventions].tolerance
-            prune_by_estimate(growth, self._estimate(), rows if self.raising else None, tolerance)
+            prune_by_estimate(growth, self._estimate(), rows if self.raising else None, self._program().tolerance)
         return self._with_shown_groups(growth)
 
     def _with_shown_groups(self, growth: Growth) -> Growth:
@@ -180,14 +180,14 @@ class C45Classifier(QuinlanClassifier):
         _core.drop_excluded_levels(nodes)
         return msgspec.structs.replace(growth, nodes=nodes)
 
-    def _ripe(self, growth: Growth) -> Any:
-        return ripen(growth, empty=self._rules_of().empty, laplace=bool(self.laplace))
+    def _ripe(self, growth: Growth) -> Tree:
+        return with_complexity(ripen(growth, empty=self._program().empty, laplace=bool(self.laplace)))
 
-    def _rules_of(self) -> Conventions:
+    def _program(self) -> Conventions:
         return CONVENTIONS[self.conventions]
 
     def _rules(self) -> Rules:
-        program = self._rules_of()
+        program = self._program()
         return Rules(
             by_ratio=self.criterion == "gain_ratio",
             binary=bool(self.binary),
@@ -203,13 +203,6 @@ class C45Classifier(QuinlanClassifier):
 
     def _estimate(self) -> Any:
         return pessimism(self.conventions, float(self.confidence))
-
-    def _regrown(self, tree: Any) -> Growth:
-        nodes = _core.growth_of(
-            tree.column, tree.first, tree.branches, tree.cut, tree.start, tree.levels, tree.branch_of, tree.missing,
-            tree.rows, tree.weight, tree.counts.ravel(), tree.prediction, tree.gain,
-        )  # fmt: skip
-        return Growth(nodes, [], self._rules_of().single)
 
     # --- what the user asked for --------------------------------------------------------------------------------------
 
@@ -227,37 +220,26 @@ class C45Classifier(QuinlanClassifier):
         return np.flatnonzero(chosen[counts])
 
     def _check_parameters(self, prune_on: Any) -> None:
-        _check_choice("conventions", self.conventions, tuple(CONVENTIONS))
-        _check_choice("criterion", self.criterion, ("gain_ratio", "gain"))
-        _check_choice("pruning", self.pruning, ("error_based", "reduced_error", None))
-        if not (_is_number(self.min_objects) and 0 < self.min_objects < np.inf):
-            raise ValueError(f"min_objects={self.min_objects!r}: give a positive weight, such as 2")
-        most = self._rules_of().most_confident
-        if not (_is_number(self.confidence) and 0 < self.confidence <= most):
-            raise ValueError(f"confidence={self.confidence!r}: give a number above 0, up to {most} for {self.conventions!r}")
+        given.one_of("conventions", self.conventions, tuple(CONVENTIONS))
+        given.one_of("criterion", self.criterion, ("gain_ratio", "gain"))
+        if self.pruning is not None:
+            given.one_of("pruning", self.pruning, ("error_based", "reduced_error"))
+        given.number("min_objects", self.min_objects, 1e-6)
+        given.number("confidence", self.confidence, 1e-6, self._program().most_confident)
         if self.binary and self.subset:
             raise ValueError("binary=True and subset=True contradict each other; choose one")
         if prune_on is not None and self.pruning != "reduced_error":
             raise ValueError("prune_on is for pruning='reduced_error'; leave it out, or choose that pruning")
 
 
-def _check_choice(name: str, value: Any, choices: tuple) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r}: give one of {', '.join(map(repr, choices))}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
 def _as_mask(rows: Any, n_rows: int) -> np.ndarray:
-    given = np.asarray(rows)
-    if given.dtype == bool:
-        if given.shape != (n_rows,):
-            raise ValueError(f"prune_on is a mask of {given.size} rows; the table has {n_rows}")
-        return given
-    positions = given.astype(np.int64) if given.size else np.zeros(0, np.int64)
-    if positions.size and not (np.array_equal(positions, given) and -n_rows <= positions.min() and positions.max() < n_rows):
+    named = np.asarray(rows)
+    if named.dtype == bool:
+        if named.shape != (n_rows,):
+            raise ValueError(f"prune_on is a mask of {named.size} rows; the table has {n_rows}")
+        return named
+    positions = named.astype(np.int64) if named.size else np.zeros(0, np.int64)
+    if positions.size and not (np.array_equal(positions, named) and -n_rows <= positions.min() and positions.max() < n_rows):
         raise ValueError(f"prune_on names rows that are not there; rows go from 0 to {n_rows - 1}")
     mask = np.zeros(n_rows, bool)
     mask[positions] = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import msgspec
 import numpy as np
 
@@ -40,9 +42,9 @@ def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None)
     return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
 
 
-def fitted_rows(table: Table) -> Table:
-    """The rows that rpart fits: without weights, a row with every value missing is left out."""
-    if not table.is_unweighted:
+def fitted_rows(table: Table, counts_rows: bool) -> Table:
+    """Without rows that miss every value. rpart keeps them where weights are given; so do we where rows are counted."""
+    if counts_rows and not table.is_unweighted:
         return table
     known = np.zeros(len(table), np.bool_)
     for column, values in zip(table.schema, table.values, strict=True):
@@ -57,14 +59,18 @@ def cross_validated(
     steps = path(tree, controls.cp)
     penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
     root, whole = float(tree.risk[0]), float(table.weight.sum())
-    total, squares = np.zeros(len(penalty)), np.zeros(len(penalty))
-    for out in np.unique(fold):
+    if _is_complete(table):  # nothing to substitute for
+        controls = msgspec.structs.replace(controls, max_surrogates=0)
+
+    def lost(out: int) -> np.ndarray:
         inside, outside = table.take(fold != out), table.take(fold == out)
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
-        grown = _grown(inside, controls, costs, controls.cp * unit, threads)
+        grown = _grown(inside, controls, costs, controls.cp * unit, 1)
         part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=True)
-        lost = _losses(part, outside, costs, penalty * unit)
-        total, squares = total + lost[0], squares + lost[1]
+        return np.array(_losses(part, outside, costs, penalty * unit))
+
+    with ThreadPoolExecutor(threads or 1) as pool:  # in the order of the folds, so that the sum has one last bit
+        total, squares = sum(pool.map(lost, np.unique(fold)))
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 
@@ -113,6 +119,15 @@ def _grown(table: Table, controls: Controls, costs: Costs, min_risk: float, thre
         min_risk=min_risk * (1 - 1e-9),  # the exact test comes with the complexities
     )
     return grow(table, policy, costs, conventions, threads)
+
+
+def _is_complete(table: Table) -> bool:
+    """No value is missing, and no level can be."""
+    kinds = [column.kind for column in table.schema]
+    return Kind.NOMINAL not in kinds and all(
+        not np.isnan(values).any() if kind is Kind.NUMERIC else (values >= 0).all()
+        for kind, values in zip(kinds, table.values, strict=True)
+    )
 
 
 def _root_risk(table: Table, costs: Costs) -> float:

@@ -11,11 +11,14 @@ from baytree.table import Table
 from baytree.tree import cart
 from baytree.tree import parameters as given
 from baytree.tree import prune as pruning
+from baytree.tree.candidates import candidates
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.policy import Criterion, Missing, Policy, Stopping
+from baytree.tree.multiway import grow_multiway
+from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
 from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
+from baytree.tree.units import in_range, in_unit
 
 CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
 ROADS = ("learned", "surrogate", "category", "largest")
@@ -31,7 +34,10 @@ class _OpenTree(TreeFace):
         policy = Policy(criterion=criterion, missing=missing, stopping=self._stopping(max_leaves))
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
         tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
-        return tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
+        tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
+        if self.trace:
+            self.trace_ = candidates(tree, table, policy, costs, conventions)
+        return tree
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -60,6 +66,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
     `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
     of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
+    `trace=True` keeps in `trace_` what every column could have done at every node.
+    `branching` "multiway" gives a nominal column a branch for each level (criteria error, entropy, gini, gain_ratio and
+    chi2); `missing` may then also be fractional: down every branch, in the shares of the known rows.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
@@ -84,10 +93,12 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         alpha: float | None = None,
         priors: Any = None,
         costs: Any = None,
+        trace: bool = False,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
+        self.trace = trace
         self.criterion = criterion
         self.branching = branching
         self.missing = missing
@@ -106,7 +117,17 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
     def _learn(self, table: Table) -> Tree:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
+        if given.one_of("branching", self.branching, ("binary", "multiway")) == "multiway":
+            return self._grow_multiway(table, criterion)
         return self._grow(table, criterion, self._costs(table))
+
+    def _grow_multiway(self, table: Table, criterion: Criterion) -> Tree:
+        if self.priors is not None or self.costs is not None:
+            raise ValueError("priors and costs need branching='binary'; with 'multiway' give sample weights instead")
+        missing = Missing(given.one_of("missing", self.missing, tuple(road.value for road in Missing)))
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        policy = Policy(criterion=criterion, branching=Branching.MULTIWAY, missing=missing, stopping=stopping)
+        return grow_multiway(table, policy, thread_count(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
@@ -134,10 +155,12 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         min_leaf: float = 1,
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
+        trace: bool = False,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
+        self.trace = trace
         self.criterion = criterion
         self.branching = branching
         self.missing = missing
@@ -152,17 +175,20 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> Tree:
-        return self._grow(table, Criterion(given.one_of("criterion", self.criterion, ("sse",))), equal_costs(0))
+        criterion = Criterion(given.one_of("criterion", self.criterion, ("sse",)))
+        table, unit = in_range(table)
+        return in_unit(self._grow(table, criterion, equal_costs(0)), unit)
 
 
 class _Cart(TreeFace):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
 
-    def _learn(self, table: Table) -> Tree:
+    def _grow(self, table: Table) -> Tree:
         rule = self.get_params(deep=False)["prune"]
         if rule is not None:
             given.one_of("prune", rule, ("1se", "min"))
-        table, controls = cart.fitted_rows(table), self._controls()
+        controls = self._controls()
+        table = cart.fitted_rows(table, controls.counts_rows)
         costs, threads = self._costs(table), thread_count(self.n_jobs)
         if rule is None:
             return cart.cart(table, controls, costs, threads)
@@ -261,6 +287,9 @@ class CARTClassifier(_Cart, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
+    def _learn(self, table: Table) -> Tree:
+        return self._grow(table)
+
     def _costs(self, table: Table) -> Costs:
         target = table.schema.target
         return cart.cart_costs(table, given.priors_of(self.priors, target), given.costs_of(self.costs, target))
@@ -303,3 +332,7 @@ class CARTRegressor(_Cart, Regressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> Tree:
+        table, unit = in_range(table)
+        return in_unit(self._grow(table), unit)

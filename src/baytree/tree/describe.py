@@ -23,7 +23,8 @@ def _test(tree: Tree, schema: Schema, parent: int, node: int) -> str:
     if branch == 2 and tree.levels[parent] == 0:
         return f"{column.name} is missing: "
     if column.kind is not Kind.NUMERIC:
-        return f"{column.name} in {{{', '.join(map(str, groups(tree, schema, parent)[branch]))}}}: "
+        levels = groups(tree, schema, parent)[branch]
+        return f"{column.name} in {{{', '.join(map(str, levels))}}}: " if levels else f"{column.name} is missing: "
     sign = ("<" if tree.strict[parent] else "<=", ">=" if tree.strict[parent] else ">")[branch]
     return f"{column.name} {sign} {column.show(tree.cut[parent])}: "
 

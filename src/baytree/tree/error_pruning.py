@@ -64,5 +64,5 @@ def prune_on_held_out(growth: Growth, held_out: Rows) -> None:
     _core.reduce_errors(growth.nodes, *_given(held_out), 1e-6)
 
 
-def _given(rows: Rows) -> tuple:
+def _given(rows: Rows) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return rows.columns, rows.levels, rows.label, rows.weight, rows.chosen

@@ -18,6 +18,7 @@ from baytree.tree.structure import SPREAD, STOP, Surrogates, Tree
 MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
 MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}
 _THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
+_MODERATE = 2.0**40  # weights within a factor of this around 1 are taken as they are
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
 
 
@@ -41,8 +42,8 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     min_split: float = 0.0
     min_impurity: float = 0.0
     gated: bool = True
-    max_depth: int = 0  # 0 = no limit
-    max_leaves: int = 0
+    max_depth: int = -1  # -1 = no limit
+    max_leaves: int = -1
     single: bool = False  # float32 arithmetic where it is exact for the number of rows
 
 
@@ -75,7 +76,7 @@ def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
         [_contiguous(table, j) for j in range(len(table.schema))],
         np.array([0 if c.kind is Kind.NUMERIC else max(len(c.levels), 1) for c in table.schema], np.int32),
         np.ascontiguousarray(table.label, np.int32),
-        np.ascontiguousarray(table.weight, np.float64),
+        _moderate(table.weight),
         chosen,
     )
 
@@ -96,6 +97,14 @@ def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: 
             f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
         ) from None
     return Growth(nodes, tried, single)
+
+
+def regrown(tree: Tree) -> Any:
+    """The nodes of a finished tree in the core, to be pruned further."""
+    return _core.growth_of(
+        tree.column, tree.first, tree.branches, tree.cut, tree.start, tree.levels, tree.branch_of, tree.missing,
+        tree.rows, tree.weight, tree.counts.ravel(), tree.prediction, tree.gain,
+    )  # fmt: skip
 
 
 def is_counted_in_single(weight: np.ndarray) -> bool:
@@ -133,6 +142,14 @@ def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "
         complexity=np.zeros(n),
         surrogates=Surrogates.none(),
     )
+
+
+def _moderate(weight: np.ndarray) -> np.ndarray:
+    """The weights, brought near 1 if they are extreme: their sums must neither overflow nor vanish."""
+    largest = float(weight.max(initial=0.0))
+    if _MODERATE**-1 <= largest <= _MODERATE or largest == 0:
+        return np.ascontiguousarray(weight, np.float64)
+    return np.ldexp(weight, -int(np.frexp(largest)[1]))
 
 
 def _contiguous(table: Table, j: int) -> np.ndarray:
@@ -173,7 +190,7 @@ def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     maps = [np.arange(raw["levels"][each].max(initial=0), dtype=np.int32)]
     start, end = np.zeros(len(each), np.int32), len(maps[0])
     for i in np.flatnonzero((raw["levels"] > 0) & ~each):
-        maps.append(_branch_map(raw, i))
+        maps.append(_branch_map(raw, int(i)))
         start[i], end = end, end + len(maps[-1])
     return start, np.concatenate(maps).astype(np.int32)
 

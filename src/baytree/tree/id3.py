@@ -7,8 +7,9 @@ from typing import Any
 from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree.fractional import Rules, grow, ripen, rows_of
-from baytree.tree.mixture import MixtureTree
+from baytree.tree.prune import with_complexity
 from baytree.tree.quinlan import QuinlanClassifier
+from baytree.tree.structure import Tree
 
 ID3 = Rules(
     measure="id3",
@@ -44,8 +45,9 @@ class ID3Classifier(QuinlanClassifier):
     >>> import baytree as bt
     >>> days = {"wind": ["weak", "strong", "weak", "strong"], "play": ["yes", "no", "yes", "no"]}
     >>> print(bt.ID3Classifier().fit(days, "play"))
-    wind = strong: no (2)
-    wind = weak: yes (2)
+    no (4 rows, 0.500)
+    |  wind in {strong}: no (2 rows, 1.000)
+    |  wind in {weak}: yes (2 rows, 1.000)
     """
 
     def __init__(self, *, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None):
@@ -53,7 +55,7 @@ class ID3Classifier(QuinlanClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> MixtureTree:
-        rows = rows_of(self._scaled(table))
+    def _learn(self, table: Table) -> Tree:
+        rows = rows_of(table)
         growth = grow(rows, table.n_classes, ID3, threads=threads(self.n_jobs))
-        return MixtureTree(ripen(growth, empty="parent"))
+        return with_complexity(ripen(growth, empty="parent"))

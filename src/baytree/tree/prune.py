@@ -114,18 +114,13 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
 def path(tree: Tree, cp: float = 0.0) -> Path:
     """The nested trees of cost-complexity pruning; `cp` is the penalty under which the tree itself was grown."""
     levels = np.unique(np.maximum(tree.complexity, cp))[::-1]
-    inner = tree.column >= 0
-    above, removed = parents(tree), np.where(inner, tree.complexity, np.inf)
-    is_alive = np.where(np.arange(len(tree)) == 0, np.inf, tree.complexity[above])  # a node exists below this penalty
-    leaf_from = np.where(inner, tree.complexity, -np.inf)  # and is a leaf from this one on
-    root = tree.risk[0] if tree.risk[0] > 0 else 1.0
-    order = np.argsort(-removed[inner], kind="stable")
-    falling = -removed[inner][order]
-    splits = np.searchsorted(falling, -levels, side="left")
-    extra = (tree.branches[inner].astype(np.int64) - 1)[order]
-    counted = np.concatenate([[0], np.cumsum(extra)])[splits]
-    risk = np.array([tree.risk[(leaf_from <= level) & (is_alive > level)].sum() for level in levels]) / root
-    return Path(levels, counted, risk, np.zeros(0), np.zeros(0))
+    inner = np.flatnonzero(tree.column >= 0)
+    order = inner[np.argsort(-tree.complexity[inner], kind="stable")]
+    n_kept = np.searchsorted(-tree.complexity[order], -levels, side="left")  # splits above each penalty
+    below = np.bincount(parents(tree)[1:], tree.risk[1:], len(tree))[order] if len(order) else np.zeros(0)
+    splits = np.concatenate([[0], np.cumsum(tree.branches[order].astype(np.int64) - 1)])[n_kept]
+    risk = tree.risk[0] + np.concatenate([[0.0], np.cumsum(below - tree.risk[order])])[n_kept]
+    return Path(levels, splits, risk / (tree.risk[0] or 1.0), np.zeros(0), np.zeros(0))
 
 
 _PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "surrogates", "uses_surrogates")]

@@ -1,5 +1,10 @@
 // Bindings of the likelihoods of naive Bayes.
+#include <nanobind/stl/string.h>
+
+#include "amounts.hpp"
 #include "families.hpp"
+#include "jackknife.hpp"
+#include "kernels.hpp"
 #include "likelihood.hpp"
 
 using namespace baytree;
@@ -37,6 +42,154 @@ void add_level_scores(const Vector<std::int32_t>& code, const Table& table, cons
   }
 }
 
+void choose_classes(const Table& scores, const Output<std::int32_t>& choice) {
+  if (scores.shape(0) != choice.shape(0) || scores.shape(1) == 0) throw nb::value_error("choices do not fit the rows");
+  nb::gil_scoped_release released;
+  choose(flat(scores), scores.shape(1), view(choice));
+}
+
+std::span<double> room(const Scores& scores, std::size_t n_rows, std::size_t n_classes) {
+  if (scores.shape(0) != n_rows || scores.shape(1) != n_classes) throw nb::value_error("scores do not fit the rows");
+  return {scores.data(), scores.size()};
+}
+
+void add_interval_scores(const Vector<double>& values, double precision, const Vector<double>& mean, const Vector<double>& scale,
+                         const Scores& scores) {
+  if (mean.shape(0) != scale.shape(0)) throw nb::value_error("means and scales differ in number");
+  const std::span<double> out = room(scores, values.shape(0), mean.shape(0));
+  nb::gil_scoped_release released;
+  add_class_scores(view(values), mean.shape(0), out, [&](double x, std::size_t c) {
+    const double m = mean.data()[c], s = scale.data()[c];
+    const double share = lower_tail((x + precision / 2 - m) / s) - lower_tail((x - precision / 2 - m) / s);
+    return std::log(std::max(share, smallest_factor));
+  });
+}
+
+KernelClasses kernel_classes(const Vector<std::int64_t>& start, const Vector<double>& centre, const Vector<double>& weight,
+                             const Vector<double>& width) {
+  const KernelClasses kernels{view(start), view(centre), view(weight), view(width)};
+  if (kernels.start.size() != kernels.n_classes() + 1 || kernels.centre.size() != kernels.weight.size())
+    throw nb::value_error("kernels do not fit their classes");
+  for (std::size_t c = 0; c < kernels.n_classes(); ++c)
+    if (kernels.start[c] < 0 || kernels.start[c + 1] <= kernels.start[c]) throw nb::value_error("every class has a kernel");
+  if (static_cast<std::size_t>(kernels.start.back()) != kernels.centre.size()) throw nb::value_error("kernels do not fit their classes");
+  return kernels;
+}
+
+void add_kernel_scores(const Vector<double>& values, const Vector<std::int64_t>& start, const Vector<double>& centre,
+                       const Vector<double>& weight, const Vector<double>& width, const Scores& scores) {
+  const KernelClasses kernels = kernel_classes(start, centre, weight, width);
+  const std::span<double> out = room(scores, values.shape(0), kernels.n_classes());
+  nb::gil_scoped_release released;
+  add_class_scores(view(values), kernels.n_classes(), out, [&](double x, std::size_t c) {
+    const auto first = static_cast<std::size_t>(kernels.start[c]), count = static_cast<std::size_t>(kernels.start[c + 1]) - first;
+    return log_kernel_density(x, kernels.centre.subspan(first, count), kernels.weight.subspan(first, count), kernels.width[c]);
+  });
+}
+
+void add_interval_kernel_scores(const Vector<double>& values, double precision, const Vector<std::int64_t>& start,
+                                const Vector<double>& centre, const Vector<double>& weight, const Vector<double>& width,
+                                const Scores& scores) {
+  const KernelClasses kernels = kernel_classes(start, centre, weight, width);
+  const std::span<double> out = room(scores, values.shape(0), kernels.n_classes());
+  nb::gil_scoped_release released;
+  add_class_scores(view(values), kernels.n_classes(), out, [&](double x, std::size_t c) {
+    const auto first = static_cast<std::size_t>(kernels.start[c]), count = static_cast<std::size_t>(kernels.start[c + 1]) - first;
+    const double share = interval_share(x, precision, kernels.centre.subspan(first, count), kernels.weight.subspan(first, count),
+                                        kernels.width[c]);
+    return std::log(std::max(share, smallest_factor));
+  });
+}
+
+Amounts amounts_of(const Table& zero, const Table& base, const Table& slope, const Table& shape, double threshold, const std::string& rule) {
+  for (const Table* table : {&base, &slope, &shape})
+    if (table->shape(0) != zero.shape(0) || table->shape(1) != zero.shape(1)) throw nb::value_error("amounts differ in shape");
+  if (rule != "binary" && rule != "count" && rule != "poisson" && rule != "amount") throw nb::value_error("no such rule");
+  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold,
+          rule == "binary", rule == "count" || rule == "poisson", rule == "poisson"};
+}
+
+SparseRows sparse_rows(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
+                       const Vector<bool>& missing, std::size_t n_columns) {
+  const SparseRows rows{view(start), view(code), view(value), view(missing)};
+  if (rows.start.empty() || rows.start[0] < 0 || rows.code.size() != rows.value.size() ||
+      static_cast<std::size_t>(rows.start.back()) > rows.code.size())
+    throw nb::value_error("rows do not fit their entries");
+  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i)
+    if (rows.start[i] > rows.start[i + 1]) throw nb::value_error("rows do not fit their entries");
+  if (!rows.missing.empty() && rows.missing.size() + 1 != rows.start.size()) throw nb::value_error("rows differ in number");
+  for (const std::int32_t c : rows.code)
+    if (c < 0 || static_cast<std::size_t>(c) >= n_columns) throw nb::value_error("a code is out of range");
+  return rows;
+}
+
+Matrix matrix_of(const Strided& values) {
+  return {values.data(), values.shape(0), values.shape(1), values.stride(0), values.stride(1)};
+}
+
+void add_amount_scores(const Strided& values, const Table& zero, const Table& base, const Table& slope, const Table& shape,
+                       double threshold, const std::string& rule, const Scores& scores) {
+  const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
+  if (values.shape(1) != amounts.n_columns) throw nb::value_error("amounts do not fit the columns");
+  const std::span<double> out = room(scores, values.shape(0), amounts.n_classes);
+  nb::gil_scoped_release released;
+  add_amounts(matrix_of(values), amounts, out);
+}
+
+void add_sparse_amount_scores(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
+                              const Vector<bool>& missing, const Table& zero, const Table& base, const Table& slope,
+                              const Table& shape, double threshold, const std::string& rule, const Scores& scores) {
+  const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
+  const SparseRows rows = sparse_rows(start, code, value, missing, amounts.n_columns);
+  const std::span<double> out = room(scores, rows.start.size() - 1, amounts.n_classes);
+  nb::gil_scoped_release released;
+  add_sparse_amounts(rows, amounts, out);
+}
+
+void add_urn_scores(const Strided& values, const Table& concentration, const Vector<double>& total, const Scores& scores) {
+  if (values.shape(1) != concentration.shape(0) || total.shape(0) != concentration.shape(1))
+    throw nb::value_error("urns do not fit the columns");
+  const Urns urns{flat(concentration), view(total), total.shape(0)};
+  const std::span<double> out = room(scores, values.shape(0), urns.n_classes);
+  nb::gil_scoped_release released;
+  add_urns(matrix_of(values), urns, out);
+}
+
+void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
+                           const Vector<bool>& missing, const Table& concentration, const Vector<double>& total, const Scores& scores) {
+  if (total.shape(0) != concentration.shape(1)) throw nb::value_error("urns do not fit the classes");
+  const Urns urns{flat(concentration), view(total), total.shape(0)};
+  const SparseRows rows = sparse_rows(start, code, value, missing, concentration.shape(0));
+  const std::span<double> out = room(scores, rows.start.size() - 1, urns.n_classes);
+  nb::gil_scoped_release released;
+  add_sparse_urns(rows, urns, out);
+}
+
+NormalRule normal_rule(const std::string& name) {
+  if (name == "mle") return NormalRule::plain;
+  if (name == "map") return NormalRule::mode;
+  if (name == "bayes") return NormalRule::predictive;
+  if (name == "raised") return NormalRule::raised;
+  throw nb::value_error("no such rule");
+}
+
+void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, const Table& n,
+                         const Table& mean, const Table& squares, const Vector<double>& centre, const Vector<double>& unit,
+                         const std::string& rule, double alpha, double floor, const Scores& scores) {
+  const std::size_t n_classes = n.shape(0), n_columns = values.shape(1);
+  for (const Table* table : {&n, &mean, &squares})
+    if (table->shape(0) != n_classes || table->shape(1) != n_columns) throw nb::value_error("moments do not fit the columns");
+  if (centre.shape(0) != n_columns || unit.shape(0) != n_columns || label.shape(0) != values.shape(0) ||
+      (weight.shape(0) != 0 && weight.shape(0) != values.shape(0)))
+    throw nb::value_error("rows or columns differ in number");
+  for (const std::int32_t c : view(label))
+    if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
+  const std::span<double> out = room(scores, values.shape(0), n_classes);
+  const LeftOutNormals normals({flat(n), flat(mean), flat(squares), view(centre), view(unit), n_classes}, {normal_rule(rule), alpha, floor}, n_columns);
+  nb::gil_scoped_release released;
+  add_left_out_normals(matrix_of(values), view(label), view(weight), normals, n_classes, out);
+}
+
 }  // namespace
 
 void bind_bayes(nb::module_& module) {
@@ -45,4 +198,27 @@ void bind_bayes(nb::module_& module) {
              "Adds the log-densities of normal (infinite degrees) or Student-t columns to scores [n_rows, n_classes].");
   module.def("add_level_scores", &add_level_scores, "code"_a.noconvert(), "table"_a.noconvert(), "scores"_a.noconvert(),
              "Adds table[code] to the scores of each row; a missing code adds nothing.");
+  module.def("choose_classes", &choose_classes, "scores"_a.noconvert(), "choice"_a.noconvert(),
+             "The class of the highest score in each row; -1 where another one is as good but for rounding, or all are impossible.");
+  module.def("add_interval_scores", &add_interval_scores, "values"_a.noconvert(), "precision"_a, "mean"_a.noconvert(),
+             "scale"_a.noconvert(), "scores"_a.noconvert(), "Adds the log of the normal probability of an interval, at least 1e-75.");
+  module.def("add_kernel_scores", &add_kernel_scores, "values"_a.noconvert(), "start"_a.noconvert(), "centre"_a.noconvert(),
+             "weight"_a.noconvert(), "width"_a.noconvert(), "scores"_a.noconvert(), "Adds the log of a Gaussian kernel density.");
+  module.def("add_interval_kernel_scores", &add_interval_kernel_scores, "values"_a.noconvert(), "precision"_a, "start"_a.noconvert(),
+             "centre"_a.noconvert(), "weight"_a.noconvert(), "width"_a.noconvert(), "scores"_a.noconvert(),
+             "Adds the log of the kernels' share of an interval, summed as Weka does, at least 1e-75.");
+  module.def("add_amount_scores", &add_amount_scores, "values"_a.noconvert(), "zero"_a.noconvert(), "base"_a.noconvert(),
+             "slope"_a.noconvert(), "shape"_a.noconvert(), "threshold"_a, "rule"_a, "scores"_a.noconvert(),
+             "Adds the scores of Bernoulli ('binary'), Poisson, multinomial ('count') or other ('amount') columns.");
+  module.def("add_sparse_amount_scores", &add_sparse_amount_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
+             "missing"_a.noconvert(), "zero"_a.noconvert(), "base"_a.noconvert(), "slope"_a.noconvert(), "shape"_a.noconvert(),
+             "threshold"_a, "rule"_a, "scores"_a.noconvert(), "The same for sparse rows: what is not stored is 0.");
+  module.def("add_urn_scores", &add_urn_scores, "values"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(),
+             "scores"_a.noconvert(), "Adds the log-probability of each row's counts under Dirichlet-multinomial urns.");
+  module.def("add_sparse_urn_scores", &add_sparse_urn_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
+             "missing"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(), "scores"_a.noconvert(),
+             "The same for sparse rows.");
+  module.def("add_left_out_scores", &add_left_out_scores, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
+             "n"_a.noconvert(), "mean"_a.noconvert(), "squares"_a.noconvert(), "centre"_a.noconvert(), "unit"_a.noconvert(), "rule"_a,
+             "alpha"_a, "floor"_a, "scores"_a.noconvert(), "Adds the log-densities of normal columns by the moments of all other rows.");
 }

@@ -29,4 +29,5 @@ void bind_tree(nb::module_& module);
 void bind_chaid(nb::module_& module);
 void bind_text(nb::module_& module);
 void bind_bayes(nb::module_& module);
+void bind_choose(nb::module_& module);
 void bind_linear(nb::module_& module);

@@ -1,0 +1,121 @@
+"""How parameters follow from counts: the estimate, its pseudo-counts, and what was set for single columns.
+
+Three estimates are kept apart. `mle` is the plain frequency or the plain mean and variance. `map` is the mode of the
+posterior. `bayes` is the posterior predictive, everything unknown integrated out: Dirichlet–multinomial for levels, a
+Student t for numbers. Laplace's rule (add one) is `bayes` with α = 1; under that same prior `map` is the `mle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+
+from ..statistics import Counts, ExactSum
+from ..table import Column, Schema, Table, refuse_infinite
+
+
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Columns that one event model looks at together; `threshold` is where a Bernoulli event begins to say yes."""
+
+    event: str
+    columns: tuple[int, ...]
+    threshold: float = 0.0
+
+
+class Estimation(msgspec.Struct, frozen=True):
+    """How parameters follow from what was seen; `priors` by the names of columns, the target's for the classes."""
+
+    estimate: str = "bayes"
+    alpha: float | tuple[float, ...] = 1.0
+    class_alpha: float | None = None  # pseudo-counts of the classes where a convention has its own
+    priors: Mapping[str, Any] = {}
+    var_smoothing: float = 1e-9
+    is_normalised: bool = False  # the weights of the complement event have length 1
+
+
+class EventModel(Protocol):
+    """What a group of columns of one kind counts, and what follows from it."""
+
+    def observe(self, table: Table, group: Group) -> Any:
+        """The statistic of these columns."""
+        ...
+
+    def derive(self, seen: Any, group: Group, schema: Schema, estimation: Estimation) -> Any:
+        """The likelihood that follows."""
+        ...
+
+    def check(self, seen: Any, group: Group, schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        ...
+
+
+def smoothed(counts: np.ndarray, added: float | np.ndarray) -> np.ndarray:
+    """(n + α) / (N + Σα) along the first axis; uniform where a class has nothing and α = 0."""
+    pseudo = np.broadcast_to(np.reshape(added, (-1, 1)), (len(counts), 1))
+    total = counts.sum(axis=0) + pseudo.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (counts + pseudo) / total
+    return np.where(total > 0, share, 1 / max(len(counts), 1))
+
+
+def pseudo_counts(estimation: Estimation, name: str, levels: Sequence[Any], exponent: int = 0) -> np.ndarray:
+    """What is added to the count of each level: α by Bayes; α − 1 for the mode, which with α = 1 is the mle."""
+    alpha = _dirichlet(estimation.priors.get(name), name, levels, estimation.alpha)
+    added = {"mle": np.zeros_like(alpha), "map": np.maximum(alpha - 1, 0), "bayes": alpha}[estimation.estimate]
+    return np.ldexp(added, -exponent)
+
+
+def class_shares(seen: Counts, schema: Schema, estimation: Estimation) -> np.ndarray:
+    """The probability of each class before any column is looked at."""
+    counts, exponent = bounded(seen.cells)
+    if estimation.class_alpha is not None:
+        return smoothed(counts[1:], np.ldexp(estimation.class_alpha, -exponent))[:, 0]
+    return smoothed(counts[1:], pseudo_counts(estimation, schema.target.name, schema.classes, exponent))[:, 0]
+
+
+def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:
+    """The numbers as doubles times 2^−exponent: weights near the end of the doubles are brought back."""
+    exponent = max(0, cells.magnitude - 900)
+    return cells.rounded(exponent), exponent
+
+
+def prior_numbers(estimation: Estimation, column: Column, names: Sequence[str]) -> list[float] | None:
+    """The numbers of a column's own prior, None where it has none; a number that is left out or not positive is an error."""
+    given = estimation.priors.get(column.name)
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise ValueError(f"priors[{column.name!r}]={given!r}: give {', '.join(names)} as a dict")
+    numbers = [float(given[name]) for name in names]
+    for name, number in zip(names, numbers, strict=True):
+        if not np.isfinite(number) or (number <= 0 and name != "m0"):
+            raise ValueError(f"priors[{column.name!r}][{name!r}]={number!r}: give a finite number above 0")
+    return numbers
+
+
+@contextmanager
+def refusing_infinite(table: Table) -> Iterator[None]:
+    """Names the place where a kernel met an infinite number."""
+    try:
+        yield
+    except ValueError:
+        refuse_infinite(table.schema, table.values)
+        raise
+
+
+def _dirichlet(given: Any, name: str, levels: Sequence[Any], alpha: Any) -> np.ndarray:
+    if given is None:
+        given = alpha
+    if isinstance(given, Mapping):
+        unknown = [level for level in given if level not in set(levels)]
+        if unknown:
+            raise ValueError(f"priors[{name!r}] names {unknown[0]!r}; the levels are {list(levels)}")
+        given = [given.get(level, alpha) for level in levels]
+    added = np.asarray(given, np.float64)
+    if added.shape not in ((), (len(levels),)) or not (np.isfinite(added).all() and (added >= 0).all()):
+        raise ValueError(f"priors[{name!r}]={given!r}: give a pseudo-count of at least 0, or one for each level")
+    return np.broadcast_to(added, (len(levels),)).astype(np.float64)

@@ -1,0 +1,74 @@
+"""Naive Bayes as a model of rows: drawing new ones, and the density of given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..model import softmax
+from ..table import Schema, Table
+from .model import NaiveBayes
+
+MOST_CELLS = 1 << 27  # values that one call may draw
+
+
+def draw(model: NaiveBayes, schema: Schema, n: int, label: np.ndarray, random: np.random.Generator) -> dict[str, np.ndarray]:
+    """New rows of these classes, column by column, as a user would write them; the target last."""
+    if n * max(len(schema), 1) > MOST_CELLS:
+        raise ValueError(f"n={n}: {n} rows of {len(schema)} columns are too many to draw at once; draw them in parts")
+    drawn: dict[int, np.ndarray] = {}
+    for likelihood in model.likelihoods:
+        drawn.update(zip(likelihood.columns, likelihood.draw(random, label, schema), strict=True))
+    rows = {schema.columns[j].name: _as_written(drawn[j], schema.columns[j].unit) for j in sorted(drawn)}
+    classes = np.empty(len(schema.classes), object)
+    classes[:] = schema.classes
+    return {**rows, schema.target.name: classes[label]}
+
+
+def draw_classes(probability: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
+    """The codes of n classes drawn from their probabilities."""
+    return random.choice(len(probability), n, p=probability / probability.sum())
+
+
+def log_densities(model: NaiveBayes, table: Table) -> np.ndarray:
+    """log p(x) of each row, over all classes: [n_rows]."""
+    scores = model.scores(table)
+    top = scores.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        rest = np.log(np.exp(scores - np.where(np.isneginf(top), 0.0, top)[:, None]).sum(axis=1))
+    return np.where(np.isneginf(top), -np.inf, top + rest)
+
+
+def posterior_of(model: NaiveBayes, table: Table) -> np.ndarray:
+    """The probability of each class given the known columns of one row."""
+    scores = model.scores(table)[0]
+    if np.isneginf(scores).all():
+        raise ValueError("what is given is impossible in every class, so nothing can be drawn from it")
+    return softmax(scores[None])[0]
+
+
+def split_given(given: Mapping[str, Any] | None, schema: Schema) -> tuple[Any, dict[str, Any]]:
+    """The class that is given, if any, and the columns that are."""
+    columns = dict(given or {})
+    for name in columns:
+        if name != schema.target.name and name not in schema.names:
+            raise ValueError(f"given names {name!r}; the columns are {', '.join(map(repr, schema.names))}")
+    label = columns.pop(schema.target.name, None)
+    if label is not None and label not in schema.classes:
+        raise ValueError(f"given[{schema.target.name!r}]={label!r}; the classes are {list(schema.classes)}")
+    return label, columns
+
+
+def as_frame(columns: dict[str, Any]) -> Any:
+    """The columns as a pandas frame where pandas is installed, else as they are."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return columns
+    return pd.DataFrame(columns)
+
+
+def _as_written(values: np.ndarray, unit: str | None) -> np.ndarray:
+    return values if unit is None else np.round(values).astype(np.int64).astype(f"datetime64[{unit}]")

@@ -1,0 +1,105 @@
+"""How a model depends on its rows: the learning curve over their number, and the stability of a tree's first question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from ..problem import Problem
+from ..results import Shown, frame_of
+from ..terminal import aligned
+from .folds import Fold, Folds
+from .significance import Interval
+from .trials import prepared, trials
+from .validation import CrossValidation
+
+
+@dataclass(frozen=True, repr=False)
+class LearningCurve(Shown):
+    """The score on rows kept back, by the number of rows learnt from."""
+
+    metric: str
+    n_rows: tuple[int, ...]
+    scores: tuple[Interval, ...]
+
+    def to_frame(self) -> Any:
+        """A data frame, one row per number of rows."""
+        mean, low, high = map(list, zip(*self.scores, strict=True))
+        return frame_of({"rows": list(self.n_rows), self.metric: mean, "low": low, "high": high})
+
+    def plot(self, ax: Any = None) -> Any:
+        """The curve with its intervals; needs matplotlib."""
+        from ..charts import band
+
+        mean, low, high = map(np.array, zip(*self.scores, strict=True))
+        return band(np.array(self.n_rows), mean, (high - low) / 2, ("rows", self.metric), len(mean) - 1, ax)
+
+    def __str__(self) -> str:
+        rows = [[n, *(float(value) for value in interval)] for n, interval in zip(self.n_rows, self.scores, strict=True)]
+        return aligned(["rows", self.metric, "low", "high"], rows)
+
+
+def learning_curve(
+    estimator: Any,
+    frame: Any,
+    target: Any,
+    *,
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
+    cv: Any = 10,
+    metric: str | None = None,
+    random_state: int = 0,
+) -> LearningCurve:
+    """The cross-validated score when only a share of each fold's training rows is learnt from."""
+    task = "classification" if is_classifier(estimator) else "regression"
+    problem = Problem.of(frame, target, task, getattr(estimator, "schema", None)).without_identifiers()
+    folds = Folds.of(problem, cv, None, random_state)
+    metric = metric or ("accuracy" if problem.is_classification else "RMSE")
+    order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
+    sizes, scores = [], []
+    for share in shares:
+        parts = tuple(Fold(_first(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
+        answered = tuple(trials(estimator, problem, parts))
+        result = CrossValidation(type(estimator).__name__, problem.label, answered, folds.how)
+        sizes.append(len(parts[0].train))
+        scores.append(result.summary(metric))
+    return LearningCurve(metric, tuple(sizes), tuple(scores))
+
+
+@dataclass(frozen=True, repr=False)
+class Stability(Shown):
+    """How often each column is the first question of a tree, over tables drawn with replacement."""
+
+    shares: tuple[tuple[str, float], ...]
+    n_times: int
+
+    def to_frame(self) -> Any:
+        """A data frame, one row per column."""
+        names, shares = zip(*self.shares, strict=True)
+        return frame_of({"root": list(names), "share": list(shares)})
+
+    def __str__(self) -> str:
+        return aligned(["first question", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
+
+
+def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 100, random_state: int = 0) -> Stability:
+    """How often each column is the root of a tree when the rows are drawn anew with replacement."""
+    task = "classification" if is_classifier(estimator) else "regression"
+    problem = Problem.of(frame, target, task, getattr(estimator, "schema", None)).without_identifiers()
+    rng = np.random.default_rng(random_state)
+    tree = prepared(estimator, problem)
+    roots = Counter(_root(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
+    return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
+
+
+def _root(tree: Any, problem: Problem, rows: np.ndarray) -> str:
+    fitted = clone(tree).fit(*problem.rows(rows))
+    return next(iter(fitted.nodes()))["column"] or "(no question)"
+
+
+def _first(rows: np.ndarray, share: float) -> np.ndarray:
+    return np.sort(rows[: max(2, round(share * len(rows)))])

@@ -1,0 +1,78 @@
+"""Is it chance? Intervals of cross-validated scores, and tests between models that answered for the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """An estimate and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def corrected_interval(scores: np.ndarray, ratio: float) -> Interval:
+    """The mean of the folds' scores and its interval by the corrected resampled t (Nadeau and Bengio 2003).
+
+    The folds share their training rows, so the variance s²/J is too small; s² (1/J + n_test / n_train) is used instead.
+    `ratio` is n_test / n_train.
+    """
+    scores = scores[~np.isnan(scores)]
+    if len(scores) < 2:
+        return Interval(float(scores[0]) if len(scores) else np.nan, np.nan, np.nan)
+    mean, error = float(scores.mean()), _corrected_error(scores, ratio)
+    reach = float(special.stdtrit(len(scores) - 1, (1 + LEVEL) / 2)) * error
+    return Interval(mean, mean - reach, mean + reach)
+
+
+def corrected_t(differences: np.ndarray, ratio: float) -> float:
+    """The two-sided p-value that two models score alike, from the differences of their scores on the same folds."""
+    differences = differences[~np.isnan(differences)]
+    if len(differences) < 2:
+        return np.nan
+    error = _corrected_error(differences, ratio)
+    if error == 0:
+        return 1.0 if differences.mean() == 0 else 0.0
+    return float(2 * special.stdtr(len(differences) - 1, -abs(differences.mean()) / error))
+
+
+def mcnemar(is_right: np.ndarray, other_is_right: np.ndarray) -> float:
+    """McNemar's exact p-value that two models are right equally often, from the rows where only one of them is.
+
+    >>> mcnemar(np.array([True] * 8 + [False]), np.array([False] * 8 + [True])).__round__(4)
+    0.0391
+    """
+    only = int((is_right & ~other_is_right).sum())
+    n = only + int((other_is_right & ~is_right).sum())
+    if n == 0:
+        return 1.0
+    return float(min(1.0, 2 * special.bdtr(min(only, n - only), n, 0.5)))
+
+
+def bootstrap_interval(score: Callable[[np.ndarray], float], n_rows: int, n_times: int = 200, seed: int = 0) -> Interval:
+    """score(all rows), and the percentiles of score(rows drawn with replacement)."""
+    rng = np.random.default_rng(seed)
+    drawn = np.array([score(rng.integers(0, n_rows, n_rows)) for _ in range(n_times)])
+    drawn = drawn[~np.isnan(drawn)]
+    low, high = np.percentile(drawn, [50 * (1 - LEVEL), 50 * (1 + LEVEL)]) if len(drawn) else (np.nan, np.nan)
+    return Interval(float(score(np.arange(n_rows))), float(low), float(high))
+
+
+def within(interval: Interval, bounds: tuple[float, float]) -> Interval:
+    """The interval without what no score can be."""
+    low, high = bounds
+    return Interval(interval.mean, float(np.maximum(interval.low, low)), float(np.minimum(interval.high, high)))
+
+
+def _corrected_error(scores: np.ndarray, ratio: float) -> float:
+    if np.ptp(scores) == 0:
+        return 0.0
+    return float(np.sqrt(scores.var(ddof=1) * (1 / len(scores) + ratio)))

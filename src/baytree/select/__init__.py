@@ -1,0 +1,1 @@
+"""Which columns to keep: filters that rank them, wrappers that try them."""

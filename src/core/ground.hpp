@@ -1,0 +1,128 @@
+// The rows of a growing tree: in every column those of a node lie together, in order, and a split divides them in place.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+#include "measures.hpp"
+#include "node.hpp"
+#include "sorting.hpp"
+#include "surrogates.hpp"
+#include "workers.hpp"
+
+namespace baytree {
+
+// Room for the rows of the second and the third branch while a column is divided.
+struct Aside {
+  std::vector<Entry> second, third;
+  std::vector<uint32_t> tags[2];
+};
+
+class Ground {
+ public:
+  Ground(std::span<const ColumnView> columns, size_t rows, const Target& target, Workers& workers)
+      : columns_(columns), n_(rows), target_(target), workers_(workers), entries_(columns.size()), tags_(rows),
+        side_(rows, kNowhere) {
+    sort_columns();
+  }
+
+  std::span<uint8_t> side() { return side_; }  // [n_rows], the branch of each row at the node that holds it
+  std::span<const uint8_t> side() const { return side_; }
+  std::span<const Entry> entries(const Node& node, size_t column) const {
+    return {entries_[column].data() + node.begin, node.end - node.begin};
+  }
+  // The rows of a node in the order of the table.
+  std::span<const uint32_t> tags(const Node& node) const { return {tags_.data() + node.begin, node.end - node.begin}; }
+
+  void divide_rows(const Node& node, std::vector<Node>& children, Aside& aside) {
+    uint32_t* in = tags_.data() + node.begin;
+    const size_t n = node.end - node.begin;
+    for (auto& other : aside.tags) other.resize(std::max(other.size(), n));
+    uint32_t* second = aside.tags[0].data();
+    size_t count[3] = {0, 0, 0};
+    for (size_t i = 0; i < n; ++i) {
+      const uint32_t tag = in[i];
+      const size_t side = side_[target_.row(tag)], is_sent = 1 - (side >> 1 != 0), is_second = side & is_sent;
+      in[count[0]] = tag, second[count[1]] = tag;
+      count[0] += is_sent - is_second, count[1] += is_second;
+      if (side == 2) aside.tags[1][count[2]++] = tag;
+    }
+    std::copy_n(aside.tags[0].begin(), count[1], in + count[0]);
+    std::copy_n(aside.tags[1].begin(), count[2], in + count[0] + count[1]);
+    uint32_t begin = node.begin;
+    for (size_t b = 0; b < children.size(); ++b) {
+      children[b].begin = begin, children[b].end = begin += uint32_t(count[b]);
+    }
+  }
+
+  // Divides a column; the rows of children that will not be split again are left out.
+  void partition(const Node& node, const std::vector<Node>& children, size_t column, Aside& aside) {
+    if (std::ranges::all_of(children, &Node::is_final)) return;
+    Entry* in = entries_[column].data() + node.begin;
+    const size_t n = node.end - node.begin;
+    if (aside.second.size() < n) aside.second.resize(n);
+    if (aside.third.size() < n && children.size() > 2) aside.third.resize(n);
+    const int bits = target_.class_bits;
+    const uint8_t* side = side_.data();
+    Entry* second = aside.second.data();
+    size_t count[3] = {0, 0, 0};
+    for (size_t i = 0; i < n; ++i) {
+      const Entry e = in[i];
+      const size_t s = side[tag_of(e) >> bits], is_sent = 1 - (s >> 1 != 0), is_second = s & is_sent;
+      in[count[0]] = e, second[count[1]] = e;  // sums instead of branches: sides are as good as random here
+      count[0] += is_sent - is_second, count[1] += is_second;
+      if (s == 2) aside.third[count[2]++] = e;
+    }
+    if (!children[1].is_final) std::copy_n(second, count[1], entries_[column].data() + children[1].begin);
+    if (children.size() > 2 && !children[2].is_final)
+      std::copy_n(aside.third.begin(), count[2], entries_[column].data() + children[2].begin);
+  }
+
+  double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
+
+ private:
+  void sort_columns() {
+    for (size_t i = 0; i < n_; ++i) tags_[i] = tag(i);
+    copy_columns();
+    std::vector<std::vector<uint64_t>> scratch(size_t(workers_.size()));
+    workers_.run(columns_.size(), [&](size_t j, int worker) {
+      if (columns_[j].is_nominal()) return;
+      sort_keys(columns_[j], entries_[j], scratch[size_t(worker)]);
+      if (target_.class_bits)
+        for (auto& e : entries_[j]) e = entry(rank_of(e), tag(tag_of(e)));
+    });
+  }
+  // Block by block over all columns, since the columns of a row-major matrix share their cache lines.
+  void copy_columns() {
+    constexpr size_t kBlock = 1024;
+    workers_.run(columns_.size(), [&](size_t j, int) { entries_[j].resize(n_); });
+    workers_.run((n_ + kBlock - 1) / kBlock, [&](size_t block, int) {
+      const size_t begin = block * kBlock, end = std::min(n_, begin + kBlock);
+      for (size_t j = 0; j < columns_.size(); ++j) {
+        if (!columns_[j].is_nominal()) copy_keys(columns_[j], begin, end, entries_[j]);
+        else
+          for (size_t i = begin; i < end; ++i) entries_[j][i] = entry(uint32_t(columns_[j].level(i)), tag(i));
+      }
+    });
+  }
+  uint32_t tag(size_t row) const {
+    return target_.class_bits ? uint32_t(row << target_.class_bits) | uint32_t(target_.label[row]) : uint32_t(row);
+  }
+
+  std::span<const ColumnView> columns_;
+  size_t n_;
+  const Target& target_;
+  Workers& workers_;
+  std::vector<std::vector<Entry>> entries_;  // per column: rows of a node side by side, ascending where it is cut
+  std::vector<uint32_t> tags_;               // the same in the order of the table
+  std::vector<uint8_t> side_;
+};
+
+// The number of rows with a value, which come first in a column that is cut.
+inline size_t known_in(std::span<const Entry> all) {
+  if (all.empty() || rank_of(all.back()) != kMissing) return all.size();
+  return size_t(std::ranges::partition_point(all, [](Entry e) { return rank_of(e) != kMissing; }) - all.begin());
+}
+
+}  // namespace baytree

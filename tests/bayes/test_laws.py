@@ -1,0 +1,188 @@
+"""The laws of naive Bayes: parts are the whole, forgetting is exact, weight 2 is the row twice, no value is the prior."""
+
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import baytree as bt
+
+RNG = np.random.default_rng(3)
+N = 90
+WORDS = ["good", "bad", "awful", "nice", "food", "the"]
+ROWS = pd.DataFrame(
+    {
+        "age": RNG.normal(40, 10, N),
+        "clicks": RNG.poisson(3, N).astype(float),
+        "left": RNG.poisson(2, N).astype(float),
+        "right": RNG.poisson(4, N).astype(float),
+        "member": RNG.integers(0, 2, N).astype(float),
+        "colour": RNG.choice(["red", "green", "blue"], N),
+        "size": pd.Categorical(RNG.choice(["S", "M", "L"], N), ["S", "M", "L"], ordered=True),
+        "review": [" ".join(RNG.choice(WORDS, RNG.integers(0, 7))) for _ in range(N)],
+    }
+)
+ROWS.loc[::9, ["age", "clicks"]] = np.nan
+ROWS.loc[::11, "colour"] = None
+LABELS = RNG.choice(["x", "y", "z"], N)
+EVENTS = {"clicks": "poisson", "left": "multinomial", "right": "multinomial", "member": "bernoulli"}
+SETTINGS = [
+    {},
+    {"estimate": "mle"},
+    {"estimate": "map", "alpha": 2.0},
+    {"numeric": "kernel"},
+    {"numeric": "discretized"},
+    {"conventions": "e1071"},
+    {"conventions": "weka"},
+    {"conventions": "weka", "numeric": "kernel"},
+    {"conventions": "sklearn"},
+    {"events": {**EVENTS, "review": "bernoulli"}},
+    {"events": {**EVENTS, "review": "complement", "left": "complement", "right": "complement"}},
+]
+
+
+def model_of(setting):
+    return bt.NaiveBayesClassifier(**{"events": EVENTS, "schema": {"review": "text"}, **setting})
+
+
+@pytest.fixture(params=SETTINGS, ids=str)
+def setting(request):
+    return request.param
+
+
+def test_learning_in_parts_is_learning_at_once(setting):
+    whole, parts = model_of(setting).fit(ROWS, LABELS), model_of(setting)
+    for rows in np.array_split(np.arange(N), 5):
+        parts.partial_fit(ROWS.iloc[rows], LABELS[rows])
+    assert (parts.predict_proba(ROWS) == whole.predict_proba(ROWS)).all()
+
+
+def test_merging_is_learning_at_once(setting):
+    halves = [model_of(setting).fit(ROWS.iloc[rows], LABELS[rows]) for rows in (slice(0, 40), slice(40, N))]
+    assert (halves[0].merge(halves[1]).predict_proba(ROWS) == model_of(setting).fit(ROWS, LABELS).predict_proba(ROWS)).all()
+
+
+def test_forgetting_is_never_having_seen(setting):
+    forgetful = model_of(setting).fit(ROWS, LABELS).forget(ROWS.iloc[60:], LABELS[60:])
+    fresh = model_of(setting).fit(ROWS.iloc[:60], LABELS[:60])
+    assert (forgetful.predict_proba(ROWS) == fresh.predict_proba(ROWS)).all()
+
+
+def test_a_weight_of_two_is_the_row_twice(setting):
+    weight = RNG.integers(1, 4, N)
+    twice = np.repeat(np.arange(N), weight)
+    weighted = model_of(setting).fit(ROWS, LABELS, sample_weight=weight.astype(float)).predict_proba(ROWS)
+    assert np.abs(weighted - model_of(setting).fit(ROWS.iloc[twice], LABELS[twice]).predict_proba(ROWS)).max() <= 1e-12
+
+
+def test_a_row_that_knows_nothing_gets_the_prior(setting):
+    model = model_of(setting).fit(ROWS, LABELS)
+    nothing = pd.DataFrame({name: [None] for name in ROWS})
+    assert np.allclose(model.predict_proba(nothing)[0], np.exp(model.model_.log_prior), atol=1e-15)
+
+
+def test_what_is_saved_is_what_is_loaded(setting, tmp_path):
+    model = model_of(setting).fit(ROWS, LABELS)
+    bt.save(model, tmp_path / "m.baytree")
+    loaded = bt.load(tmp_path / "m.baytree")
+    assert (loaded.predict_proba(ROWS) == model.predict_proba(ROWS)).all()
+    assert (
+        loaded.partial_fit(ROWS, LABELS).predict_proba(ROWS) == model.partial_fit(ROWS, LABELS).predict_proba(ROWS)
+    ).all()
+
+
+def test_the_ledger_adds_up_to_the_answer(setting):
+    model = model_of(setting).fit(ROWS, LABELS)
+    for explanation, answer in zip(model.explain(ROWS.iloc[:12]), model.predict_proba(ROWS.iloc[:12]), strict=True):
+        odds = np.exp(explanation.scores - explanation.scores.max())
+        assert np.allclose(odds / odds.sum(), answer, atol=1e-11)
+        assert str(explanation)
+
+
+def test_every_model_reads_as_a_table(setting):
+    text = str(model_of(setting).fit(ROWS, LABELS))
+    assert all(name in text for name in ROWS)
+
+
+def test_predict_is_the_most_probable_class(setting):
+    model = model_of(setting).fit(ROWS, LABELS)
+    assert (model.predict(ROWS) == model.classes_[model.predict_proba(ROWS).argmax(axis=1)]).all()
+
+
+def test_new_classes_levels_and_words_may_come_at_any_time():
+    model = model_of({}).fit(ROWS, LABELS)
+    new = ROWS.iloc[:3].assign(colour="violet", review="unheard words")
+    model.partial_fit(new, ["new"] * 3)
+    whole = model_of({}).fit(pd.concat([ROWS, new]), [*LABELS, *["new"] * 3])
+    assert (model.predict_proba(ROWS) == whole.predict_proba(ROWS)).all()
+    assert "new" in model.classes_
+
+
+def test_four_threads_lose_no_row():
+    model = bt.NaiveBayesClassifier().fit(ROWS[["age", "colour"]], LABELS)
+    work = [
+        threading.Thread(target=lambda: [model.partial_fit(ROWS[["age", "colour"]], LABELS) for _ in range(5)])
+        for _ in range(4)
+    ]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    assert model.seen_.classes.known().sum() == 21 * N
+
+
+@pytest.mark.parametrize("estimate", ["mle", "map", "bayes"])
+def test_leaving_a_row_out_is_fitting_without_it(estimate):
+    columns = ROWS.drop(columns="review")
+    model = bt.NaiveBayesClassifier(estimate=estimate, events=EVENTS).fit(columns, LABELS)
+    answer = model.leave_one_out(columns, LABELS)
+    for row in range(0, N, 10):
+        rest = np.arange(N) != row
+        fresh = bt.NaiveBayesClassifier(estimate=estimate, events=EVENTS, schema=model.schema_).fit(
+            columns[rest], LABELS[rest]
+        )
+        assert np.allclose(answer[row], fresh.predict_proba(columns.iloc[row : row + 1])[0], atol=1e-12)
+
+
+def test_a_hundred_thousand_columns_do_not_underflow():
+    X = RNG.normal(size=(8, 100_000)) + np.arange(8)[:, None] % 2
+    answer = bt.GaussianNB().fit(X, np.arange(8) % 2).predict_proba(X)
+    assert np.isfinite(answer).all()
+    assert (answer.argmax(axis=1) == np.arange(8) % 2).all()
+
+
+def test_gaussian_is_quadratic_discriminant_analysis_with_diagonal_covariances():
+    X, y = RNG.normal(size=(60, 3)) * [1, 2, 3] + RNG.integers(0, 2, 60)[:, None], RNG.integers(0, 2, 60)
+    scores = []
+    for label in (0, 1):
+        mean, variance = X[y == label].mean(axis=0), X[y == label].var(axis=0)
+        scores.append(-0.5 * (((X - mean) ** 2 / variance) + np.log(variance)).sum(axis=1) + np.log((y == label).mean()))
+    odds = np.exp(np.array(scores).T - np.max(scores, axis=0)[:, None])
+    model = bt.NaiveBayesClassifier(estimate="mle").fit(X, y)
+    assert np.allclose(model.predict_proba(X), odds / odds.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [bt.MultinomialNB, bt.BernoulliNB])
+def test_counts_are_linear_in_log_space(kind):
+    X = RNG.integers(0, 2, size=(40, 6)).astype(float)
+    model = kind().fit(X, np.arange(40) % 2)
+    log_odds = np.diff(model.predict_joint_log_proba(X), axis=1)[:, 0]
+    design = np.column_stack([X, np.ones(40)])
+    assert np.allclose(design @ np.linalg.lstsq(design, log_odds, rcond=None)[0], log_odds, atol=1e-9)
+
+
+def test_limits_and_weights_of_words_follow_all_documents():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+
+    text = bt.Text(min_df=3, max_df=0.9, tfidf=True)
+    documents = ROWS[["review"]].assign(review=[f"{r} rare{i}" for i, r in enumerate(ROWS["review"])])
+    model = bt.NaiveBayesClassifier(conventions="sklearn", schema={"review": text})
+    for rows in np.array_split(np.arange(N), 3):
+        model.partial_fit(documents.iloc[rows], LABELS[rows])
+    vectorizer = TfidfVectorizer(min_df=3, max_df=0.9, norm=None)
+    peer = MultinomialNB().fit(vectorizer.fit_transform(documents["review"]), LABELS)
+    assert np.allclose(
+        model.predict_proba(documents), peer.predict_proba(vectorizer.transform(documents["review"])), atol=1e-12
+    )

@@ -1,0 +1,109 @@
+"""Cross-validation of the penalty, paths, tables of coefficients, files and pictures of linear models."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import KFold
+from test_logistic import raw_table, rows
+
+import baytree as bt
+from baytree.linear.cross_validation import choose
+
+matplotlib.use("Agg")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def test_the_chosen_strength_is_refitted_on_all_rows():
+    X, y = rows(1)
+    chosen = bt.LogisticRegressionCV(Cs=[0.01, 0.1, 1.0], cv=3).fit(X, y)
+    assert np.isclose(chosen.C_, [0.01, 0.1, 1.0]).any()
+    plain = bt.LogisticRegression(C=chosen.C_).fit(X, y)
+    np.testing.assert_allclose(chosen.predict_proba(X), plain.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_held_out_losses_are_those_of_models_that_never_saw_the_fold(penalty):
+    X, y = rows(2)
+    splits = list(KFold(3).split(X))
+    model = bt.LogisticRegressionCV(penalty=penalty, Cs=[0.1, 1.0], cv=splits).fit(X, y)
+    for f, (train, test) in enumerate(splits):
+        for i, lambda_ in enumerate(model.curve_.lambdas):
+            plain = bt.LogisticRegression(penalty=penalty, lambda_=lambda_).fit(X[train], y[train])
+            loss = -np.log(plain.predict_proba(X[test])[np.arange(len(test)), y[test]]).mean()
+            assert model.curve_.fold_loss[f, i] == pytest.approx(loss, rel=1e-4)
+
+
+def test_one_standard_error_takes_the_strongest_penalty_not_the_weakest():
+    lambdas = np.array([1.0, 0.1, 0.01, 0.001])
+    loss = np.array([[0.90, 0.52, 0.50, 0.51], [0.95, 0.56, 0.54, 0.57], [0.85, 0.48, 0.46, 0.45]])
+    curve = choose(lambdas, loss, np.ones(3))
+    assert (curve.best, curve.one_se) == (2, 1)
+
+
+def test_folds_depend_on_the_rows_alone():
+    X, y = rows(3)
+    order = np.random.default_rng(0).permutation(len(X))
+    one = bt.LogisticRegressionCV(cv=4).fit(X, y)
+    other = bt.LogisticRegressionCV(cv=4).fit(X[order], y[order])
+    np.testing.assert_allclose(one.curve_.fold_loss, other.curve_.fold_loss, atol=1e-5)
+
+
+def test_a_lasso_path_starts_empty_and_ends_at_the_fit():
+    X, y = rows(4)
+    model = bt.LogisticRegression(penalty="l1", C=0.5, path=12).fit(X, y)
+    path = model.path_
+    assert path.n_kept[0] == 0
+    assert (np.diff(path.lambdas) < 0).all()
+    np.testing.assert_allclose(path.coef[-1], model.coef_, atol=1e-6)
+
+
+def test_penalised_coefficients_claim_no_certainty():
+    frame, y = raw_table(5)
+    assert all(line.p is None for line in bt.LogisticRegression().fit(frame, y).coefficients())
+    lines = bt.LogisticRegression(penalty=None).fit(frame, y).coefficients()
+    assert all(0 <= line.p <= 1 and line.interval[0] < line.estimate < line.interval[1] for line in lines)
+    assert isinstance(lines.to_frame(), pd.DataFrame)
+
+
+ESTIMATORS = [
+    bt.LinearDiscriminantAnalysis(),
+    bt.QuadraticDiscriminantAnalysis(),
+    bt.LogisticRegression(),
+    bt.LogisticRegression(penalty=None),
+    bt.LogisticRegression(penalty="l1", C=0.1),
+    bt.LogisticRegressionCV(cv=3, Cs=3),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_loaded_model_answers_bit_for_bit(estimator, tmp_path):
+    frame, y = raw_table(6)
+    estimator.fit(frame, y)
+    bt.save(estimator, tmp_path / "m.baytree")
+    again = bt.load(tmp_path / "m.baytree")
+    assert (again.predict_proba(frame) == estimator.predict_proba(frame)).all()
+    assert str(again) == str(estimator)
+
+
+def test_a_loaded_discriminant_goes_on_learning(tmp_path):
+    frame, y = raw_table(7)
+    bt.save(bt.LinearDiscriminantAnalysis().fit(frame[:90], y[:90]), tmp_path / "m.baytree")
+    more = bt.load(tmp_path / "m.baytree").partial_fit(frame[90:], y[90:])
+    whole = bt.LinearDiscriminantAnalysis().fit(frame, y)
+    np.testing.assert_allclose(more.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)
+
+
+def test_pictures_are_drawn():
+    X, y = rows(8)
+    chosen = bt.LogisticRegressionCV(penalty="l1", cv=3, Cs=4).fit(X, y)
+    assert chosen.plot_curve().get_ylabel() == "held-out loss"
+    assert len(chosen.plot_path().lines) == 3 * X.shape[1]
+    assert bt.LinearDiscriminantAnalysis().fit(X, y).plot(X, y).get_xlabel() == "discriminant axis 1"
+
+
+def test_the_same_rows_give_the_same_bits():
+    X, y = rows(9, n=30_000)
+    for kind in (bt.LinearDiscriminantAnalysis, bt.LogisticRegression):
+        answers = {kind().fit(X, y).predict_proba(X[:100]).tobytes() for _ in range(3)}
+        assert len(answers) == 1

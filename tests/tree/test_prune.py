@@ -1,0 +1,98 @@
+"""Pruning needs no growing: every pruner is a function of the tree."""
+
+import numpy as np
+import pytest
+
+import baytree as bt
+from baytree.tree import cart
+from baytree.tree.prune import path
+from baytree.tree.structure import parents
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    return X, ((X[:, 0] + X[:, 1] > 0) ^ (rng.random(400) < 0.15)).astype(int)
+
+
+@pytest.fixture(scope="module")
+def full(table):
+    return bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1).fit(*table)
+
+
+def test_complexity_never_rises_on_the_way_down(full):
+    tree = full.tree_
+    assert (tree.complexity[1:] <= tree.complexity[parents(tree)[1:]] + 1e-15).all()
+
+
+def test_pruning_at_a_penalty_equals_growing_at_it(table, full):
+    for cp in (0.001, 0.01, 0.05, 0.3):
+        grown = bt.CARTClassifier(cp=cp, min_split=2, min_leaf=1).fit(*table)
+        smaller = full.prune("cost_complexity", cp)
+        assert smaller.n_leaves_ == grown.n_leaves_
+        np.testing.assert_array_equal(smaller.predict_proba(table[0]), grown.predict_proba(table[0]))
+
+
+def test_the_path_names_the_size_and_risk_of_every_nested_tree(table, full):
+    steps = path(full.tree_)
+    for cp, splits, risk in zip(steps.cp, steps.splits, steps.risk, strict=True):
+        smaller = full.prune("cost_complexity", cp)
+        assert smaller.n_leaves_ == splits + 1
+        wrong = (smaller.predict(table[0]) != table[1]).sum() / full.tree_.risk[0]
+        assert wrong == pytest.approx(risk)
+
+
+def test_snipping_makes_a_leaf_and_undo_brings_the_split_back(full):
+    inner = int(full.tree_.first[0])
+    snipped = full.snip(inner)
+    assert snipped.tree_.column[inner] < 0
+    assert snipped.undo() is full
+    assert full.snip(0).n_nodes_ == 1
+    with pytest.raises(ValueError, match="no node"):
+        full.snip(10**6)
+
+
+def test_collapsing_equal_leaves_keeps_every_prediction(table):
+    model = bt.DecisionTreeClassifier(max_depth=4).fit(*table)
+    smaller = model.prune("collapse")
+    assert smaller.n_leaves_ <= model.n_leaves_
+    np.testing.assert_array_equal(model.predict(table[0]), smaller.predict(table[0]))
+
+
+def test_the_best_first_tree_has_the_asked_number_of_leaves(table):
+    for leaves in (1, 2, 7):
+        assert bt.DecisionTreeClassifier(max_leaves=leaves).fit(*table).n_leaves_ == leaves
+
+
+def test_one_standard_error_gives_no_larger_tree_than_the_minimum(table):
+    least = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, prune="min").fit(*table)
+    simple = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, prune="1se").fit(*table)
+    assert 1 < simple.n_leaves_ <= least.n_leaves_ < 40
+
+
+def test_cross_validation_reads_the_same_errors_off_one_tree_as_from_a_tree_per_penalty(table):
+    X, y = table
+    model = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1)
+    rows, _ = model._enter(X, y, None)
+    controls, costs = model._controls(), model._costs(rows)
+    tree, fold = cart.cart(rows, controls, costs, 1), np.arange(len(y)) % 5
+    steps = cart.cross_validated(rows, tree, controls, costs, fold, 1)
+    penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
+    for at in (0, 1, len(penalty) // 2, len(penalty) - 1):
+        wrong = 0
+        for out in range(5):
+            inside = fold != out
+            share = tree.risk[0] * inside.mean()
+            own = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1).fit(X[inside], y[inside])
+            part = own.prune("cost_complexity", penalty[at] * share / own.tree_.risk[0])
+            wrong += (part.predict(X[~inside]) != y[~inside]).sum()
+        assert steps.error[at] == pytest.approx(wrong / tree.risk[0])
+
+
+def test_the_verb_and_the_parameter_named_prune_live_side_by_side(full):
+    assert full.get_params()["prune"] is None
+    assert bt.CARTClassifier(prune="1se").get_params()["prune"] == "1se"
+    assert full.prune("collapse").n_leaves_ <= full.n_leaves_
+    with pytest.raises(ValueError, match="how="):
+        full.prune("away")
