@@ -135,7 +135,7 @@ def _draw_card(ax: Any, drawing: Drawing, place: int) -> None:
     ax.add_patch(box)
     words = card.answer if is_leaf else f"{card.question}?"
     ax.text(middle, top + 18, _literal(words), ha="center", va="center", fontsize=8, weight="bold", color=_INK)
-    ax.text(middle, top + 35, _literal(card.support), ha="center", va="center", fontsize=7, color=_INK)
+    ax.text(middle, top + 35, _literal(card.summary), ha="center", va="center", fontsize=7, color=_INK)
     start, whole = left + 8, card.width - 16
     for code, share in enumerate(card.shares):
         ax.add_patch(Rectangle((start, top + CARD_HEIGHT - 16), share * whole, 8, color=colour(code), zorder=3))

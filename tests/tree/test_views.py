@@ -22,7 +22,7 @@ from baytree.tree.text import export_text, lines
 from baytree.tree.words import plain, quoted
 
 HOSTILE = [
-    "<script>alert(1)</script>", 'quote " and \\', 
+    "<script>alert(1)</script>", 'quote " and \\',
     "line\nbreak", "*/ -->", "\u202eright to left", "]]>", "&amp;", "a, b", "",
 ]  # fmt: skip
 

@@ -137,7 +137,7 @@ def _node(canvas: xml.Element, drawing: Drawing, place: int, is_split: bool) -> 
         xml.SubElement(group, "rect", {**frame, "fill": ink, "fill-opacity": "0.08"})
     middle = card.width / 2
     _text(group, middle, PAD + 12, f"{card.question}?" if is_split else card.answer, "name")
-    _text(group, middle, PAD + LINE + 12, card.support, "pale")
+    _text(group, middle, PAD + LINE + 12, card.summary if is_split else card.support, "pale")
     _bar(group, card, bool(drawing.classes))
 
 

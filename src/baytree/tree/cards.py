@@ -34,6 +34,7 @@ class Card(msgspec.Struct, frozen=True):
     question: str  # the column that is asked for; empty at a leaf
     answer: str
     support: str
+    summary: str  # answer and support in one line, for a card whose first line is the question
     branch: str
     tip: str  # everything in full
     shares: tuple[float, ...]  # of the classes; or one number, the place of the mean between the least and the greatest
@@ -115,7 +116,8 @@ def _card(
         depth=depth,
         question=shortened(question, _MOST_LETTERS),
         answer=shortened(answer, _MOST_LETTERS),
-        support=told,
+        support=support,
+        summary=told,
         branch=shortened(words[0], _MOST_LETTERS),
         tip="\n".join(line for line in tip if line),
         shares=shares,

@@ -126,7 +126,7 @@ class CHAIDClassifier(CHAID, Classifier):
     >>> frame = pd.DataFrame({"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20})
     >>> print(CHAIDClassifier().fit(frame, "play").export_text())
     80 rows: yes (no 20, yes 60)
-    ├─ sky = c, s: yes (yes 60)
+    ├─ sky = c, s or missing: yes (yes 60)
     └─ sky = r: no (no 20)
     """
 
