@@ -33,6 +33,8 @@ class Estimator(BaseEstimator):
     schema: Any
     unseen: str
     n_jobs: int | None
+    model_: Any  # what `_learn` gave, a frozen record
+    schema_: Schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""

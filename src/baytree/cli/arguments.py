@@ -108,10 +108,10 @@ def source_for(model: Predictor, table: str) -> Source:
 
     schema = model.schema
     levels = {column.name: column.levels for column in schema.columns}
-    levels |= {schema.target.name: schema.target.classes or ()} if schema.target else {}
+    levels |= {schema.target.name: schema.classes or ()} if schema.target else {}
     words = [name for name, known in levels.items() if known and isinstance(known[0], str)]
     numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC and not column.unit]
-    if schema.target and schema.target.classes is None:
+    if schema.target and schema.classes is None:
         numbers.append(schema.target.name)
     found = source(table, text=words, numbers=numbers)
     columns(schema.names, found)

@@ -94,7 +94,7 @@ def models_without(estimator: AdditiveClassifier, table: Table, folds: tuple[Fol
 
 
 def _answered(model: Any, test: Table, fold: Fold, problem: Problem, seconds: float) -> Trial:
-    known = _codes(test.schema.target.classes, problem.label.target.classes)
+    known = _codes(test.schema.classes, problem.label.target.classes)
     probability = model.probabilities(test)
     choose = getattr(model, "choices", None)
     choice = choose(test) if choose else np.argmax(probability, axis=1)

@@ -90,7 +90,7 @@ class AddingScorer:
         """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
         schema, learnt = model
         test = recoded(problem.table.take(fold.test), schema)
-        known = [problem.label.target.classes.index(label) for label in schema.target.classes]
+        known = [problem.label.target.classes.index(label) for label in schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
         self._prior[rows][:, known] = learnt.log_prior
         for likelihood in learnt.likelihoods:

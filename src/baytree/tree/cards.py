@@ -61,7 +61,7 @@ def draw(tree: Tree, schema: Schema, bins: Bins | None = None, max_depth: int | 
     """The cards of a tree down to a depth, laid out."""
     cards = _cards(tree, schema, bins, max_depth)
     middle = _middles(cards)
-    classes = tuple(quoted(label) for label in (schema.target.classes or ())) if schema.target else ()
+    classes = tuple(quoted(label) for label in (schema.classes or ())) if schema.target else ()
     width = max(m + card.slot / 2 for m, card in zip(middle, cards, strict=True))
     return Drawing(tuple(cards), middle, classes if tree.n_classes else (), width, max(card.depth for card in cards))
 
@@ -132,7 +132,7 @@ def _outcome(tree: Tree, schema: Schema, node: int, span: tuple[float, float]) -
         mean, extent = float(tree.value[node, 0]), span[1] - span[0]
         return f"{mean:.5g}", rows, ((mean - span[0]) / extent if extent > 0 else 1.0,)
     code = int(tree.prediction[node])
-    classes = schema.target.classes if schema.target and schema.target.classes is not None else range(tree.n_classes)
+    classes = schema.classes if schema.target and schema.classes is not None else range(tree.n_classes)
     return quoted(classes[code]), f"{100 * tree.value[node, code]:.0f} % of {rows}", tuple(tree.value[node].tolist())
 
 

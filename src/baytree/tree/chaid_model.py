@@ -41,7 +41,7 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
     def check(self, schema: Schema) -> None:
         """Raises an error where the model does not fit the schema."""
         self.bins.check(schema)
-        if self.tree.n_classes != len(schema.target.classes or ()):
+        if self.tree.n_classes != len(schema.classes or ()):
             raise ValueError("the tree and the schema have different classes")
         n_levels, asked = self.bins.n_levels(schema), self.tree.column >= 0
         if np.any(self.tree.levels[asked] != n_levels[self.tree.column[asked]]):

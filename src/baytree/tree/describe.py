@@ -34,5 +34,5 @@ def _outcome(tree: Tree, schema: Schema, node: int) -> str:
     if not tree.n_classes:
         return f"{tree.value[node, 0]:.6g} ({rows})"
     chosen = int(tree.prediction[node])
-    classes = schema.target.classes if schema.target and schema.target.classes else range(tree.n_classes)
+    classes = schema.classes if schema.target and schema.classes else range(tree.n_classes)
     return f"{classes[chosen]} ({rows}, {tree.value[node, chosen]:.3f})"

@@ -47,7 +47,7 @@ def _node(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
 def _outcome(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
     if not tree.n_classes:
         return {"mean": float(tree.value[i, 0]), "prediction": float(tree.value[i, 0])}
-    classes = schema.target.classes if schema.target and schema.target.classes else range(tree.n_classes)
+    classes = schema.classes if schema.target and schema.classes else range(tree.n_classes)
     return {
         "counts": tree.counts[i].tolist(),
         "probabilities": tree.value[i].tolist(),
