@@ -41,6 +41,18 @@ def test_adding_log_likelihoods_scores_as_refitting_does(seed, estimate):
     assert np.allclose(fast.removed([3, 0, 2], [0, 2]), slow.removed([3, 0, 2], [0, 2]), atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"])
+def test_every_naive_bayes_scores_as_refitting_does(name):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = np.minimum(rng.poisson(1.5, size=(60, 4)) + y[:, None] * (np.arange(4) % 2), 3)
+    problem = Problem.of(X, y)
+    folds = Folds.of(problem, 4).parts
+    model = getattr(bt, name)()
+    expected = RefittingScorer(model, problem, folds, "accuracy").added([0], [1, 2, 3])
+    assert np.allclose(scorer(model, problem, folds, "accuracy", 1).added([0], [1, 2, 3]), expected)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_forward_selection_takes_the_columns_that_scikit_learn_takes(n_classes):
     X, y = make_classification(200, 8, n_informative=5, n_classes=n_classes, random_state=0)

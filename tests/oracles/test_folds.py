@@ -12,8 +12,8 @@ from baytree.evaluate.folds import Fold
 
 TABLES = [name for name in reference.tables("folds") if name not in ("sms_spam",)]
 SMALL = {"tennis", "weather_numeric", "contact_lenses", "iris", "labor", "zoo", "kyphosis", "wine", "hepatitis", "crabs"}
-# Pairs of a reference program and our estimator that follow the same rules, and the tables where they part: rpart sends
-# a row without any surrogate to another side in fitting than in predicting.
+# Pairs of a reference program and our estimator that follow the same rules, and the tables where they part. On soybean ours
+# is right for 609 rows and rpart for 607; the cause is not known yet (rpart's two ways for rows without a surrogate?).
 SAME = {
     "rpart_default": (lambda: bt.CARTClassifier(), {"soybean"}),
     "lda": (lambda: bt.LinearDiscriminantAnalysis(), set()),

@@ -61,6 +61,7 @@ REGRESSORS = {
     "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "prune": "1se"}),
     "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "prune": "min"}),
     "cart-cp": Family("CART, cp 0.01", "CARTRegressor", {}),
+    "chaid": Family("CHAID", "CHAIDRegressor", {}),
 }
 
 

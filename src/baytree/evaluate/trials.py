@@ -53,6 +53,8 @@ def is_subtractable(estimator: Any, problem: Problem) -> bool:
     """Whether rows can be taken away from what the estimator keeps; vocabularies and bins depend on all rows at once."""
     if not isinstance(estimator, AdditiveClassifier) or not problem.is_classification:
         return False
+    if estimator._schema_of(problem.frame).columns != problem.schema.columns:
+        return False  # it encodes rows in a way of its own
     chosen = {getattr(estimator, "numeric", "gaussian"), *(getattr(estimator, "events", None) or {}).values()}
     has_text = any(column.kind is Kind.TEXT for column in problem.schema)
     return chosen <= ADDITIVE_EVENTS and not has_text and estimator.unseen != "error"

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import _core
+from ..bayes.gaussian import NormalLikelihood
 from ..bayes.model import NaiveBayes
 from ..estimator import AdditiveClassifier
 from ..evaluate import metrics
@@ -140,4 +141,11 @@ class AddingScorer:
 def _models(estimator: AdditiveClassifier, problem: Problem, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
     """The schema and the model of each fold; None where the columns do not simply add up."""
     models = list(models_without(estimator, problem.table, folds))
-    return models if all(type(model) is NaiveBayes for _, model in models) else None
+    return models if all(map(_adds_up, models)) else None
+
+
+def _adds_up(model: FoldModel) -> bool:
+    """Whether each column's term is its own: multinomial columns share one distribution, so theirs are not."""
+    return type(model[1]) is NaiveBayes and all(
+        len(likelihood.columns) == 1 or isinstance(likelihood, NormalLikelihood) for likelihood in model[1].likelihoods
+    )
