@@ -71,7 +71,7 @@ def _table(rows: list[dict]) -> str:
     lines = [
         "# Speed beside the peers",
         "",
-        "Best of several runs in one process on one machine; the ratio is the peer's time over baytree's. Made by `make bench`.",
+        "Best of several runs in one process; the ratio is the peer's time over baytree's. Made by `make bench`.",
         "",
         "| workload | peer | peer | baytree | ratio | goal | reached | note |",
         "|---|---|--:|--:|--:|--:|---|---|",

@@ -88,7 +88,9 @@ def test_pearson_and_the_likelihood_ratio_are_those_of_scipy(counts):
         if min(kept.shape, default=0) < 2:
             assert mine == 0
         else:
-            assert exp(mine) == pytest.approx(stats.chi2_contingency(kept, False, name).pvalue, rel=1e-9, abs=1e-300)
+            theirs = stats.chi2_contingency(kept, False, name).pvalue
+            # near 1 a p-value moves with the root of the statistic's rounding
+            assert exp(mine) == pytest.approx(theirs, rel=1e-9, abs=1e-6 if theirs > 0.999 else 1e-300)
 
 
 @given(st.integers(0, 10**6))

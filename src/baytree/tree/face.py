@@ -20,7 +20,7 @@ class TreeFace(TreeReading):
     """The fitted tree, read in many ways. Mixed into the tree estimators."""
 
     _accepts_infinite = True
-    model_: Tree
+    model_: Any
     schema_: Schema
 
     @property

@@ -5,13 +5,12 @@ Each method is one call of a function that reads (tree, schema); the functions l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baytree.table import Schema
 from baytree.tree import rules as rule_list
 from baytree.tree import text
 from baytree.tree.bins import Bins
-from baytree.tree.structure import Tree
 
 
 class TreeReading:
@@ -19,7 +18,11 @@ class TreeReading:
 
     model_: Any
     schema_: Schema
-    tree_: Tree
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What the estimators that this is mixed into bring along: their parameters and `tree_`."""
 
     def rules(self) -> list[rule_list.Rule]:
         """One IF–THEN rule for each leaf, with its support and probability."""
