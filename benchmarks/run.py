@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["foundation", "choose", "linear"]
+MODULES = ["foundation", "text", "trees", "linear", "choose"]
 
 
 def main(names: list[str]) -> None:

@@ -68,7 +68,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         for k in range(len(self.columns)):
             degrees = self.degrees[label, k]
             deviate = random.standard_normal(len(label))
-            finite = np.isfinite(degrees)
+            finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
             spread = random.chisquare(np.where(finite, degrees, 1.0)) / np.where(finite, degrees, 1.0)
             deviate = np.where(finite, deviate / np.sqrt(np.maximum(spread, 1e-300)), deviate)
             drawn.append(self.mean[label, k] + self.scale[label, k] * deviate)
@@ -291,7 +291,7 @@ def _posterior(n: np.ndarray, distance: np.ndarray, spread: np.ndarray, prior: n
 def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """The logarithm of each density at its centre."""
     normal = -0.5 * np.log(2 * np.pi) - np.log(scale)
-    finite = np.isfinite(degrees)
+    finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
     if not finite.any():
         return normal
     nu = np.where(finite, degrees, 1.0)
