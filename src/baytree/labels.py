@@ -145,6 +145,8 @@ def _coded(codes: Codes, name: str) -> Labels:
 
 def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> Labels:
     classes = sorted_levels(levels)
+    if classes == tuple(levels):
+        return Labels(codes, Target(name, classes, dtype))
     place = {label: code for code, label in enumerate(classes)}
     recode = np.array([*(place[level] for level in levels), -1], np.int32)
     return Labels(recode[codes], Target(name, classes, dtype))

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 
 from .table import Table
 
-ROWS_PER_PART = 1 << 16  # a part is small enough that Ctrl-C is answered between two of them
+ROWS_PER_PART = 1 << 17  # a part is small enough that Ctrl-C is answered between two of them
 
 
 class Parts(Protocol):

@@ -37,13 +37,15 @@ class MomentKernel {
  public:
   MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
       : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
-        value_(n_groups_ * group_step), slices_(cells.n_classes) {}
+        value_(n_groups_ * group_step), slices_(cells.n_classes), rows_of_class_(cells.n_classes) {}
 
   void observe() {
     for (std::size_t start = 0; start < matrix_.n_rows; start += chunk_rows) {
       n_rows_ = std::min(chunk_rows, matrix_.n_rows - start);
       label_here_ = label_.data() + start;
       gather(start);
+      std::fill(rows_of_class_.begin(), rows_of_class_.end(), 0.0);
+      for (std::size_t i = 0; i < n_rows_; ++i) rows_of_class_[static_cast<std::size_t>(label_here_[i])] += 1;
       for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
     }
   }
@@ -89,8 +91,7 @@ class MomentKernel {
 
   void count(Lanes* value, bool has_missing) {
     if (has_missing) return loops_.count_known(value, n_rows_, label_here_, slices_.data());
-    for (std::size_t i = 0; i < n_rows_; ++i) slices_[label_here_[i]].count[0] += 1;
-    for (Slices& cell : slices_) cell.count = Lanes{} + cell.count[0];
+    for (std::size_t c = 0; c < slices_.size(); ++c) slices_[c].count = Lanes{} + rows_of_class_[c];
   }
 
   static Slicers slicers_for(const Lanes& largest) {
@@ -167,6 +168,7 @@ class MomentKernel {
   const std::int32_t* label_here_ = nullptr;
   std::vector<Lanes> value_;  // [n_groups, group_step]; lanes beyond the last column stay 0
   std::vector<Slices> slices_;
+  std::vector<double> rows_of_class_;  // of this chunk
 };
 
 }  // namespace baytree

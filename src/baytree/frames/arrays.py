@@ -90,12 +90,28 @@ def array_column(values: np.ndarray, name: str) -> Raw:
     return object_column(values, name)
 
 
+_SMALL_RANGE = 1 << 12
+
+
 def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes in order of first appearance, and the distinct items, of an array of fixed-width items."""
     items = np.ascontiguousarray(values)
+    if items.dtype.kind in "iu" and len(items):
+        low, high = items.min(), items.max()
+        if int(high) - int(low) < _SMALL_RANGE:
+            return _factorise_small(items, low)
     raw = items.view(np.uint8).reshape(len(items), items.dtype.itemsize)
     codes, first = _core.factorise(raw)
     return codes, items[first]
+
+
+def _factorise_small(items: np.ndarray, low: np.integer) -> tuple[np.ndarray, np.ndarray]:
+    """The same for integers of a small range, by counting instead of hashing; the distinct ones come out sorted."""
+    places = (items - low).astype(np.int64, copy=False)
+    present = np.flatnonzero(np.bincount(places))
+    code = np.zeros(present[-1] + 1, np.int32)
+    code[present] = np.arange(len(present))
+    return code[places], (present + int(low)).astype(items.dtype)
 
 
 def _fixed_strings(values: np.ndarray) -> Strings:

@@ -2,6 +2,9 @@
 // Only plain arithmetic stands here: an inline function of the library compiled for a newer machine could be the copy
 // that the linker keeps for all.
 #include "slices.hpp"
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 namespace baytree {
 namespace {
@@ -27,6 +30,17 @@ void count_known(Lanes* value, std::size_t n_rows, const std::int32_t* label, Sl
   }
 }
 
+// What x * x is more than its rounded product, exactly.
+inline Lanes square_error(const Lanes x, const Lanes product) {
+#if defined(__AVX512F__)
+  return (Lanes)_mm512_fmsub_pd((__m512d)x, (__m512d)x, (__m512d)product);
+#else
+  // Dekker's product: x = high + low in halves of 26 bits
+  const Lanes spread = x * 134217729.0, high = spread - (spread - x), low = x - high;
+  return ((high * high - product) + 2.0 * high * low) + low * low;
+#endif
+}
+
 void slice(const Lanes* __restrict value, std::size_t n_rows, const std::int32_t* __restrict label,
            const Slicers& __restrict slicers, Slices* __restrict slices, LaneBits& __restrict is_fine) {
   const Slicers at = slicers;
@@ -39,10 +53,7 @@ void slice(const Lanes* __restrict value, std::size_t n_rows, const std::int32_t
     cell.total[0] += first;
     cell.total[1] += second;
 
-    // Dekker's product: with x = high + low in halves of 26 bits, product + error is x * x exactly.
-    const Lanes product = x * x;
-    const Lanes spread = x * 134217729.0, x_high = spread - (spread - x), x_low = x - x_high;
-    const Lanes error = ((x_high * x_high - product) + 2.0 * x_high * x_low) + x_low * x_low;
+    const Lanes product = x * x, error = square_error(x, product);
     const Lanes high = (product + at.square[0]) - at.square[0], product_rest = product - high;
     const Lanes middle = (product_rest + at.square[1]) - at.square[1];
     const Lanes low = (error + at.square[1]) - at.square[1], error_rest = error - low;
