@@ -18,7 +18,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from .frames import Codes, Numbers, Raw, RawFrame, Strings
+from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers
 from .table import Column, Kind, Schema, Text, sorted_levels
 
 MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
@@ -164,7 +164,9 @@ def _ordinal_levels(name: str, raw: Raw) -> tuple:
 
 def number_levels(raw: Numbers) -> list:
     """The distinct known numbers; whole ones as integers, so that 98101.0 reads 98101."""
-    distinct = np.unique(raw.values[~np.isnan(raw.values)])
+    values = np.ascontiguousarray(raw.values)
+    missing = np.isnan(values)
+    distinct, _ = distinct_numbers(values[~missing] if missing.any() else values)
     if len(distinct) > MOST_LEVELS:
         raise ValueError(f"{len(distinct)} different numbers are too many for the levels of a nominal column")
     return [int(value) if value.is_integer() else value for value in distinct.tolist()]

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import text
 from .census import Census
-from .frames import Codes, Numbers, Raw, RawFrame, Strings, read_column
+from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers, read_column
 from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
 
 
@@ -245,8 +245,9 @@ def _refuse_other_type(new: list, column: Column) -> None:
 
 
 def _codes_of_numbers(raw: Numbers, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
-    missing = np.isnan(raw.values)
-    distinct, inverse = np.unique(raw.values[~missing], return_inverse=True)
+    values = np.ascontiguousarray(raw.values)
+    missing = np.isnan(values)
+    distinct, inverse = distinct_numbers(values[~missing] if missing.any() else values)
     levels = tuple(int(value) if value.is_integer() else value for value in distinct.tolist())
     codes = np.full(len(raw.values), -1, np.int32)
     codes[~missing] = inverse

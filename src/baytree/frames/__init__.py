@@ -11,11 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import array_column, factorise_fixed, from_array, from_sparse
+from .arrays import array_column, distinct_numbers, factorise_fixed, from_array, from_sparse
 from .objects import object_column
 from .raw import Codes, Numbers, Raw, RawFrame, Strings, without_masked
 
-__all__ = ["Codes", "Numbers", "Raw", "RawFrame", "Strings", "factorise_fixed", "read", "read_column", "without_masked"]
+__all__ = [
+    "Codes",
+    "Numbers",
+    "Raw",
+    "RawFrame",
+    "Strings",
+    "distinct_numbers",
+    "factorise_fixed",
+    "read",
+    "read_column",
+    "without_masked",
+]
 
 
 def read(frame: Any) -> RawFrame:

@@ -105,6 +105,18 @@ def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return codes, items[first]
 
 
+def distinct_numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers, sorted, and the place of each value among them; −0.0 is 0.0."""
+    whole = values.astype(np.int64) if len(values) and np.abs(values).max() < 2.0**53 else values
+    if whole.dtype != np.int64 or not np.array_equal(whole, values):
+        whole = values + 0.0
+    codes, distinct = factorise_fixed(whole)
+    order = np.argsort(distinct, kind="stable")
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order))
+    return distinct[order].astype(np.float64), place[codes]
+
+
 def _factorise_small(items: np.ndarray, low: np.integer) -> tuple[np.ndarray, np.ndarray]:
     """The same for integers of a small range, by counting instead of hashing; the distinct ones come out sorted."""
     places = (items - low).astype(np.int64, copy=False)
