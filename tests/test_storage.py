@@ -281,7 +281,8 @@ def test_files_of_earlier_versions_load_and_predict_as_they_did(path):
     stored = json.loads(path.with_suffix(".json").read_text())
     model = bt.load(path)
     answer = model.predict_proba(stored["rows"]) if "probabilities" in stored else model.predict(stored["rows"])
-    assert answer.tolist() == stored.get("probabilities", stored.get("values"))
+    # bit for bit on one machine; another one may have another logarithm or another order of sums in its BLAS
+    assert np.allclose(answer, stored.get("probabilities", stored.get("values")), rtol=1e-12, atol=1e-15)
 
 
 def test_there_are_golden_files():
