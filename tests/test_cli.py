@@ -406,7 +406,7 @@ def test_a_large_file_is_learnt_in_bounded_memory(tmp_path):
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert int(out) < 400  # MB, of which 180 are the imports
+    assert int(out) < 600  # MB, of which 180 are the imports; blocks read ahead of a busy core add some
 
 
 # the pieces

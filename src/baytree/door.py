@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ import numpy as np
 from . import text
 from .census import Census
 from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers, read_column
+from .parts import ROWS_PER_PART, LocalParts
 from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
 
 
@@ -23,8 +25,8 @@ def encode(
     if _is_sparse(frame):
         return SparseColumns(frame.matrix)
     found = aligned(frame, schema)
-    room = _Room(schema, frame.n_rows)
-    values = tuple(_encoded(found.columns[column.name], column, unseen, room) for column in schema.columns)
+    room = _room(schema, frame.n_rows)
+    values = _each(schema, frame, lambda column: _encoded(found.columns[column.name], column, unseen, room))
     if not accepts_infinite:
         refuse_infinite(schema, values)
     return values
@@ -38,8 +40,8 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     if _is_sparse(frame):
         return schema, SparseColumns(frame.matrix)
     found = aligned(frame, schema)
-    room = _Room(schema, frame.n_rows)
-    pairs = [_learnt(found.columns[column.name], column, room) for column in schema.columns]
+    room = _room(schema, frame.n_rows)
+    pairs = _each(schema, frame, lambda column: _learnt(found.columns[column.name], column, room))
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
     if not accepts_infinite:
@@ -105,19 +107,20 @@ def _is_sparse(frame: RawFrame) -> bool:
     return frame.matrix is not None and not isinstance(frame.matrix, np.ndarray)
 
 
-class _Room:
+def _room(schema: Schema, n_rows: int) -> dict[str, np.ndarray]:
     """Memory for all coded columns in one piece: the system hands out one large piece far faster than many."""
-
-    def __init__(self, schema: Schema, n_rows: int):
-        n_columns = sum(column.kind in (Kind.ORDINAL, Kind.NOMINAL) for column in schema.columns)
-        self._rows = iter(np.empty((n_columns, n_rows), np.int32))
-
-    def next(self) -> np.ndarray:
-        """Room for the next coded column."""
-        return next(self._rows)
+    names = [column.name for column in schema.columns if column.kind in (Kind.ORDINAL, Kind.NOMINAL)]
+    return dict(zip(names, np.empty((len(names), n_rows), np.int32), strict=True))
 
 
-def _learnt(raw: Raw, column: Column, room: _Room) -> tuple[Column, Values]:
+def _each(schema: Schema, frame: RawFrame, work: Callable[[Column], Any]) -> tuple:
+    """What the work gives for each column, in order; the columns of a large table are shared among threads."""
+    if frame.n_rows < ROWS_PER_PART or not schema.columns:
+        return tuple(work(column) for column in schema.columns)
+    return LocalParts(schema.columns).map(lambda column: (work(column),)).sum()
+
+
+def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
         return column, _encoded(raw, column, "error", room)
     vocabulary, tokens = text.count(_documents(raw, column), column.text or Text())
@@ -149,12 +152,12 @@ def _rows_of(raw: Raw, rows: np.ndarray) -> Raw:
     return read_column(kept, "kept rows")
 
 
-def _encoded(raw: Raw, column: Column, unseen: str, room: _Room) -> Values:
+def _encoded(raw: Raw, column: Column, unseen: str, room: dict[str, np.ndarray]) -> Values:
     if column.kind is Kind.NUMERIC:
         return _numbers(raw, column)
     if column.kind is Kind.TEXT:
         return text.encode(_documents(raw, column), column.text or Text(), column.levels)
-    return _codes(raw, column, unseen, room.next())
+    return _codes(raw, column, unseen, room[column.name])
 
 
 def _numbers(raw: Raw, column: Column) -> np.ndarray:
