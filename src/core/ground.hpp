@@ -7,6 +7,7 @@
 #include <vector>
 #include "measures.hpp"
 #include "node.hpp"
+#include "slots.hpp"
 #include "sorting.hpp"
 #include "surrogates.hpp"
 #include "workers.hpp"
@@ -22,16 +23,19 @@ struct Aside {
 class Ground {
  public:
   Ground(std::span<const ColumnView> columns, size_t rows, const Target& target, Workers& workers)
-      : columns_(columns), n_(rows), target_(target), workers_(workers), entries_(columns.size()), tags_(rows),
-        side_(rows, kNowhere) {
+      : columns_(columns), n_(rows), target_(target), workers_(workers), entries_(columns.size()), slots_(columns.size()),
+        tags_(rows), side_(rows, kNowhere) {
     sort_columns();
   }
 
   std::span<uint8_t> side() { return side_; }  // [n_rows], the branch of each row at the node that holds it
   std::span<const uint8_t> side() const { return side_; }
+  // Of a column that is cut.
   std::span<const Entry> entries(const Node& node, size_t column) const {
     return {entries_[column].data() + node.begin, node.end - node.begin};
   }
+  // Of a column of levels.
+  const Slots& slots(size_t column) const { return slots_[column]; }
   // The rows of a node in the order of the table.
   std::span<const uint32_t> tags(const Node& node) const { return {tags_.data() + node.begin, node.end - node.begin}; }
 
@@ -56,9 +60,9 @@ class Ground {
     }
   }
 
-  // Divides a column; the rows of children that will not be split again are left out.
+  // Divides a column that is cut; the rows of children that will not be split again are left out.
   void partition(const Node& node, const std::vector<Node>& children, size_t column, Aside& aside) {
-    if (std::ranges::all_of(children, &Node::is_final)) return;
+    if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return;
     Entry* in = entries_[column].data() + node.begin;
     const size_t n = node.end - node.begin;
     if (aside.second.size() < n) aside.second.resize(n);
@@ -88,21 +92,21 @@ class Ground {
     std::vector<std::vector<uint64_t>> scratch(size_t(workers_.size()));
     workers_.run(columns_.size(), [&](size_t j, int worker) {
       if (columns_[j].is_nominal()) return;
-      sort_keys(columns_[j], entries_[j], scratch[size_t(worker)]);
-      if (target_.class_bits)
-        for (auto& e : entries_[j]) e = entry(rank_of(e), tag(tag_of(e)));
+      sort_keys(columns_[j], target_.class_bits, [&](size_t row) { return tag(row); }, entries_[j], scratch[size_t(worker)]);
     });
   }
   // Block by block over all columns, since the columns of a row-major matrix share their cache lines.
   void copy_columns() {
     constexpr size_t kBlock = 1024;
-    workers_.run(columns_.size(), [&](size_t j, int) { entries_[j].resize(n_); });
+    workers_.run(columns_.size(), [&](size_t j, int) {
+      if (columns_[j].is_nominal()) slots_[j] = Slots(columns_[j], n_);
+      else entries_[j].resize(n_);
+    });
     workers_.run((n_ + kBlock - 1) / kBlock, [&](size_t block, int) {
       const size_t begin = block * kBlock, end = std::min(n_, begin + kBlock);
       for (size_t j = 0; j < columns_.size(); ++j) {
-        if (!columns_[j].is_nominal()) copy_keys(columns_[j], begin, end, entries_[j]);
-        else
-          for (size_t i = begin; i < end; ++i) entries_[j][i] = entry(uint32_t(columns_[j].level(i)), tag(i));
+        if (columns_[j].is_nominal()) slots_[j].copy(columns_[j], begin, end);
+        else copy_keys(columns_[j], begin, end, entries_[j]);
       }
     });
   }
@@ -114,8 +118,9 @@ class Ground {
   size_t n_;
   const Target& target_;
   Workers& workers_;
-  std::vector<std::vector<Entry>> entries_;  // per column: rows of a node side by side, ascending where it is cut
-  std::vector<uint32_t> tags_;               // the same in the order of the table
+  std::vector<std::vector<Entry>> entries_;  // per column that is cut: rows of a node side by side, ascending
+  std::vector<Slots> slots_;                 // per column of levels, in the order of the table
+  std::vector<uint32_t> tags_;               // rows of a node side by side, in the order of the table
   std::vector<uint8_t> side_;
 };
 

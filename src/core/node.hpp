@@ -40,6 +40,7 @@ struct Node {
   std::vector<double> total;   // the measure's statistic of all the rows
   Split split;
   std::vector<Substitute> substitutes;
+  std::vector<std::vector<uint32_t>> tallies;  // per column, empty where its levels are not counted yet
 
   bool is_leaf() const { return branches == 0; }
 };
