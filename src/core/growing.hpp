@@ -234,6 +234,7 @@ template <Measure M> class Grower {
     const size_t branches = node.split.has_own_branch ? 3 : 2;
     std::vector<Node> children(branches);
     ground_.divide_rows(node, children, desk.aside);
+    meter_.count_children(node, children);
     for (Node& child : children) {
       child.depth = node.depth + 1, child.most_improved = node.most_improved;
       meter_.measure(child, desk);

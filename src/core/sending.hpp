@@ -109,12 +109,16 @@ class Sender {
  private:
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
 
+  // Rows whose mark is right already are left alone: where few rows are cut off, few are touched.
   void send_by_cut(const Node& node) {
     const auto all = ground_.entries(node, size_t(node.split.column));
-    const size_t n_known = known_in(all);
-    const auto absent = uint8_t(node.split.missing >= 0 ? node.split.missing : kNowhere);
-    for (size_t i = 0; i < all.size(); ++i)
-      side_[target_.row(tag_of(all[i]))] = i < n_known ? uint8_t(i > node.split.last) : absent;
+    const size_t n_known = known_in(all), n_first = size_t(node.split.last) + 1;
+    const auto mark = [&](std::span<const Entry> entries, uint8_t side) {
+      if (side == node.side) return;
+      for (const Entry e : entries) side_[target_.row(tag_of(e))] = side;
+    };
+    mark(all.first(n_first), 0), mark(all.subspan(n_first, n_known - n_first), 1);
+    mark(all.subspan(n_known), uint8_t(node.split.missing >= 0 ? node.split.missing : kNowhere));
   }
   void send_by_level(const Node& node, int32_t levels) {
     std::vector<uint8_t> side_of(size_t(levels) + 1, kNowhere);

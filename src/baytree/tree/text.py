@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from baytree.table import Schema
 from baytree.tree.bins import Bins
 from baytree.tree.conditions import Branches
+from baytree.tree.describe import MOST_BARS
 from baytree.tree.structure import Tree
 from baytree.tree.words import number, quoted
 
-_MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
 _MOST_CLASSES = 8
 
 
@@ -77,7 +77,7 @@ def _children(
     rows = []
     for branch, words in enumerate(told):
         is_last = branch == len(told) - 1
-        if depth >= _MOST_BARS:
+        if depth >= MOST_BARS:
             bars = under = f"{depth + 1:>7} "
         else:
             bars, under = below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")
