@@ -38,9 +38,8 @@ def _entropy(left: Side, right: Side) -> Fraction:
 
 def _chi2(left: Side, right: Side) -> Fraction:
     both, n = Counter(left + right), len(left) + len(right)
-    return sum(
-        Fraction(Counter(side)[k] * n - len(side) * c) ** 2 / (n * len(side) * c) for side in (left, right) for k, c in both.items()
-    )
+    cells = [(Counter(side)[k], len(side), c) for side in (left, right) for k, c in both.items()]
+    return sum(Fraction(seen * n - size * c) ** 2 / (n * size * c) for seen, size, c in cells)
 
 
 def _information(sizes: list[int]) -> Decimal:
