@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from baytree.estimator import Classifier, Regressor
+from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree import cart
 from baytree.tree import parameters as given
@@ -16,7 +17,6 @@ from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
 from baytree.tree.multiway import grow_multiway
 from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
 from baytree.tree.units import in_range, in_unit
 
@@ -39,7 +39,7 @@ class _OpenTree(TreeFace):
     def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
         missing, max_leaves = policy.missing, policy.stopping.max_leaves
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
+        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads(self.n_jobs)))
         tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
         if self.trace:
             self.trace_ = candidates(tree, table, policy, costs, conventions)
@@ -132,7 +132,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
             raise ValueError(
                 "priors and costs go with neither branching='multiway' nor missing='fractional'; give sample weights instead"
             )
-        return grow_multiway(table, policy, thread_count(self.n_jobs))
+        return grow_multiway(table, policy, threads(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
@@ -194,10 +194,10 @@ class _Cart(TreeFace):
             given.one_of("prune", rule, ("1se", "min"))
         controls = self._controls()
         table = cart.fitted_rows(table, controls.counts_rows)
-        costs, threads = self._costs(table), thread_count(self.n_jobs)
+        costs, n_threads = self._costs(table), threads(self.n_jobs)
         if rule is None:
-            return cart.cart(table, controls, costs, threads)
-        tree, _ = cart.pruned_by_validation(table, controls, costs, rule, self._folds(table), threads)
+            return cart.cart(table, controls, costs, n_threads)
+        tree, _ = cart.pruned_by_validation(table, controls, costs, rule, self._folds(table), n_threads)
         return tree
 
     def _costs(self, table: Table) -> Costs:

@@ -56,6 +56,7 @@ class Rows(msgspec.Struct, frozen=True):
     label: np.ndarray
     weight: np.ndarray
     chosen: np.ndarray  # int32
+    total: float  # weight of the whole table, the base of the many-levels rule
 
 
 class Growth(msgspec.Struct, frozen=True):
@@ -71,24 +72,25 @@ def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
     if chosen is None:
         chosen = np.arange(len(table))
     chosen = chosen[table.weight[chosen] > 0].astype(np.int32)
+    weight = _moderate(table.weight)
     return Rows(
         table.schema.names,
         [_contiguous(table, j) for j in range(len(table.schema))],
         np.array([0 if c.kind is Kind.NUMERIC else max(len(c.levels), 1) for c in table.schema], np.int32),
         np.ascontiguousarray(table.label, np.int32),
-        _moderate(table.weight),
+        weight,
         chosen,
+        float(weight.sum()),
     )
 
 
 def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: bool = False) -> Growth:
     """The full tree of these rows, neither collapsed nor pruned."""
-    total = float(rows.weight.sum())
     single = rules.single and is_counted_in_single(rows.weight)
     try:
         nodes, tried = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
-            _core_rules(rules, total), single, threads, traces,
+            _core_rules(rules, rows.total), single, threads, traces,
         )  # fmt: skip
     except IndexError as refused:
         j = int(str(refused))
