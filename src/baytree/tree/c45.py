@@ -52,7 +52,8 @@ class C45Classifier(QuinlanClassifier):
     confidence : float
         Of the error estimate; smaller prunes more.
     pruning : {"error_based", "reduced_error", None}
-        By the pessimistic estimate, on held-out rows (`fit(..., prune_on=rows)`, otherwise a third that the contents of the rows draw), or not at all.
+        By the pessimistic estimate, on held-out rows (`fit(..., prune_on=rows)`, otherwise a third that is drawn by what
+        the rows hold), or not at all.
     binary : bool
         Nominal tests ask for one level against the rest instead of having a branch for each level.
     subset : bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from baytree.estimator import Classifier, Regressor
@@ -13,8 +14,10 @@ from baytree.tree import cart
 from baytree.tree import parameters as given
 from baytree.tree import prune as pruning
 from baytree.tree.candidates import candidates
+from baytree.tree.chaid_model import ChaidModel, in_words
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
+from baytree.tree.merged import grow_merged
 from baytree.tree.multiway import grow_multiway
 from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
 from baytree.tree.structure import Tree
@@ -69,6 +72,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
     `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
+    `branching="merge"` merges levels, and tenths of numeric columns, while their classes do not differ as in CHAID, by the
+    test of `criterion` (chi2, likelihood_ratio) or by Pearson's (error, entropy, gini, gain_ratio).
     `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
     test of levels is then one level against the rest.
 
@@ -123,16 +128,24 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
+    def _learn(self, table: Table) -> Tree | ChaidModel:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(criterion, CLASS_ROADS, ("binary", "multiway"))
+        policy = self._policy(criterion, CLASS_ROADS, tuple(Branching))
         if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
             return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
             raise ValueError(
-                "priors and costs go with neither branching='multiway' nor missing='fractional'; give sample weights instead"
+                "priors and costs need branching='binary' and another way than missing='fractional'; give sample weights instead"
             )
+        if policy.branching is Branching.MERGE:
+            return self._merge(table, policy)
         return grow_multiway(table, policy, threads(self.n_jobs))
+
+    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
+        model = grow_merged(table, policy)
+        if self.trace:
+            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
+        return msgspec.structs.replace(model, trials=model.taken)
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)

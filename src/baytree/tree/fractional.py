@@ -138,12 +138,23 @@ def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "
         counts=raw["counts"],
         value=_distributions(raw, parent, empty, laplace),
         prediction=raw["label"],
-        impurity=_impurity(raw["counts"], measure),
+        impurity=impurity_of(raw["counts"], measure),
         risk=raw["weight"] - raw["counts"].max(axis=1),
         gain=np.where(inner, np.maximum(raw["gain"], 0) * raw["weight"], 0.0),
         complexity=np.zeros(n),
         surrogates=Surrogates.none(),
     )
+
+
+def gain_of(counts: np.ndarray, criterion: str) -> float:
+    """What branches [n_branches, n_classes] gain of a criterion, in units of weight; `gain_ratio` over the split's entropy."""
+    measure = "entropy" if criterion == "gain_ratio" else criterion
+    weight, whole = counts.sum(axis=1), counts.sum(axis=0, keepdims=True)
+    gain = float(weight.sum() * impurity_of(whole, measure)[0] - weight @ impurity_of(counts, measure))
+    if criterion != "gain_ratio":
+        return gain
+    info = float(impurity_of(weight[None], "entropy")[0])
+    return gain / info if info > 0 else 0.0
 
 
 def _moderate(weight: np.ndarray) -> np.ndarray:
@@ -223,7 +234,7 @@ def _distributions(raw: dict[str, np.ndarray], parent: np.ndarray, empty: str, l
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _impurity(counts: np.ndarray, measure: str) -> np.ndarray:
+def impurity_of(counts: np.ndarray, measure: str) -> np.ndarray:
     """The criterion per unit of weight; bits for entropy. An empty node is pure."""
     total = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)

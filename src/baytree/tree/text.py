@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from baytree.table import Schema
 from baytree.tree.bins import Bins
@@ -25,14 +26,19 @@ def export_text(
 
 
 def lines(
-    tree: Tree, schema: Schema, bins: Bins | None = None, max_depth: int | None = None, max_levels: int | None = 12
+    tree: Tree,
+    schema: Schema,
+    bins: Bins | None = None,
+    max_depth: int | None = None,
+    max_levels: int | None = 12,
+    notes: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """The lines of the text, one after the other; memory does not grow with the depth."""
+    """The lines of the text, one after the other; memory does not grow with the depth. `notes` follow what a node predicts."""
     branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
     waiting = [(0, 0, "", "", f"{int(tree.rows[0])} rows")]  # node, depth, bars before it, bars below it, words
     while waiting:
         node, depth, bars, below, words = waiting.pop()
-        yield f"{bars}{words}: {outcome.of(node)}"
+        yield f"{bars}{words}: {outcome.of(node)}{notes.get(node, '')}"
         if branches.column[node] < 0:
             continue
         if max_depth is not None and depth >= max_depth:
