@@ -22,7 +22,7 @@ class CHAID(TreeFace):
 
     @property
     def trace_(self) -> list[dict[str, Any]]:
-        """Each split's groups, p, Bonferroni's multiplier and adjusted p; with `trace=True` those of all columns everywhere."""
+        """Each split's groups, p, Bonferroni's multiplier and adjusted p; with `trace=True` of all columns everywhere."""
         schema = self.model_.bins.schema(self.schema_)
         return [in_words(trial, schema) for trial in self.model_.trials]
 

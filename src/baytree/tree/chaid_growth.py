@@ -81,6 +81,10 @@ class _Rows:
         mean += float(weight @ (label - mean) / total)  # the second pass takes away what the first one rounded
         return np.array([total, mean, float(weight @ (label - mean) ** 2)])
 
+    def impurity(self, statistics: np.ndarray, criterion: str) -> float:
+        """The criterion per unit of weight, or the variance."""
+        return float(statistics[2] / statistics[0] if self.is_mean else impurity_of(statistics[None], criterion)[0])
+
     def of_levels(self, rows: np.ndarray, j: int, centre: float) -> tuple[np.ndarray, np.ndarray]:
         """The codes that occur in these rows, and their statistics [n_codes, n_statistics]."""
         code = self.codes[j][rows]
@@ -106,7 +110,7 @@ def _may_split(rows: _Rows, node: _Node, growth: Growth) -> bool:
         return False
     if (node.statistics[0] if rows.is_mean else node.statistics.sum()) < growth.min_split:
         return False
-    if growth.min_impurity > 0 and impurity_of(node.statistics[None], growth.criterion or "gini")[0] <= growth.min_impurity:
+    if growth.min_impurity > 0 and rows.impurity(node.statistics, growth.criterion or "gini") <= growth.min_impurity:
         return False
     label = rows.label[node.rows]
     return bool((label != label[0]).any())

@@ -19,6 +19,7 @@ from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
 from baytree.tree.merged import grow_merged
 from baytree.tree.multiway import grow_multiway
+from baytree.tree.multiway_numbers import grow_multiway_numbers
 from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
 from baytree.tree.structure import Tree
 from baytree.tree.units import in_range, in_unit
@@ -47,6 +48,12 @@ class _OpenTree(TreeFace):
         if self.trace:
             self.trace_ = candidates(tree, table, policy, costs, conventions)
         return tree
+
+    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
+        model = grow_merged(table, policy)
+        if self.trace:
+            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
+        return msgspec.structs.replace(model, trials=model.taken)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -135,17 +142,11 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
             return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
             raise ValueError(
-                "priors and costs need branching='binary' and another way than missing='fractional'; give sample weights instead"
+                "priors and costs need branching='binary' and no missing='fractional'; give sample weights instead"
             )
         if policy.branching is Branching.MERGE:
             return self._merge(table, policy)
         return grow_multiway(table, policy, threads(self.n_jobs))
-
-    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
-        model = grow_merged(table, policy)
-        if self.trace:
-            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
-        return msgspec.structs.replace(model, trials=model.taken)
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
@@ -156,6 +157,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
     """A regression tree by least squares; parameters as in `DecisionTreeClassifier`.
+
+    `branching="multiway"` gives every level that occurs a branch; `branching="merge"` merges levels, and tenths of numeric
+    columns, while the F test of their means does not part them (p above 0.05), and splits by the least adjusted p.
 
     >>> DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1]).predict([[2.0], [3.0]])
     array([1.e+12, 1.e+12])
@@ -192,9 +196,14 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, ("binary",))
+    def _learn(self, table: Table) -> Tree | ChaidModel:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, tuple(Branching))
         table, unit = in_range(table)
+        if policy.branching is Branching.MERGE:
+            model = self._merge(table, policy)
+            return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
+        if policy.branching is Branching.MULTIWAY:
+            return in_unit(grow_multiway_numbers(table, policy, threads(self.n_jobs)), unit)
         return in_unit(self._grow(table, policy, equal_costs(0)), unit)
 
 

@@ -147,7 +147,7 @@ def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "
 
 
 def gain_of(counts: np.ndarray, criterion: str) -> float:
-    """What branches [n_branches, n_classes] gain of a criterion, in units of weight; `gain_ratio` over the split's entropy."""
+    """What branches [n_branches, n_classes] gain of a criterion, in units of weight; `gain_ratio` over their own entropy."""
     measure = "entropy" if criterion == "gain_ratio" else criterion
     weight, whole = counts.sum(axis=1), counts.sum(axis=0, keepdims=True)
     gain = float(weight.sum() * impurity_of(whole, measure)[0] - weight @ impurity_of(counts, measure))

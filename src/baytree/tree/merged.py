@@ -12,7 +12,7 @@ from baytree.tree.merging import Rules
 from baytree.tree.policy import Criterion, Missing, Policy
 from baytree.tree.prune import to_leaves, with_complexity
 
-TESTS = {Criterion.CHI2: "pearson", Criterion.LIKELIHOOD_RATIO: "likelihood_ratio"}  # these choose by the adjusted p
+TESTS = {Criterion.CHI2: "pearson", Criterion.LIKELIHOOD_RATIO: "likelihood_ratio", Criterion.SSE: "mean"}  # by adjusted p
 GAINS = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATIO)  # these merge by Pearson's test
 _ALPHA = 0.05  # levels merge above it where no other was asked for
 
@@ -52,8 +52,8 @@ def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
 
 def _refuse(policy: Policy) -> None:
     if policy.criterion not in TESTS and policy.criterion not in GAINS:
-        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS))
-        raise ValueError(f"criterion={policy.criterion.value!r} compares two branches only; with branching='merge' give {known}")
+        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if c is not Criterion.SSE)
+        raise ValueError(f"criterion={policy.criterion.value!r} compares two branches; with branching='merge' give {known}")
     if policy.missing not in (Missing.LEARNED, Missing.CATEGORY):
         raise ValueError(
             f"missing={policy.missing.value!r} does not go with branching='merge', where missing values are a level that "

@@ -33,7 +33,7 @@ def lines(
     max_levels: int | None = 12,
     notes: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """The lines of the text, one after the other; memory does not grow with the depth. `notes` follow what a node predicts."""
+    """The lines of the text, one after the other; memory does not grow with the depth. `notes` follow predictions."""
     branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
     waiting = [(0, 0, "", "", f"{int(tree.rows[0])} rows")]  # node, depth, bars before it, bars below it, words
     while waiting:
