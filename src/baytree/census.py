@@ -18,7 +18,9 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from . import _core
 from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers
+from .parts import by_columns
 from .table import Column, Kind, Schema, Text, sorted_levels
 
 MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
@@ -80,7 +82,8 @@ class Census(msgspec.Struct, frozen=True):
         for name in declared:
             if name not in frame.columns:
                 raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
-        return cls(tuple(_census(name, raw, declared.get(name)) for name, raw in frame.columns.items()))
+        names = tuple(frame.columns)
+        return cls(by_columns(names, frame.n_rows, lambda name: _census(name, frame.columns[name], declared.get(name))))
 
     def __add__(self, other: Self) -> Self:
         by_name = {column.name: column for column in other.columns}
@@ -123,7 +126,8 @@ def _census(name: str, raw: Raw, declared: Any) -> ColumnCensus:
 
 
 def _level_counts(codes: Codes) -> list[int]:
-    return np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels)).tolist()
+    code = np.ascontiguousarray(codes.codes, np.int32)
+    return _core.count(code, np.zeros_like(code), len(codes.levels), 1)[1:, 0].tolist()
 
 
 def _declared(name: str, raw: Raw, declared: Any) -> ColumnCensus:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,7 +10,7 @@ import numpy as np
 from . import text
 from .census import Census
 from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers, read_column
-from .parts import ROWS_PER_PART, LocalParts
+from .parts import by_columns
 from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
 
 
@@ -26,7 +25,7 @@ def encode(
         return SparseColumns(frame.matrix)
     found = aligned(frame, schema)
     room = _room(schema, frame.n_rows)
-    values = _each(schema, frame, lambda column: _encoded(found.columns[column.name], column, unseen, room))
+    values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(found.columns[column.name], column, unseen, room))
     if not accepts_infinite:
         refuse_infinite(schema, values)
     return values
@@ -41,7 +40,7 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
         return schema, SparseColumns(frame.matrix)
     found = aligned(frame, schema)
     room = _room(schema, frame.n_rows)
-    pairs = _each(schema, frame, lambda column: _learnt(found.columns[column.name], column, room))
+    pairs = by_columns(schema.columns, frame.n_rows, lambda column: _learnt(found.columns[column.name], column, room))
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
     if not accepts_infinite:
@@ -111,13 +110,6 @@ def _room(schema: Schema, n_rows: int) -> dict[str, np.ndarray]:
     """Memory for all coded columns in one piece: the system hands out one large piece far faster than many."""
     names = [column.name for column in schema.columns if column.kind in (Kind.ORDINAL, Kind.NOMINAL)]
     return dict(zip(names, np.empty((len(names), n_rows), np.int32), strict=True))
-
-
-def _each(schema: Schema, frame: RawFrame, work: Callable[[Column], Any]) -> tuple:
-    """What the work gives for each column, in order; the columns of a large table are shared among threads."""
-    if frame.n_rows < ROWS_PER_PART or not schema.columns:
-        return tuple(work(column) for column in schema.columns)
-    return LocalParts(schema.columns).map(lambda column: (work(column),)).sum()
 
 
 def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
@@ -208,13 +200,19 @@ def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndar
         return _codes_of_numbers(raw, column, unseen, result)
     codes = raw.factorise() if isinstance(raw, Strings) else raw
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):
-        result[:] = codes.codes
-        return result
+        return _widened(codes.codes, result)
     place = _places(column)
     recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
     np.take(recode, codes.codes, out=result, mode="wrap")  # −1, missing, wraps to the last entry
-    if (result[codes.codes >= 0] < 0).any():
+    if (recode[:-1] < 0).any() and (result[codes.codes >= 0] < 0).any():
         _tell_unseen(codes, recode, column, unseen)
+    return result
+
+
+def _widened(codes: np.ndarray, result: np.ndarray) -> np.ndarray:
+    if codes.dtype == np.int32 and codes.flags.c_contiguous:
+        return codes
+    result[:] = codes
     return result
 
 

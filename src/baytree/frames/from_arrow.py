@@ -14,15 +14,12 @@ from .raw import Codes, Numbers, Raw, Strings, booleans
 def arrow_column(column: Any, name: str) -> Raw:
     import pyarrow as pa
 
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Codes(codes, tuple(array.dictionary.to_pylist()), bool(kind.ordered), True)
+    kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
-        return _arrow_strings(array, pa)
+        return _arrow_strings(column, pa)
+    array = _in_one_piece(column, pa)
+    if pa.types.is_dictionary(kind):
+        return Codes(_codes(array), tuple(array.dictionary.to_pylist()), bool(kind.ordered), True)
     if pa.types.is_boolean(kind):
         return booleans(array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
@@ -36,13 +33,26 @@ def arrow_column(column: Any, name: str) -> Raw:
     raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
 
 
-def _arrow_strings(array: Any, pa: Any) -> Strings:
-    def factorise() -> Codes:
-        encoded = array.cast(pa.large_string()).dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Codes(codes, tuple(encoded.dictionary.to_pylist()))
+def _codes(encoded: Any) -> np.ndarray:
+    indices = encoded.indices if encoded.indices.null_count == 0 else encoded.indices.fill_null(-1)
+    return indices.to_numpy(zero_copy_only=False)
 
-    return Strings(len(array), cache(factorise), array.to_pylist)
+
+def _in_one_piece(column: Any, pa: Any) -> Any:
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    return array
+
+
+def _arrow_strings(column: Any, pa: Any) -> Strings:
+    def factorise() -> Codes:
+        encoded = _in_one_piece(column.cast(pa.large_string()), pa).dictionary_encode()
+        return Codes(_codes(encoded), tuple(encoded.dictionary.to_pylist()))
+
+    return Strings(len(column), cache(factorise), column.to_pylist)
 
 
 def _arrow_numbers(array: Any, name: str, pa: Any) -> Numbers:

@@ -30,7 +30,8 @@ def pandas_column(series: Any, name: str) -> Raw:
     if isinstance(dtype, pd.PeriodDtype):
         return array_column(series.dt.to_timestamp().to_numpy(), name)
     if isinstance(dtype, pd.StringDtype):
-        return _pandas_strings(series, pd)
+        in_arrow = dtype.storage == "pyarrow"
+        return arrow_column(series.array.__arrow_array__(), name) if in_arrow else _pandas_strings(series, pd)
     if isinstance(dtype, np.dtype):
         return _pandas_objects(series, name, pd) if dtype.kind == "O" else array_column(series.to_numpy(), name)
     if pd.api.types.is_bool_dtype(dtype):
