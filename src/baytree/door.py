@@ -9,7 +9,7 @@ import numpy as np
 
 from . import text
 from .census import Census
-from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers, read_column
+from .frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together, read_column
 from .parts import by_columns
 from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
 
@@ -24,7 +24,7 @@ def encode(
     if _is_sparse(frame):
         return SparseColumns(frame.matrix)
     found = aligned(frame, schema)
-    room = _room(schema, frame.n_rows)
+    room = _room(found, schema)
     values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(found.columns[column.name], column, unseen, room))
     if not accepts_infinite:
         refuse_infinite(schema, values)
@@ -39,7 +39,7 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     if _is_sparse(frame):
         return schema, SparseColumns(frame.matrix)
     found = aligned(frame, schema)
-    room = _room(schema, frame.n_rows)
+    room = _room(found, schema)
     pairs = by_columns(schema.columns, frame.n_rows, lambda column: _learnt(found.columns[column.name], column, room))
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
@@ -106,10 +106,14 @@ def _is_sparse(frame: RawFrame) -> bool:
     return frame.matrix is not None and not isinstance(frame.matrix, np.ndarray)
 
 
-def _room(schema: Schema, n_rows: int) -> dict[str, np.ndarray]:
-    """Memory for all coded columns in one piece: the system hands out one large piece far faster than many."""
+def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
+    """Memory for all coded columns in one piece: the system hands out one large piece far faster than many.
+
+    Columns of numbers that lie in one array get their codes here, together.
+    """
     names = [column.name for column in schema.columns if column.kind in (Kind.ORDINAL, Kind.NOMINAL)]
-    return dict(zip(names, np.empty((len(names), n_rows), np.int32), strict=True))
+    factorise_together([frame.columns[name] for name in names])
+    return dict(zip(names, np.empty((len(names), frame.n_rows), np.int32), strict=True))
 
 
 def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
@@ -137,7 +141,7 @@ def _recoded(values: Values, batch: Column, joint: Column) -> Values:
 
 def _rows_of(raw: Raw, rows: np.ndarray) -> Raw:
     if isinstance(raw, Numbers):
-        return msgspec.structs.replace(raw, values=raw.values[rows])
+        return raw.take(rows)
     if isinstance(raw, Codes):
         return msgspec.structs.replace(raw, codes=raw.codes[rows])
     kept = [document for document, is_kept in zip(raw.documents(), rows.tolist(), strict=True) if is_kept]
@@ -196,9 +200,7 @@ def _documents(raw: Raw, column: Column) -> Any:
 
 
 def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
-    if isinstance(raw, Numbers):
-        return _codes_of_numbers(raw, column, unseen, result)
-    codes = raw.factorise() if isinstance(raw, Strings) else raw
+    codes = raw if isinstance(raw, Codes) else raw.factorise()
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):
         return _widened(codes.codes, result)
     place = _places(column)
@@ -243,13 +245,3 @@ def _refuse_other_type(new: list, column: Column) -> None:
         raise ValueError(
             f"column {column.name!r} held numbers in training, but {new[0]!r} is a string; convert it to numbers"
         )
-
-
-def _codes_of_numbers(raw: Numbers, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
-    values = np.ascontiguousarray(raw.values)
-    missing = np.isnan(values)
-    distinct, inverse = distinct_numbers(values[~missing] if missing.any() else values)
-    levels = tuple(int(value) if value.is_integer() else value for value in distinct.tolist())
-    codes = np.full(len(raw.values), -1, np.int32)
-    codes[~missing] = inverse
-    return _codes(Codes(codes, levels), column, unseen, result)

@@ -149,7 +149,7 @@ def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> La
         return Labels(codes, Target(name, classes, dtype))
     place = {label: code for code, label in enumerate(classes)}
     recode = np.array([*(place[level] for level in levels), -1], np.int32)
-    return Labels(recode[codes], Target(name, classes, dtype))
+    return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
 
 
 def _refuse_look_alikes(levels: list, name: str) -> None:

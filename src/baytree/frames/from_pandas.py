@@ -9,9 +9,10 @@ import numpy as np
 
 from .arrays import array_column
 from .from_arrow import arrow_column
-from .numbers import refuse_inexact
+from .codes import Codes, booleans
+from .numbers import Numbers, with_missing
 from .objects import object_column, plain
-from .raw import Codes, Numbers, Raw, Strings, booleans
+from .raw import Raw, Strings
 
 
 def pandas_column(series: Any, name: str) -> Raw:
@@ -59,8 +60,9 @@ def _pandas_objects(series: Any, name: str, pd: Any) -> Raw:
 
 
 def _nullable_numbers(series: Any, name: str) -> Numbers:
-    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    if series.dtype.kind in "iu":
-        known = series.dropna().to_numpy()
-        refuse_inexact(known, known.astype(np.float64), name)
-    return Numbers(values, is_whole=series.dtype.kind in "iu")
+    if series.dtype.kind not in "iu":
+        return Numbers.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
+    missing = series.isna().to_numpy()
+    if not missing.any():
+        return Numbers.of(series.to_numpy(dtype=series.dtype.numpy_dtype), name)
+    return with_missing(series.fillna(0).to_numpy(dtype=series.dtype.numpy_dtype), missing, name)
