@@ -23,6 +23,12 @@ class Labels(msgspec.Struct, frozen=True):
         """Which rows have no label."""
         return np.isnan(self.values) if self.values.dtype == np.float64 else self.values < 0
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether any row has no label."""
+        least = self.values.min(initial=0)  # NaN where one is among the numbers
+        return bool(np.isnan(least)) if self.values.dtype == np.float64 else bool(least < 0)
+
 
 def read_classes(y: Any, name: str = "y") -> Labels:
     """Class labels: any hashables; the classes that occur, sorted (in their own order where that was declared)."""
