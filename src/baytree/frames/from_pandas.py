@@ -18,6 +18,8 @@ from .raw import Raw, Strings
 def pandas_column(series: Any, name: str) -> Raw:
     import pandas as pd
 
+    if not isinstance(series, pd.Series):  # an Index, or a bare extension array
+        series = pd.Series(series)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = tuple(plain(level) for level in dtype.categories.tolist())
