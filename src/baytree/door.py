@@ -25,7 +25,8 @@ def encode(
         return SparseColumns(frame.matrix)
     found = aligned(frame, schema)
     room = _room(found, schema)
-    values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(found.columns[column.name], column, unseen, room))
+    columns = found.columns
+    values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(columns[column.name], column, unseen, room))
     if not accepts_infinite:
         refuse_infinite(schema, values)
     return values

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from .arrays import array_column
-from .from_arrow import arrow_column
 from .codes import Codes, booleans
+from .from_arrow import arrow_column
 from .numbers import Numbers, with_missing
 from .objects import object_column, plain
 from .raw import Raw, Strings
 
 
-def pandas_column(series: Any, name: str) -> Raw:
+def pandas_column(values: Any, name: str) -> Raw:
+    """A column from a Series, an Index or a bare extension array."""
     import pandas as pd
 
-    if not isinstance(series, pd.Series):  # an Index, or a bare extension array
-        series = pd.Series(series)
-    dtype = series.dtype
+    series: Any = values if isinstance(values, pd.Series) else pd.Series(values)
+    dtype: Any = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = tuple(plain(level) for level in dtype.categories.tolist())
         return Codes(series.array.codes, levels, bool(dtype.ordered), True)
