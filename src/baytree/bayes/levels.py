@@ -88,6 +88,16 @@ class Categorical:
         share = smoothed(counts[1:], pseudo_counts(estimation, column.name, column.levels, exponent))
         return LevelLikelihood(group.columns[0], self.logarithm(share))
 
+    def left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+        """The log-probability of each level in each class once a row of that level and class, of weight 1, is taken away."""
+        column = schema.columns[group.columns[0]]
+        counts = seen.known()
+        added = pseudo_counts(estimation, column.name, column.levels)
+        total = counts.sum(axis=0) - 1 + added.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(total > 0, (counts - 1 + added[:, None]) / total, 1 / max(len(counts), 1))
+        return self.logarithm(np.where(counts >= 1, share, 0.0))  # no such row is there to be taken away
+
     def logarithm(self, share: np.ndarray) -> np.ndarray:
         """The logarithm of the shares; a level that a class never had is impossible in it."""
         with np.errstate(divide="ignore"):
