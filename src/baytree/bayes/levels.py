@@ -59,6 +59,8 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """A level for each row of a class, as the user writes it."""
+        if not schema.columns[self.column].levels:  # every value was missing
+            return [np.full(len(label), None, object)]
         levels = np.empty(len(schema.columns[self.column].levels), object)
         levels[:] = schema.columns[self.column].levels
         return [levels[draw_codes(random, np.exp(self.log_probability), label)]]
