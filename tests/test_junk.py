@@ -20,8 +20,9 @@ INTERNAL = (
     np.linalg.LinAlgError,
 )  # fmt: skip
 NAMES = [name for name in bt.__all__ if inspect.isclass(getattr(bt, name)) and issubclass(getattr(bt, name), BaseEstimator)]
-ROWS_IN = ["predict", "predict_proba", "predict_log_proba", "decision_function", "explain", "apply", "transform", "score_samples"]
+ROWS_IN = ["predict", "predict_proba", "predict_log_proba", "decision_function", "explain", "apply", "transform"]
 ROWS_AND_LABELS_IN = ["fit", "partial_fit", "forget", "score", "leave_one_out"]
+ROWS_IN += ["score_samples", "predict_joint_log_proba"]
 NOTHING_IN = ["__str__", "_repr_html_", "rules", "export_text", "to_svg", "to_dot", "sample", "cost_complexity_path"]
 
 
@@ -78,7 +79,8 @@ class Junk:
         return self.choice.choice(makers)()
 
     def weights(self, n):
-        return self.choice.choice([None, None, np.ones(n), np.zeros(n), -np.ones(n), np.full(n, 1e307), np.full(n, 1e-300), "w"])
+        wrong = [np.zeros(n), -np.ones(n), "w"]
+        return self.choice.choice([None, None, np.ones(n), np.full(n, 1e307), np.full(n, 1e-300), *wrong])
 
 
 def estimator(name):
