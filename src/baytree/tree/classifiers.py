@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from baytree.estimator import Classifier, Regressor
+from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree import cart
 from baytree.tree import parameters as given
 from baytree.tree import prune as pruning
 from baytree.tree.candidates import candidates
+from baytree.tree.chaid_model import ChaidModel, in_words
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
+from baytree.tree.merged import grow_merged
 from baytree.tree.multiway import grow_multiway
+from baytree.tree.multiway_numbers import grow_multiway_numbers
 from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
 from baytree.tree.units import in_range, in_unit
 
@@ -39,11 +43,17 @@ class _OpenTree(TreeFace):
     def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
         missing, max_leaves = policy.missing, policy.stopping.max_leaves
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
+        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads(self.n_jobs)))
         tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
         if self.trace:
             self.trace_ = candidates(tree, table, policy, costs, conventions)
         return tree
+
+    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
+        model = grow_merged(table, policy)
+        if self.trace:
+            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
+        return msgspec.structs.replace(model, trials=model.taken)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -69,6 +79,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
     `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
+    `branching="merge"` merges levels, and tenths of numeric columns, while their classes do not differ as in CHAID, by the
+    test of `criterion` (chi2, likelihood_ratio) or by Pearson's (error, entropy, gini, gain_ratio).
     `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
     test of levels is then one level against the rest.
 
@@ -123,16 +135,18 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
+    def _learn(self, table: Table) -> Tree | ChaidModel:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(criterion, CLASS_ROADS, ("binary", "multiway"))
+        policy = self._policy(criterion, CLASS_ROADS, tuple(Branching))
         if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
             return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
             raise ValueError(
-                "priors and costs go with neither branching='multiway' nor missing='fractional'; give sample weights instead"
+                "priors and costs need branching='binary' and no missing='fractional'; give sample weights instead"
             )
-        return grow_multiway(table, policy, thread_count(self.n_jobs))
+        if policy.branching is Branching.MERGE:
+            return self._merge(table, policy)
+        return grow_multiway(table, policy, threads(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
@@ -143,6 +157,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
     """A regression tree by least squares; parameters as in `DecisionTreeClassifier`.
+
+    `branching="multiway"` gives every level that occurs a branch; `branching="merge"` merges levels, and tenths of numeric
+    columns, while the F test of their means does not part them (p above 0.05), and splits by the least adjusted p.
 
     >>> DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1]).predict([[2.0], [3.0]])
     array([1.e+12, 1.e+12])
@@ -179,9 +196,14 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, ("binary",))
+    def _learn(self, table: Table) -> Tree | ChaidModel:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, tuple(Branching))
         table, unit = in_range(table)
+        if policy.branching is Branching.MERGE:
+            model = self._merge(table, policy)
+            return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
+        if policy.branching is Branching.MULTIWAY:
+            return in_unit(grow_multiway_numbers(table, policy, threads(self.n_jobs)), unit)
         return in_unit(self._grow(table, policy, equal_costs(0)), unit)
 
 
@@ -194,10 +216,10 @@ class _Cart(TreeFace):
             given.one_of("prune", rule, ("1se", "min"))
         controls = self._controls()
         table = cart.fitted_rows(table, controls.counts_rows)
-        costs, threads = self._costs(table), thread_count(self.n_jobs)
+        costs, n_threads = self._costs(table), threads(self.n_jobs)
         if rule is None:
-            return cart.cart(table, controls, costs, threads)
-        tree, _ = cart.pruned_by_validation(table, controls, costs, rule, self._folds(table), threads)
+            return cart.cart(table, controls, costs, n_threads)
+        tree, _ = cart.pruned_by_validation(table, controls, costs, rule, self._folds(table), n_threads)
         return tree
 
     def _costs(self, table: Table) -> Costs:
