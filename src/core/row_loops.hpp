@@ -1,4 +1,4 @@
-// What dense rows say about the coefficients of logistic regression, and the moments of their columns.
+// Dense rows about the means of their classes, the moments of their columns, and what they say about coefficients.
 //
 // The lanes and the order of every sum are the same for every instruction set, so the bits are too.
 #pragma once
@@ -23,7 +23,16 @@ struct Problems {
   double *train, *held;          // [count], sums of weight times loss, added to
 };
 
+// Weight and weighted mean of each class about a pivot, added to.
+struct ClassMeans {
+  const double* pivot;  // [columns]
+  std::size_t count;
+  double *total, *mean;  // [count], [count, columns]
+};
+
 struct RowLoops {
+  // Weight and mean of each class; then writes √weight (row − pivot − mean of its class) to row `place[i]` of `out`.
+  void (*centre)(const RowRun& run, const ClassMeans& classes, const std::int64_t* place, double* out);
   // Σ weight · loss at score = coefficient · row + start; adds Σ weight (share − label) (row, 1) to gradient [columns + 1].
   double (*slope)(const RowRun& run, const double* coefficient, double start, double* gradient);
   // Writes √(weight · share (1 − share)) (row, 1) to out [rows, columns + 1]: the curvature of the loss is out' out.

@@ -11,11 +11,13 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
+from .. import _core
 from .lockstep import Problems, solve_together
 from .logistic import Options, Task, penalty_of
 from .objective import Aim, Fit, Penalty
 from .rows import DenseRows, SparseRows, losses
 from .solve import optimum
+from .threads import chunks, in_order
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -144,9 +146,8 @@ def _hashes(rows: DenseRows | SparseRows) -> np.ndarray:
     if isinstance(rows, SparseRows):
         entry = _mixed(rows.x.value) ^ (rows.x.code.astype(np.uint64) * _MIX)
         return np.add.reduceat(entry * _MIX, rows.x.start[:-1])  # a row has at least its constant
-    key = np.zeros(len(rows.x), np.uint64)
-    for j in range(rows.q - 1):
-        key += _mixed((rows.x[:, j] - rows.centre[j]) / rows.scale[j])
+    key = np.empty(len(rows.x), np.uint64)
+    in_order(lambda own: _core.row_hashes(rows.x[own], rows.centre, rows.scale, key[own]), chunks(len(key)))
     return key
 
 

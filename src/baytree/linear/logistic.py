@@ -109,9 +109,11 @@ def strongest(task: Task, options: Options) -> float:
 _AIM = Aim(1e-10, 100, 1e-10)
 
 
-def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None) -> Fit:
+def fit_task(
+    task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None
+) -> Fit:
     """The optimum of one multinomial (or two-class) problem by the chosen solver."""
-    aim = Aim.of(options.tol, options.max_iter, penalty)
+    aim = aim or Aim.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
         return optimum(task.rows, penalty, aim, start, options.solver)
     theta = np.zeros((task.rows.k, task.rows.q)) if start is None else start.theta

@@ -255,8 +255,10 @@ class LogisticRegressionCV(_Logistic):
             along = _along(task, options, lambdas)
             curve = self._curve(task, options, lambdas, along, self._folds(task, sample_weight))
             at = curve.best if self.rule == "min" else curve.one_se
-            fits = [own[at] for own in along]
-            model = _model(task, _at(options, lambdas[at]), fits)
+            chosen = _at(options, lambdas[at])
+            penalty = penalty_of(task, chosen)
+            fits = [fit_task(each, chosen, penalty, own[at]) for each, own in zip(_tasks(task, chosen), along, strict=True)]
+            model = _model(task, chosen, fits)
             path = _path(task, options, lambdas, along, table)
         _tell(fits, options, len(task.present))
         self._settle_logistic(table, frame, model, fits)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .logistic import Options, Task, fit_task, penalty_of, strength, strongest
 from .model import LinearModel
-from .objective import Fit
+from .objective import Aim, Fit
 
 
 class Path(msgspec.Struct, frozen=True):
@@ -33,10 +33,12 @@ def lambdas_to(task: Task, options: Options, count: int) -> np.ndarray:
 
 
 def fits_along(task: Task, options: Options, lambdas: np.ndarray) -> list[Fit]:
-    """The solution at each strength, warm-started by the one before."""
+    """The solution at each strength to within `tol`, warm-started by the one before."""
     fits: list[Fit] = []
+    aim = Aim(options.tol, options.max_iter, options.tol)
     for lambda_ in lambdas:
-        fits.append(fit_task(task, options, penalty_of(task, options, float(lambda_)), fits[-1] if fits else None))
+        penalty = penalty_of(task, options, float(lambda_))
+        fits.append(fit_task(task, options, penalty, fits[-1] if fits else None, aim))
     return fits
 
 

@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 
-#include "class_rows.hpp"
 #include "descent.hpp"
 #include "logistic.hpp"
+#include "row_hash.hpp"
 #include "row_loops.hpp"
 #include "sparse_rows.hpp"
 
@@ -12,25 +12,8 @@ namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 
-baytree::Strided strided(const Matrix& x) { return {x.data(), x.stride(0), x.stride(1), x.shape(0), x.shape(1)}; }
-
 void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
-}
-
-void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> pivot, Vector<int64_t> place,
-                    Output<double> total, Output<double> mean, Output<double> out) {
-  const size_t rows = x.shape(0), columns = x.shape(1), classes = total.shape(0);
-  require(label.shape(0) == rows && weight.shape(0) == rows && place.shape(0) == rows && pivot.shape(0) == columns &&
-              mean.shape(0) == classes * columns && out.shape(0) >= rows * columns,
-          "centre_classes: the shapes do not fit");
-  for (size_t i = 0; i < rows; ++i)
-    require(label(i) >= 0 && static_cast<size_t>(label(i)) < classes && place(i) >= 0 &&
-                static_cast<size_t>(place(i)) < rows,
-            "centre_classes: a label or place is out of range");
-  nb::gil_scoped_release unlocked;
-  baytree::class_means(strided(x), view(label), view(weight), view(pivot), view(total), view(mean));
-  baytree::centred_rows(strided(x), view(label), view(weight), view(pivot), view(mean), view(place), view(out));
 }
 
 using Dense = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -45,6 +28,21 @@ baytree::RowRun run_of(const Matrix& x, const int32_t* label, const Vector<doubl
           "rows: the shapes do not fit");
   const double* const at = x.data() + static_cast<std::ptrdiff_t>(first) * x.stride(0);
   return {at, x.stride(0), last - first, x.shape(1), label ? label + first : nullptr, weight.data() + first};
+}
+
+void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> pivot, Vector<int64_t> place,
+                    Output<double> total, Output<double> mean, Output<double> out) {
+  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
+  const size_t rows = run.rows, columns = run.columns, classes = total.shape(0);
+  require(label.shape(0) == rows && place.shape(0) == rows && pivot.shape(0) == columns &&
+              mean.shape(0) == classes * columns && out.shape(0) >= rows * columns,
+          "centre_classes: the shapes do not fit");
+  for (size_t i = 0; i < rows; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < classes && place(i) >= 0 &&
+                static_cast<size_t>(place(i)) < rows,
+            "centre_classes: a label or place is out of range");
+  nb::gil_scoped_release unlocked;
+  baytree::row_loops().centre(run, {pivot.data(), classes, total.data(), mean.data()}, place.data(), out.data());
 }
 
 double dense_slope(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start,
@@ -72,6 +70,15 @@ void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_
           "column_moments: the shapes do not fit");
   nb::gil_scoped_release unlocked;
   baytree::row_loops().moments(run, pivot.data(), sum.data(), square.data());
+}
+
+void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<uint64_t> out) {
+  require(centre.shape(0) == x.shape(1) && scale.shape(0) == x.shape(1) && out.shape(0) == x.shape(0) &&
+              (x.shape(1) < 2 || x.stride(1) == 1),
+          "row_hashes: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const baytree::RowRun run{x.data(), x.stride(0), x.shape(0), x.shape(1), nullptr, nullptr};
+  baytree::row_hashes(run, view(centre), view(scale), view(out));
 }
 
 void problem_residuals(DenseOutput score, Vector<int32_t> label, Vector<double> weight, Vector<int64_t> fold,
@@ -171,6 +178,9 @@ void bind_linear(nb::module_& module) {
   module.def("column_moments", &column_moments, nb::arg("x").noconvert(), nb::arg("weight").noconvert(),
              nb::arg("pivot").noconvert(), "first"_a, "last"_a, nb::arg("sum").noconvert(),
              nb::arg("square").noconvert(), "Adds weighted sums and squares of each column about a pivot.");
+  module.def("row_hashes", &row_hashes, nb::arg("x").noconvert(), nb::arg("centre").noconvert(),
+             nb::arg("scale").noconvert(), nb::arg("out").noconvert(),
+             "A number made from each row in standard units, whatever the order of its columns.");
   module.def("problem_residuals", &problem_residuals, nb::arg("score").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("fold").noconvert(), nb::arg("held_out").noconvert(),
              nb::arg("train").noconvert(), nb::arg("held").noconvert(),

@@ -16,6 +16,42 @@ void store(double* to, const Lanes& x) { __builtin_memcpy(to, &x, sizeof x); }
 
 double summed(const Lanes& a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
 
+const double* row_at(const RowRun& run, std::size_t i) { return run.first + static_cast<std::ptrdiff_t>(i) * run.step; }
+
+// Sums are taken about the pivot so that a column at 1e9 loses no digits.
+void add_to_class(const RowRun& run, std::size_t i, const double* pivot, double* sum) {
+  const double* const row = row_at(run, i);
+  const double w = run.weight[i];
+  std::size_t j = 0;
+  for (; j + lanes <= run.columns; j += lanes) store(sum + j, load(sum + j) + w * (load(row + j) - load(pivot + j)));
+  for (; j < run.columns; ++j) sum[j] += w * (row[j] - pivot[j]);
+}
+
+void write_centred(const RowRun& run, std::size_t i, const double* pivot, const double* mean, double* to) {
+  const double* const row = row_at(run, i);
+  const double root = __builtin_sqrt(run.weight[i]);
+  std::size_t j = 0;
+  for (; j + lanes <= run.columns; j += lanes) store(to + j, root * ((load(row + j) - load(pivot + j)) - load(mean + j)));
+  for (; j < run.columns; ++j) to[j] = root * ((row[j] - pivot[j]) - mean[j]);
+}
+
+void centre(const RowRun& run, const ClassMeans& classes, const std::int64_t* place, double* out) {
+  const std::size_t n = run.columns;
+  for (std::size_t i = 0; i < run.rows; ++i) {
+    const auto k = static_cast<std::size_t>(run.label[i]);
+    classes.total[k] += run.weight[i];
+    add_to_class(run, i, classes.pivot, classes.mean + k * n);
+  }
+  for (std::size_t k = 0; k < classes.count; ++k) {
+    const double scale = classes.total[k] > 0 ? 1 / classes.total[k] : 0;
+    for (std::size_t j = 0; j < n; ++j) classes.mean[k * n + j] *= scale;
+  }
+  for (std::size_t i = 0; i < run.rows; ++i) {
+    const double* const mean = classes.mean + static_cast<std::size_t>(run.label[i]) * n;
+    write_centred(run, i, classes.pivot, mean, out + static_cast<std::size_t>(place[i]) * n);
+  }
+}
+
 double dot(const double* row, const double* coefficient, std::size_t n) {
   Lanes sum{};
   std::size_t j = 0;
@@ -123,7 +159,7 @@ void residuals(double* score, const RowRun& run, const std::int64_t* fold, const
 
 void moments(const RowRun& run, const double* pivot, double* sum, double* square) {
   for (std::size_t i = 0; i < run.rows; ++i) {
-    const double* const row = run.first + static_cast<std::ptrdiff_t>(i) * run.step;
+    const double* const row = row_at(run, i);
     const double w = run.weight[i];
     std::size_t j = 0;
     for (; j + lanes <= run.columns; j += lanes) {
@@ -141,6 +177,6 @@ void moments(const RowRun& run, const double* pivot, double* sum, double* square
 
 }  // namespace
 
-const RowLoops BAYTREE_LEVEL{slope, bent_rows, residuals, moments};
+const RowLoops BAYTREE_LEVEL{centre, slope, bent_rows, residuals, moments};
 
 }  // namespace baytree
