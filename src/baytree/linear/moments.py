@@ -125,12 +125,13 @@ def _block_moments(
 def _sparse_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of the columns of a sparse matrix; what is not stored is 0."""
     matrix, share = table.values.matrix, table.weight / table.weight.sum()
-    weight = np.repeat(share, np.diff(matrix.indptr))
-    mean = np.bincount(matrix.indices, weight * matrix.data, minlength=matrix.shape[1])
-    apart = matrix.data - mean[matrix.indices]
-    stored = np.bincount(matrix.indices, weight, minlength=matrix.shape[1])
-    variance = np.bincount(matrix.indices, weight * apart**2, minlength=matrix.shape[1])
-    variance += np.maximum(1 - stored, 0.0) * mean**2
+
+    def total(stored: np.ndarray) -> np.ndarray:
+        return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).T @ share
+
+    mean = total(matrix.data)
+    apart = np.square(matrix.data - mean[matrix.indices])
+    variance = total(apart) + np.maximum(1 - total(np.ones(len(apart))), 0.0) * mean**2
     return mean[layout.source], np.sqrt(variance)[layout.source]
 
 

@@ -200,6 +200,23 @@ class SparseRows(msgspec.Struct, frozen=True):
         parts = in_order(part, chunks(n, count=4, least=1024))
         return reduce(add, (Slope(loss, gradient.T) for loss, gradient in parts)), share
 
+    def columns(self, features: np.ndarray) -> SparseRows:
+        """The rows with these features only (ascending)."""
+        place = np.full(self.q, -1, np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        code = place[self.x.code]
+        kept = np.flatnonzero(code >= 0)
+        start = np.searchsorted(kept, self.x.start).astype(np.int64)
+        return msgspec.structs.replace(self, x=Sparse(start, code[kept], self.x.value[kept], len(features)))
+
+    def bends(self, theta: np.ndarray) -> np.ndarray:
+        """The second derivative of the mean loss by each coefficient alone. [k, q]"""
+        from scipy.sparse import csr_array
+
+        share = self.slope_and_shares(theta)[1]
+        squares = csr_array((np.square(self.x.value), self.x.code, self.x.start), shape=(len(self.label), self.q))
+        return (squares.T @ (self.weight[:, None] * share * (1 - share))).T
+
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
         """The sum of the rows, each times a number. [q]"""
         return np.bincount(self.x.code, np.repeat(weight, np.diff(self.x.start)) * self.x.value, minlength=self.q)
