@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.comparison.compare import Progress
-from baytree.comparison.contestants import CLASSIFIERS
+from baytree.comparison.race import Progress
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0] + "/oracles")
 
@@ -71,15 +71,48 @@ def test_selection_inside_a_model_sees_only_the_training_rows():
     assert score < 0.68
 
 
-def test_ctrl_c_keeps_the_models_that_are_finished():
+class Patient(DummyClassifier):
+    """Learns only when it is told that it may."""
+
+    may_learn = threading.Event()
+
+    def fit(self, X, y):
+        self.may_learn.wait(10)
+        return super().fit(X, y)
+
+
+def test_ctrl_c_keeps_the_models_that_are_finished_and_does_not_wait_for_the_others():
     def stop(progress: Progress) -> None:
-        if progress.name == CLASSIFIERS["nb"].name and progress.done > 8:
+        if progress.name == "patient":
             raise KeyboardInterrupt
 
-    result = bt.compare(bands(), "label", FAST, cv=3, progress=stop)
-    assert {entry.short for entry in result.entries} == {"majority", "nb-mle"}
+    Patient.may_learn.clear()
+    models = {"majority": DummyClassifier(), "bayes": GaussianNB(), "patient": Patient()}
+    try:
+        result = bt.compare(bands()[["noise", "label"]], "label", models, cv=3, progress=stop)
+    finally:
+        Patient.may_learn.set()
+    assert {entry.short for entry in result.entries} == {"majority", "bayes"}
     assert result.is_interrupted
     assert "stopped before all models" in str(result)
+
+
+def test_ctrl_c_before_any_model_is_finished_is_an_interrupt():
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    Patient.may_learn.clear()
+    with pytest.raises(KeyboardInterrupt):
+        bt.compare(bands()[["noise", "label"]], "label", {"patient": Patient()}, cv=3, progress=stop)
+    Patient.may_learn.set()
+
+
+def test_the_number_of_threads_changes_no_result():
+    results = [bt.compare(bands(), "label", cv=4, n_jobs=n).to_dict() for n in (1, 2, 5)]
+    for result in results:
+        for model in result["models"]:
+            del model["seconds"]
+    assert results[0] == results[1] == results[2]
 
 
 def test_progress_counts_to_the_end():

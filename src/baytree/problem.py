@@ -80,10 +80,18 @@ class Problem:
         return Table(schema, values, np.ones(len(self)), self.label.values, True)
 
     @cached_property
-    def kinds(self) -> dict[str, Any]:
+    def is_finite(self) -> bool:
+        """Whether no number in the columns is infinite."""
+        if self.frame.matrix is not None:
+            return True if not isinstance(self.frame.matrix, np.ndarray) else not np.isinf(self.frame.matrix).any()
+        numbers = [raw.values for raw in self.frame.columns.values() if isinstance(raw, Numbers)]
+        return not any(np.isinf(values).any() for values in numbers)
+
+    @cached_property
+    def kinds(self) -> dict[str, Any] | Schema:
         """The kinds of the columns that hold strings, as all rows together decide them: no fold may decide otherwise."""
         if isinstance(self.declared, Schema):
-            return {}
+            return self.declared
         free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
         kinds = {c.name: c.text if c.kind is Kind.TEXT else c.kind.value for c in self.schema.columns if c.name in free}
         return {**kinds, **(self.declared or {})}

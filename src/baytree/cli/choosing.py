@@ -16,7 +16,7 @@ from baytree.cli.console import say
 from baytree.terminal import escaped
 
 if TYPE_CHECKING:
-    from baytree.comparison.compare import Progress
+    from baytree.comparison.race import Progress
 
 _Table = click.argument("table", metavar="TABLE")
 _Target = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..evaluate.folds import Folds
-from ..evaluate.trials import prepared, trials
-from ..evaluate.validation import CrossValidation
 from ..problem import Problem
-from .contestants import Contestant, contestants
-from .leaderboard import Comparison, Entry, Size, ordered
-
-
-class Progress(NamedTuple):
-    """How far a comparison is: what is being learnt, how much is done, and the seconds that are left at this pace."""
-
-    name: str
-    done: int
-    total: int
-    seconds_left: float
+from .contestants import contestants
+from .leaderboard import Comparison
+from .race import Progress, Race
 
 
 def compare(
@@ -34,6 +22,7 @@ def compare(
     task: str | None = None,
     schema: Any = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
     progress: Callable[[Progress], Any] | None = None,
 ) -> Comparison:
     """Every family of models on the same folds of a table; the simplest that is as good as the best is recommended.
@@ -51,8 +40,10 @@ def compare(
         As in `cross_validate`.
     task : {"classification", "regression"}, optional
         What the target is; inferred where it is not said.
+    n_jobs : int, optional
+        How many threads share the folds; all cores by default. Their number changes no result.
     progress : function, optional
-        Called with a `Progress` before each fold of each model.
+        Called with a `Progress` after each fold of each model.
 
     Examples
     --------
@@ -64,55 +55,4 @@ def compare(
     problem = Problem.of(frame, target, task, schema).without_identifiers()
     there, skipped = contestants(problem, models)
     folds = Folds.of(problem, cv, groups, random_state)
-    race = Race(problem, folds, len(there) * (len(folds.parts) + 1), progress)
-    return race.run(there, skipped)
-
-
-class Race:
-    """A comparison under way: what is finished, and the time it took."""
-
-    def __init__(self, problem: Problem, folds: Folds, total: int, progress: Callable[[Progress], Any] | None):
-        self._problem, self._folds, self._total, self._tell = problem, folds, total, progress
-        self._done, self._start = 0, perf_counter()
-
-    def run(self, there: list[Contestant], skipped: list[tuple[str, str]]) -> Comparison:
-        """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
-        entries: list[Entry] = []
-        is_interrupted = False
-        for contestant in there:
-            try:
-                entries.append(self._entry(contestant))
-            except KeyboardInterrupt:
-                if not entries:
-                    raise
-                is_interrupted = True
-                break
-            except (ValueError, NotImplementedError, ArithmeticError) as error:
-                skipped = [*skipped, (contestant.name, str(error))]
-                self._total -= len(self._folds.parts) + 1 - self._done % (len(self._folds.parts) + 1)
-        if not entries:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in skipped)
-            raise ValueError(f"no model could be learnt ({reasons})")
-        return Comparison(ordered(entries), tuple(skipped), is_interrupted)
-
-    def _entry(self, contestant: Contestant) -> Entry:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            answered = []
-            self._report(contestant.name)
-            for trial in trials(contestant.estimator, self._problem, self._folds.parts):
-                answered.append(trial)
-                self._step(contestant.name)
-            fitted = prepared(contestant.estimator, self._problem).fit(self._problem.X, self._problem.y)
-            self._step(contestant.name)
-        validation = CrossValidation(contestant.name, self._problem.label, tuple(answered), self._folds.how)
-        return Entry(contestant.short, contestant.name, validation, fitted, Size.of(fitted))
-
-    def _step(self, name: str) -> None:
-        self._done += 1
-        self._report(name)
-
-    def _report(self, name: str) -> None:
-        if self._tell is not None:
-            left = (perf_counter() - self._start) / max(self._done, 1) * (self._total - self._done)
-            self._tell(Progress(name, self._done, self._total, left))
+    return Race(problem, folds, progress, n_jobs).run(there, skipped)

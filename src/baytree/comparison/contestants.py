@@ -17,6 +17,7 @@ class Contestant(NamedTuple):
     short: str
     name: str
     estimator: Any
+    effort: float = 1.0  # of one fold beside the others, for the time that is left
 
 
 def _none(_: Problem) -> str:
@@ -30,7 +31,7 @@ class Family(NamedTuple):
     kind: str
     settings: dict[str, Any]
     obstacle: Callable[[Problem], str] = _none
-    when_large: tuple[tuple[str, Any], ...] = ()  # settings for tables of many rows, where fewer inner folds tell enough
+    effort: float = 1.0  # of one fold beside the other families, on a census of 32,000 rows
 
 
 def _not_only_levels(problem: Problem) -> str:
@@ -41,27 +42,25 @@ def _not_only_levels(problem: Problem) -> str:
     return f"column {unknown[0]!r} has missing values" if unknown else ""
 
 
-LARGE = 5_000  # rows
-_FEW_FOLDS = (("cv", 3), ("Cs", 7))
 CLASSIFIERS = {
-    "majority": Family("majority class", "DecisionTreeClassifier", {"max_depth": 0}),
+    "majority": Family("majority class", "DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
     "id3": Family("ID3", "ID3Classifier", {}, _not_only_levels),
-    "c45": Family("C4.5", "C45Classifier", {}),
-    "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "prune": "1se"}),
-    "chaid": Family("CHAID", "CHAIDClassifier", {}),
-    "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}),
-    "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}),
+    "c45": Family("C4.5", "C45Classifier", {}, effort=1.5),
+    "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "prune": "1se"}, effort=10.0),
+    "chaid": Family("CHAID", "CHAIDClassifier", {}, effort=5.0),
+    "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
+    "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
     "lda": Family("LDA", "LinearDiscriminantAnalysis", {}),
-    "qda": Family("QDA", "QuadraticDiscriminantAnalysis", {}),
-    "logistic": Family("logistic, L2 by CV", "LogisticRegressionCV", {"penalty": "l2"}, when_large=_FEW_FOLDS),
-    "lasso": Family("logistic, L1 by CV", "LogisticRegressionCV", {"penalty": "l1"}, when_large=_FEW_FOLDS),
+    "qda": Family("QDA", "QuadraticDiscriminantAnalysis", {}, effort=1.5),
+    "logistic": Family("logistic, L2 by CV", "LogisticRegressionCV", {"penalty": "l2"}, effort=16.0),
+    "lasso": Family("logistic, L1 by CV", "LogisticRegressionCV", {"penalty": "l1"}, effort=18.0),
 }
 REGRESSORS = {
-    "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}),
-    "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "prune": "1se"}),
-    "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "prune": "min"}),
+    "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}, effort=0.2),
+    "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "prune": "1se"}, effort=10.0),
+    "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "prune": "min"}, effort=10.0),
     "cart-cp": Family("CART, cp 0.01", "CARTRegressor", {}),
-    "chaid": Family("CHAID", "CHAIDRegressor", {}),
+    "chaid": Family("CHAID", "CHAIDRegressor", {}, effort=5.0),
 }
 
 
@@ -72,15 +71,14 @@ def contestants(problem: Problem, models: Any = None) -> tuple[list[Contestant],
     if isinstance(models, Mapping):
         return [Contestant(name, name, estimator) for name, estimator in models.items()], []
     chosen = list(offered) if models is None else _named(models, offered)
-    there = [_own(m) if not isinstance(m, str) else _made(m, offered[m], len(problem)) for m in chosen]
+    there = [_own(m) if not isinstance(m, str) else _made(m, offered[m]) for m in chosen]
     out = [(c.name, offered[c.short].obstacle(problem)) for c in there if c.short in offered]
     absent = {name for name, reason in out if reason}
     return [c for c in there if c.name not in absent], [(name, reason) for name, reason in out if reason]
 
 
-def _made(short: str, family: Family, n_rows: int) -> Contestant:
-    settings = family.settings | dict(family.when_large if n_rows > LARGE else ())
-    return Contestant(short, family.name, getattr(bt, family.kind)(**settings))
+def _made(short: str, family: Family) -> Contestant:
+    return Contestant(short, family.name, getattr(bt, family.kind)(**family.settings), family.effort)
 
 
 def _own(estimator: Any) -> Contestant:

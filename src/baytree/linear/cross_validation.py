@@ -6,7 +6,7 @@ twice instead of giving it weight 2 changes anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -58,11 +58,16 @@ def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
     return fold
 
 
-def held_out_losses(task: Task, options: Options, lambdas: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean loss of each fold's rows under the path of all other rows, and the folds' weights. [n_folds, n], [n_folds]"""
+def held_out_losses(
+    task: Task, options: Options, lambdas: np.ndarray, fold: np.ndarray, along: Sequence[Fit]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean loss of each fold's rows under the path of all other rows, and the folds' weights. [n_folds, n], [n_folds]
+
+    `along` is the path of all rows: from one strength to the next a fold's optimum moves much as that of all rows does.
+    """
     numbers = np.unique(fold)
     weight = np.array([task.rows.weight[fold == f].sum() for f in numbers])
-    return np.array([_fold_losses(task, options, lambdas, fold == f) for f in numbers]), weight
+    return np.array([_fold_losses(task, options, lambdas, fold == f, along) for f in numbers]), weight
 
 
 def choose(lambdas: np.ndarray, fold_loss: np.ndarray, weight: np.ndarray) -> Curve:
@@ -75,20 +80,28 @@ def choose(lambdas: np.ndarray, fold_loss: np.ndarray, weight: np.ndarray) -> Cu
     return Curve(lambdas, fold_loss, mean, error, best, int(np.argmax(mean <= mean[best] + error[best])))
 
 
-def _fold_losses(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray) -> np.ndarray:
+def _fold_losses(
+    task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray, along: Sequence[Fit]
+) -> np.ndarray:
     rows = task.rows
     kept = np.where(held, 0.0, rows.weight)
     if not kept.any():
         return np.zeros(len(lambdas))
     train = rows.with_weight(kept)
     size = _sizes(train) if options.standardize else np.ones(rows.q)
-    out, fit = np.empty(len(lambdas)), None
-    for i, lambda_ in enumerate(lambdas):
+    out, fit, last = np.empty(len(lambdas)), along[0], along[0]
+    for i, (lambda_, whole) in enumerate(zip(lambdas, along, strict=True)):
         full = penalty_of(task, options, float(lambda_))
         penalty = Penalty(full.ridge * size**2, full.lasso * size)
-        fit = optimum(train, penalty, Aim(_AIM, options.max_iter, _AIM), fit)
+        fit = optimum(train, penalty, Aim(_AIM, options.max_iter, _AIM), _moved(fit, last, whole))
+        last = whole
         out[i] = _loss(rows, fit, held)
     return out
+
+
+def _moved(fit: Fit, last: Fit, whole: Fit) -> Fit:
+    """Where to look for the next optimum of a fold: as far from its last one as those of all rows are apart."""
+    return msgspec.structs.replace(fit, theta=fit.theta + (whole.theta - last.theta))
 
 
 def _loss(rows: DenseRows | SparseRows, fit: Fit, held: np.ndarray) -> float:

@@ -248,12 +248,14 @@ class LogisticRegressionCV(_Logistic):
         with one_blas_thread():
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
-            curve = self._curve(task, options, lambdas, sample_weight)
+            paths = [fits_along(each, options, lambdas) for each in _tasks(task, options)]
+            curve = self._curve(task, options, lambdas, sample_weight, paths)
             at = curve.best if self.rule == "min" else curve.one_se
             chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
-            fits = [fit_task(each, chosen, penalty_of(task, chosen)) for each in _tasks(task, chosen)]
+            fits = [along[at] for along in paths]
             model = _model(task, chosen, fits)
-            path = _path(task, options, lambdas, table)
+            along = paths[0] if len(paths) == 1 else fits_along(task, options, lambdas)
+            path = path_of(task, options, lambdas, along, task.design.names(table.schema.columns))
         _tell(fits, chosen, len(task.present))
         self._settle_logistic(table, frame, model, fits)
         self.curve_, self.path_, self.lambda_ = curve, path, float(lambdas[at])
@@ -267,9 +269,12 @@ class LogisticRegressionCV(_Logistic):
         check_is_fitted(self, "curve_")
         return plot_curve(self.curve_, ax)
 
-    def _curve(self, task: Task, options: Options, lambdas: np.ndarray, sample_weight: Any) -> Curve:
+    def _curve(
+        self, task: Task, options: Options, lambdas: np.ndarray, sample_weight: Any, paths: list[list[Fit]]
+    ) -> Curve:
         fold = self._folds(task, sample_weight)
-        parts = [held_out_losses(each, options, lambdas, fold) for each in _tasks(task, options)]
+        each = zip(_tasks(task, options), paths, strict=True)
+        parts = [held_out_losses(one, options, lambdas, fold, along) for one, along in each]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
     def _folds(self, task: Task, sample_weight: Any) -> np.ndarray:
