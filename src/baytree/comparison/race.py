@@ -36,12 +36,14 @@ class Race:
         self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads(n_jobs)
         self._lap, self._start = Lap(), perf_counter()
 
-    def run(self, there: list[Contestant], skipped: list[tuple[str, str]]) -> Comparison:
+    def run(
+        self, there: list[Contestant], skipped: list[tuple[str, str]], cautions: tuple[str, ...] = ()
+    ) -> Comparison:
         """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
         failed: list[tuple[str, str]] = []
         is_interrupted = False
         with warnings.catch_warnings(), one_blas_thread(), _pool(self._n_threads) as pool:
-            warnings.simplefilter("ignore", UserWarning)
+            warnings.simplefilter("ignore")
             runs = [self._begun(contestant, pool) for contestant in there]
             self._lap = Lap(sum(run.steps * run.contestant.effort for run in runs), sum(run.steps for run in runs))
             try:
@@ -55,7 +57,7 @@ class Race:
         if not entries:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in [*skipped, *failed])
             raise ValueError(f"no model could be learnt ({reasons})")
-        return Comparison(ordered(entries), (*skipped, *failed), is_interrupted)
+        return Comparison(ordered(entries), (*skipped, *failed), is_interrupted, cautions)
 
     def _begun(self, contestant: Contestant, pool: ThreadPoolExecutor) -> Run:
         """The contestant's folds, and at the end all rows, waiting for a thread."""
@@ -72,10 +74,10 @@ class Race:
                 self._step(run, len(future.result()))
             run.whole.result()
             self._step(run, 1)
-        except (ValueError, NotImplementedError, ArithmeticError) as error:
+        except Exception as error:  # one family's failure must not cost the others their results
             run.cancel()
             self._lap = self._lap.without(run)
-            return [(run.contestant.name, str(error))]
+            return [(run.contestant.name, _reason(error))]
         return []
 
     def _entry(self, run: Run) -> Entry:
@@ -137,6 +139,11 @@ class Lap(NamedTuple):
         """When the rest of a run is given up."""
         gone = run.steps - run.told
         return self._replace(total=self.total - gone, effort=self.effort - gone * run.contestant.effort)
+
+
+def _reason(error: Exception) -> str:
+    is_refusal = isinstance(error, (ValueError, NotImplementedError, ArithmeticError)) and str(error)
+    return str(error) if is_refusal else f"it failed: {type(error).__name__} {error}"
 
 
 @contextmanager

@@ -89,11 +89,12 @@ def _fold_losses(
         return np.zeros(len(lambdas))
     train = rows.with_weight(kept)
     size = _sizes(train) if options.standardize else np.ones(rows.q)
-    out, fit, last = np.empty(len(lambdas)), along[0], along[0]
+    is_dense = isinstance(rows, DenseRows)
+    out, fit, last = np.empty(len(lambdas)), along[0] if is_dense else None, along[0]
     for i, (lambda_, whole) in enumerate(zip(lambdas, along, strict=True)):
         full = penalty_of(task, options, float(lambda_))
         penalty = Penalty(full.ridge * size**2, full.lasso * size)
-        fit = optimum(train, penalty, Aim(_AIM, options.max_iter, _AIM), _moved(fit, last, whole))
+        fit = optimum(train, penalty, Aim(_AIM, options.max_iter, _AIM), _moved(fit, last, whole) if is_dense else fit)
         last = whole
         out[i] = _loss(rows, fit, held)
     return out

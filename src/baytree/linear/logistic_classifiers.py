@@ -252,7 +252,7 @@ class LogisticRegressionCV(_Logistic):
             curve = self._curve(task, options, lambdas, sample_weight, paths)
             at = curve.best if self.rule == "min" else curve.one_se
             chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
-            fits = [along[at] for along in paths]
+            fits = [_settled(each, chosen, along[at]) for each, along in zip(_tasks(task, chosen), paths, strict=True)]
             model = _model(task, chosen, fits)
             along = paths[0] if len(paths) == 1 else fits_along(task, options, lambdas)
             path = path_of(task, options, lambdas, along, task.design.names(table.schema.columns))
@@ -301,6 +301,11 @@ def _model(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
         return model_of(task, np.vstack([fit.theta for fit in fits]), "ovr")
     covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
     return model_of(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
+
+
+def _settled(task: Task, options: Options, fit: Fit) -> Fit:
+    """The fit on the path where it is an optimum; otherwise one that begins afresh."""
+    return fit if fit.violation <= options.tol else fit_task(task, options, penalty_of(task, options))
 
 
 def _path(task: Task, options: Options, lambdas: np.ndarray, table: Table) -> Any:
