@@ -72,7 +72,7 @@ class Estimator(BaseEstimator):
             frame, label = self._labels_by_name(X, frame, y)
         else:
             label = self._read_labels(y, getattr(y, "name", None) or "y")
-            if label.missing.any():
+            if label.has_missing:
                 row = int(np.argmax(label.missing))
                 raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
         check_shape(frame, len(label.values), type(self).__name__)
@@ -283,10 +283,10 @@ def _with_classes(table: Table, classes: Sequence | None) -> Table:
 
 def _counted_rows(frame: RawFrame, label: labels.Labels, weight: np.ndarray) -> tuple[RawFrame, labels.Labels, np.ndarray]:
     """Only the rows that count: with a label, and with a weight that is not zero."""
-    keep = (weight > 0) & ~label.missing
-    if keep.all():
+    if not label.has_missing and weight.all():
         return frame, label, weight
-    if label.missing.any():
+    keep = (weight > 0) & ~label.missing
+    if label.has_missing:
         warnings.warn(
             f"{int(label.missing.sum())} rows have no value in the target column {label.target.name!r} and are left out",
             UserWarning,

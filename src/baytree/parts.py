@@ -81,6 +81,13 @@ def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | 
     LocalParts(spans, n_jobs).map(lambda span: work(table.rows(*span), *span)).cache()
 
 
+def by_columns(columns: Sequence[Any], n_rows: int, work: Callable[[Any], Any]) -> tuple:
+    """What the work gives for each column, in order; the columns of a large table are shared among threads."""
+    if n_rows < ROWS_PER_PART or not columns:
+        return tuple(work(column) for column in columns)
+    return LocalParts(columns).map(lambda column: (work(column),)).sum()
+
+
 def threads(n_jobs: int | None) -> int:
     """How many threads `n_jobs` means: None is all cores, −1 too, −2 all but one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
