@@ -210,7 +210,7 @@ class Comparison(Shown):
     def _largest_class(self) -> str:
         label = self.entries[0].validation.label
         counts = np.bincount(label.values)
-        largest = label.target.classes[int(counts.argmax())]
+        largest = (label.target.classes or ())[int(counts.argmax())]
         return f"always answering {largest} would be right for {counts.max() / counts.sum():.4f} of the rows"
 
     def _interval(self, entry: Entry) -> Any:

@@ -89,19 +89,20 @@ def _fold_losses(
         return np.zeros(len(lambdas))
     train = rows.with_weight(kept)
     size = _sizes(train) if options.standardize else np.ones(rows.q)
-    is_dense = isinstance(rows, DenseRows)
-    out, fit, last = np.empty(len(lambdas)), along[0] if is_dense else None, along[0]
+    out, fit, last = np.empty(len(lambdas)), along[0] if isinstance(rows, DenseRows) else None, along[0]
     for i, (lambda_, whole) in enumerate(zip(lambdas, along, strict=True)):
         full = penalty_of(task, options, float(lambda_))
         penalty = Penalty(full.ridge * size**2, full.lasso * size)
-        fit = optimum(train, penalty, Aim(_AIM, options.max_iter, _AIM), _moved(fit, last, whole) if is_dense else fit)
+        fit = optimum(train, penalty, Aim(_AIM, options.max_iter, _AIM), _moved(fit, last, whole))
         last = whole
         out[i] = _loss(rows, fit, held)
     return out
 
 
-def _moved(fit: Fit, last: Fit, whole: Fit) -> Fit:
+def _moved(fit: Fit | None, last: Fit, whole: Fit) -> Fit | None:
     """Where to look for the next optimum of a fold: as far from its last one as those of all rows are apart."""
+    if fit is None or fit.curvature is None:  # sparse descent goes its own way
+        return fit
     return msgspec.structs.replace(fit, theta=fit.theta + (whole.theta - last.theta))
 
 
