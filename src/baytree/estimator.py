@@ -56,6 +56,8 @@ class Estimator(BaseEstimator):
 
     def _enter(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
         self._check_common_parameters()
+        if isinstance(X, Table):  # rows of a table that has come through the door already
+            return X, RawFrame({}, len(X), X.schema.is_named, X.schema.is_named)
         frame, label = self._split(X, y)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
         frame, label, weight = _counted_rows(frame, label, weight)

@@ -69,7 +69,7 @@ def recode(labels: Labels, target: Target) -> np.ndarray:
 
 
 def take(labels: Labels, rows: np.ndarray) -> Labels:
-    """The labels of these rows (a mask); classes that none of them has are dropped."""
+    """The labels of these rows (indices or a mask); classes that none of them has are dropped."""
     values = labels.values[rows]
     classes = labels.target.classes
     if classes is None:
