@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 from .table import Table
 
 ROWS_PER_PART = 1 << 17  # a part is small enough that Ctrl-C is answered between two of them
+LEAST_ROWS = 1 << 14  # fewer are not worth a thread of their own
 
 
 class Parts(Protocol):
@@ -76,9 +77,16 @@ def of(table: Table, n_jobs: int | None = None) -> Parts:
 
 def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | None = None) -> None:
     """Calls work(part, first, last) for parts of a table's rows; each call writes only what belongs to its rows."""
-    starts = range(0, max(len(table), 1), ROWS_PER_PART)
-    spans = [(start, min(start + ROWS_PER_PART, len(table))) for start in starts]
+    step = min(ROWS_PER_PART, max(LEAST_ROWS, -(-len(table) // threads(n_jobs))))
+    spans = [(start, min(start + step, len(table))) for start in range(0, max(len(table), 1), step)]
     LocalParts(spans, n_jobs).map(lambda span: work(table.rows(*span), *span)).cache()
+
+
+def by_columns(columns: Sequence[Any], n_rows: int, work: Callable[[Any], Any]) -> tuple:
+    """What the work gives for each column, in order; the columns of a large table are shared among threads."""
+    if n_rows < ROWS_PER_PART or not columns:
+        return tuple(work(column) for column in columns)
+    return LocalParts(columns).map(lambda column: (work(column),)).sum()
 
 
 def threads(n_jobs: int | None) -> int:

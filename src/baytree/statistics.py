@@ -43,6 +43,8 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The exact numbers equal to these doubles or integers."""
         values = np.asarray(values)
         if values.dtype.kind in "iu":
+            if values.size and _is_digit(values):
+                return cls.carried(values.astype(np.int64, copy=False)[..., None], _UNIT)
             return cls.carried(np.stack([values & _MASK, values >> _BITS], axis=-1).astype(np.int64), _UNIT)
         fraction, exponent = np.frexp(values)
         integer = np.ldexp(fraction, 53).astype(np.int64)
@@ -63,6 +65,8 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def carried(cls, limbs: np.ndarray, low: int) -> Self:
         """The canonical form of limbs of any size below 2^62."""
+        if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # a short way for counts: nothing to carry
+            return cls(limbs, low)
         wide = np.empty((*limbs.shape[:-1], limbs.shape[-1] + 2), np.int64)
         carry = np.zeros(limbs.shape[:-1], np.int64)
         for k in range(limbs.shape[-1]):
@@ -272,6 +276,10 @@ def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:
     size = numerator.bit_length() - denominator.bit_length() + exponent
     shift = size - size % 2
     return float(np.ldexp(np.sqrt(_quotient(numerator, denominator, exponent - shift)), shift // 2))
+
+
+def _is_digit(values: np.ndarray) -> bool:
+    return bool(values.min() >= -(1 << (_BITS - 1)) and values.max() < 1 << (_BITS - 1))
 
 
 def _aligned(left: ExactSum, right: ExactSum) -> tuple[np.ndarray, np.ndarray, int]:

@@ -18,7 +18,7 @@ from .cross_validation import Curve, choose, fold_numbers, folds_of, held_out_lo
 from .logistic import Options, Task, covariance_of, fit_task, model_of, one_against_rest, penalty_of, settled, task_of
 from .model import LogisticModel
 from .objective import Fit
-from .path import fits_along, lambdas_to, path_of
+from .path import Path, fits_along, lambdas_to, path_of
 from .threads import one_blas_thread
 
 
@@ -157,13 +157,17 @@ class LogisticRegression(_Logistic):
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             fits = self._fits(task, options)
             model = _model(task, options, fits)
-            path = _path(task, options, lambdas_to(task, options, n_path), table) if n_path else None
+            path = self._path(task, options, n_path, table) if n_path else None
         _tell(fits, options, len(task.present))
         self._settle_logistic(table, frame, model, fits)
         self._thetas = [fit.theta for fit in fits]
         if path is not None:
             self.path_ = path
         return self
+
+    def _path(self, task: Task, options: Options, count: int, table: Table) -> Path:
+        lambdas = lambdas_to(task, options, count)
+        return _path(task, options, lambdas, _along(task, options, lambdas), table)
 
     def _fits(self, task: Task, options: Options) -> list[Fit]:
         penalty = penalty_of(task, options)
@@ -248,13 +252,15 @@ class LogisticRegressionCV(_Logistic):
         with one_blas_thread():
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
-            curve = self._curve(task, options, lambdas, sample_weight)
+            along = _along(task, options, lambdas)
+            curve = self._curve(task, options, lambdas, along, self._folds(task, sample_weight))
             at = curve.best if self.rule == "min" else curve.one_se
-            chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
-            fits = [fit_task(each, chosen, penalty_of(task, chosen)) for each in _tasks(task, chosen)]
+            chosen = _at(options, lambdas[at])
+            penalty = penalty_of(task, chosen)
+            fits = [fit_task(each, chosen, penalty, own[at]) for each, own in zip(_tasks(task, chosen), along, strict=True)]
             model = _model(task, chosen, fits)
-            path = _path(task, options, lambdas, table)
-        _tell(fits, chosen, len(task.present))
+            path = _path(task, options, lambdas, along, table)
+        _tell(fits, options, len(task.present))
         self._settle_logistic(table, frame, model, fits)
         self.curve_, self.path_, self.lambda_ = curve, path, float(lambdas[at])
         self.C_ = float(1 / task.total / lambdas[at])
@@ -267,9 +273,11 @@ class LogisticRegressionCV(_Logistic):
         check_is_fitted(self, "curve_")
         return plot_curve(self.curve_, ax)
 
-    def _curve(self, task: Task, options: Options, lambdas: np.ndarray, sample_weight: Any) -> Curve:
-        fold = self._folds(task, sample_weight)
-        parts = [held_out_losses(each, options, lambdas, fold) for each in _tasks(task, options)]
+    def _curve(
+        self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], fold: np.ndarray
+    ) -> Curve:
+        tasks = _tasks(task, options)
+        parts = [held_out_losses(each, options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
     def _folds(self, task: Task, sample_weight: Any) -> np.ndarray:
@@ -298,9 +306,21 @@ def _model(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
     return model_of(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
 
 
-def _path(task: Task, options: Options, lambdas: np.ndarray, table: Table) -> Any:
-    names = task.design.names(table.schema.columns)
-    return path_of(task, options, lambdas, fits_along(task, options, lambdas), names)
+def _along(task: Task, options: Options, lambdas: np.ndarray) -> list[list[Fit]]:
+    """The solutions at each strength, of each task."""
+    return [fits_along(each, options, lambdas) for each in _tasks(task, options)]
+
+
+def _path(task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], table: Table) -> Path:
+    models = [
+        _model(task, _at(options, lambda_), list(fits)).linear
+        for lambda_, fits in zip(lambdas, zip(*along, strict=True), strict=True)
+    ]
+    return path_of(lambdas, task.total, models, task.design.names(table.schema.columns))
+
+
+def _at(options: Options, lambda_: float) -> Options:
+    return msgspec.structs.replace(options, lambda_=float(lambda_))
 
 
 def _tell(fits: list[Fit], options: Options, n_classes: int) -> None:

@@ -166,7 +166,7 @@ class _Block(msgspec.Struct, frozen=True):
 
     def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """The features of these rows, and what to subtract from them."""
-        x = self.whole[rows] if self.whole is not None else self.layout.matrix(self.table, rows)
+        x = np.ascontiguousarray(self.whole[rows]) if self.whole is not None else self.layout.matrix(self.table, rows)
         return (x, self.pivot) if (self.unit == 1).all() else ((x - self.pivot) / self.unit, np.zeros(len(self.unit)))
 
 
@@ -239,9 +239,9 @@ def _first_known(values: np.ndarray) -> float:
 def _pivot(table: Table, layout: Layout, whole: np.ndarray | None) -> np.ndarray:
     """A number near the middle of each feature: the median of about a hundred rows; 0 for marks."""
     pivot = np.zeros(len(layout))
-    step = max(1, len(table) // 101)
-    if whole is not None:
-        return np.nan_to_num(np.median(whole[::step], axis=0), posinf=0.0, neginf=0.0) if len(table) else pivot
+    if whole is not None and len(table):
+        step = max(1, len(table) // 101)
+        return np.nan_to_num(np.sort(whole[::step], axis=0)[len(whole[::step]) // 2], posinf=0.0, neginf=0.0)
     numbers = layout.level == VALUE
     pivot[numbers] = layout.fill[layout.source[numbers]]
     return pivot

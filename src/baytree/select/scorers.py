@@ -17,8 +17,9 @@ from ..bayes.gaussian import NormalLikelihood
 from ..bayes.model import NaiveBayes
 from ..estimator import AdditiveClassifier
 from ..evaluate import metrics
+from ..evaluate.fold_tables import to_answer_for
 from ..evaluate.folds import Fold
-from ..evaluate.trials import is_subtractable, models_without, prepared, recoded, trials
+from ..evaluate.trials import is_subtractable, models_without, prepared, trials
 from ..parts import threads
 from ..problem import Problem
 from ..table import Schema
@@ -90,7 +91,7 @@ class AddingScorer:
     def _place(self, model: FoldModel, problem: Problem, fold: Fold, rows: slice) -> None:
         """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
         schema, learnt = model
-        test = recoded(problem.table.take(fold.test), schema)
+        test = to_answer_for(problem.table, fold.test, schema)
         known = [problem.label.target.classes.index(label) for label in schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
         self._prior[rows][:, known] = learnt.log_prior
