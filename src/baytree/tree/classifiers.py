@@ -235,7 +235,7 @@ class _Cart(TreeFace):
         table = table if is_fitted.all() else table.take(is_fitted)
         costs = self._costs(table)
         if rule is None:
-            return cart.cart(table, controls, costs, n_threads)
+            return cart.cart(table, msgspec.structs.replace(controls, prunes_impurity=False), costs, n_threads)
         if fold is not None:
             return cart.pruned_by_validation(table, table, controls, costs, rule, fold[is_fitted], n_threads)[0]
         judged = table if controls.counts_rows else unfolded(table)
@@ -258,6 +258,7 @@ class _Cart(TreeFace):
             use_surrogate=int(given.number("use_surrogate", self.use_surrogate, 0, 2)),
             surrogate_style=int(given.number("surrogate_style", self.surrogate_style, 0, 1)),
             counts_rows=is_given,
+            prunes_impurity=given.one_of("prune_by", getattr(self, "prune_by", "risk"), ("risk", "impurity")) == "impurity",
         )
 
     def _is_number_of_folds(self) -> bool:
@@ -291,7 +292,9 @@ class CARTClassifier(_Cart, Classifier):
     the majority; `surrogate_style` 1 judges surrogates on the rows that they know. A given `min_leaf` counts rows,
     as rpart does; with None it is a third of `min_split`, and both count weight, so a row of weight 2 equals two rows.
     `prune` "1se" or "min" chooses the penalty by `cv`-fold cross-validation, with one tree per fold; `cv` may also be the
-    fold of each row, pairs of rows (inside, outside), or a splitter of scikit-learn. With three and
+    fold of each row, pairs of rows (inside, outside), or a splitter of scikit-learn. `prune_by="impurity"` follows
+    scikit-learn: a split is worth what it takes of the criterion, and the path's own penalties are judged, of equals the
+    larger tree; "risk" weighs the expected loss and judges between two penalties, as rpart does. With three and
     more classes all groupings of up to 25 levels are tried; above, levels are cut along their first principal component.
 
     >>> import pandas as pd
@@ -314,6 +317,7 @@ class CARTClassifier(_Cart, Classifier):
         priors: Any = None,
         costs: Any = None,
         prune: str | None = None,
+        prune_by: str = "risk",
         cv: Any = 10,
         random_state: int | None = None,
         schema: Any = None,
@@ -331,6 +335,7 @@ class CARTClassifier(_Cart, Classifier):
         self.priors = priors
         self.costs = costs
         self.prune = prune
+        self.prune_by = prune_by
         self.cv = cv
         self.random_state = random_state
         self.schema = schema
