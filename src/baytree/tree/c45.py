@@ -18,6 +18,7 @@ from baytree.tree.prune import with_complexity
 from baytree.tree.quinlan import QuinlanClassifier
 from baytree.tree.structure import Tree
 from baytree.tree.trace import trace_of
+from baytree.tree.units import near_one
 
 
 class Conventions(msgspec.Struct, frozen=True):
@@ -131,6 +132,7 @@ class C45Classifier(QuinlanClassifier):
         """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
         self._check_parameters(prune_on)
         table, frame = self._enter(X, y, sample_weight)
+        table = near_one(table)
         held_out = self._held_out(X, y, sample_weight, table, prune_on)
         growth = self._grown(table, held_out)
         self._settle(table.schema, self._ripe(growth), frame)

@@ -42,14 +42,14 @@ def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None)
     return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
 
 
-def fitted_rows(table: Table, counts_rows: bool) -> Table:
-    """Without rows that miss every value. rpart keeps them where weights are given; so do we where rows are counted."""
+def fitted_rows(table: Table, counts_rows: bool) -> np.ndarray:
+    """bool [n_rows]: which rows have a value. rpart keeps the others where weights are given; so do we where those count."""
     if counts_rows and not table.is_unweighted:
-        return table
+        return np.ones(len(table), np.bool_)
     known = np.zeros(len(table), np.bool_)
     for column, values in zip(table.schema, table.values, strict=True):
         known |= ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
-    return table if known.all() or not known.any() else table.take(known)
+    return known if known.any() else ~known
 
 
 def cross_validated(
@@ -84,24 +84,17 @@ def best_step(steps: Path, rule: str) -> int:
 
 
 def pruned_by_validation(
-    table: Table, controls: Controls, costs: Costs, rule: str, fold: np.ndarray, threads: int | None
+    table: Table, judged: Table, controls: Controls, costs: Costs, rule: str, fold: np.ndarray, threads: int | None
 ) -> tuple[Tree, Path]:
-    """The tree at the penalty that a rule chooses ("1se" or "min"), and the path it was chosen from."""
+    """The tree at the penalty that a rule chooses ("1se" or "min"), and the path it was chosen from.
+
+    `judged` are the rows of the table as they go into folds, where a row of weight 2 may come twice.
+    """
     tree = cart(table, controls, costs, threads)
     if tree.column[0] < 0:
         return tree, path(tree, controls.cp)
-    steps = cross_validated(table, tree, controls, costs, fold, threads)
+    steps = cross_validated(judged, tree, controls, costs, fold, threads)
     return cost_complexity(tree, float(steps.cp[best_step(steps, rule)])), steps
-
-
-def folds(table: Table, n_folds: int, seed: int) -> np.ndarray:
-    """int64 [n_rows]: the fold of each row, every class spread evenly over the folds."""
-    shuffled = np.random.default_rng(seed).permutation(len(table))
-    label = table.label[shuffled]
-    order = shuffled[np.argsort(label, kind="stable")] if table.n_classes else shuffled
-    fold = np.empty(len(table), np.int64)
-    fold[order] = np.arange(len(table)) % n_folds
-    return fold
 
 
 def _grown(table: Table, controls: Controls, costs: Costs, min_risk: float, threads: int | None) -> Tree:

@@ -13,6 +13,7 @@ from baytree.tree.chaid_growth import Growth, grow
 from baytree.tree.chaid_model import ChaidModel, in_words
 from baytree.tree.face import TreeFace
 from baytree.tree.merging import Rules
+from baytree.tree.units import in_range, in_unit, near_one
 
 
 class CHAID(TreeFace):
@@ -134,7 +135,7 @@ class CHAIDClassifier(CHAID, Classifier):
     def _learn(self, table: Table) -> ChaidModel:
         if self.test not in CLASS_TESTS:
             raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
-        return self._grown(table, self.test)
+        return self._grown(near_one(table), self.test)
 
 
 class CHAIDRegressor(CHAID, Regressor):
@@ -180,4 +181,6 @@ class CHAIDRegressor(CHAID, Regressor):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> ChaidModel:
-        return self._grown(table, "mean")
+        table, unit = in_range(near_one(table))
+        model = self._grown(table, "mean")
+        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))

@@ -12,6 +12,7 @@ from baytree.table import Schema
 from baytree.tree import prune as pruning
 from baytree.tree import reading
 from baytree.tree.chaid_model import ChaidModel
+from baytree.tree.importance import ImportanceTable, importance_table
 from baytree.tree.nodes import nodes
 from baytree.tree.structure import Tree, depths, importances
 from baytree.tree.views import TreeReading
@@ -49,6 +50,10 @@ class TreeFace(TreeReading):
     def feature_importances_(self) -> np.ndarray:
         """What each column's tests gained of the criterion, as shares of the whole: [n_columns]."""
         return importances(self.tree_, len(self.schema_))
+
+    def importances(self) -> ImportanceTable:
+        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight."""
+        return importance_table(self.tree_, self.schema_)
 
     def nodes(self) -> list[dict[str, Any]]:
         """One dict per node, depth first, in the words of the table; the groups of a binned column are its bins in words."""
