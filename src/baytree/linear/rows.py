@@ -301,7 +301,7 @@ def _dense(table: Table, design: Design, weight: np.ndarray, k: int, has_gaps: b
     """The caller's own matrix where its columns are not far from 0 in their own units, else a copy in standard units."""
     p = len(design)
     whole = design.layout.view(table)
-    usual = (np.abs(design.centre) <= 8 * design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
+    usual = (np.abs(design.centre) / 8 <= design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
     near = p <= 500 and bool(usual.all())
     if whole is not None and near and whole.strides[1] == 8 and not has_gaps:
         return DenseRows(whole, design.centre, design.scale, np.ascontiguousarray(table.label), weight, k)
