@@ -98,12 +98,14 @@ def derive_quadratic(
 def class_correlations(pooled: Pooled, choice: Choice, classes: tuple[Any, ...]) -> list[np.ndarray]:
     """The covariance of each class in the units of the pooled one, always of full rank."""
     unit = np.outer(pooled.scale, pooled.scale)
+    # a column that never varies tells nothing: of one spread in all classes it speaks for none
+    still = np.diag((pooled.correlation.diagonal() == 0).astype(np.float64))
     found, weak = [], []
     amounts = np.broadcast_to(choice.shrinkage, len(classes))
     for spread, weight, name, amount in zip(pooled.seen.spread, pooled.seen.weight, classes, amounts, strict=True):
-        own = shrunk(spread / class_divisor(weight, choice) / unit, float(amount))
+        own = shrunk(spread / class_divisor(weight, choice) / unit, float(amount)) + still
         if not _has_full_rank(own):
-            own = _blended(own, pooled.correlation, weight)
+            own = _blended(own, pooled.correlation + still, weight)
             weak += [str(name)] if weight > 0 else []
         found.append(own)
     if weak:
