@@ -141,8 +141,9 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def take(self, index: np.ndarray, axis: int = 0) -> Self:
         """The numbers at these places along an axis; −1 gives zero."""
-        taken = np.moveaxis(np.take(self.limbs, np.maximum(index, 0), axis), axis, 0).copy()
-        taken[np.asarray(index) < 0] = 0
+        index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)
+        taken = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
+        taken[index >= 0] = limbs[index[index >= 0]]
         return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
 
 

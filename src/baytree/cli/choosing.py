@@ -114,6 +114,7 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
       chi2                   test of independence, with p-values
       correlation            Pearson, Spearman, point-biserial, Cramér's V or
                              η, as the kinds of column and target ask
+      spearman               the same, numbers by their ranks
       anova                  F test, with p-values
       mrmr                   relevance less redundancy with those before
       importance             of a CART tree learnt from all rows

@@ -1,26 +1,17 @@
-"""Choosing the strength of the penalty: the same folds and the same strengths for all, judged by held-out loss.
-
-Folds are made from the rows themselves: equal rows fall into one fold, and neither the order of the rows nor writing a row
-twice instead of giving it weight 2 changes anything.
-"""
+"""Choosing the strength of the penalty: the same folds and the same strengths for all, judged by held-out loss."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import msgspec
 import numpy as np
 
-from .. import _core
 from .lockstep import Problems, solve_together
 from .logistic import Options, Task, penalty_of
 from .objective import Aim, Fit, Penalty
 from .rows import DenseRows, SparseRows, losses
 from .solve import optimum
-from .threads import chunks, in_order
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -32,33 +23,6 @@ class Curve(msgspec.Struct, frozen=True):
     error: np.ndarray  # [n]
     best: int  # least mean loss
     one_se: int  # strongest penalty within one standard error of the best
-
-
-def folds_of(task: Task, n_folds: int) -> np.ndarray:
-    """The fold of each row: within each class, rows in the order of their hash, cut into runs of equal weight."""
-    rows = task.rows
-    key = _hashes(rows)
-    order = np.lexsort((key, rows.label))
-    weight = rows.weight[order]
-    before = np.cumsum(weight) - weight
-    new = np.concatenate([[True], (np.diff(key[order]) != 0) | (np.diff(rows.label[order]) != 0)])
-    before = before[np.flatnonzero(new)[np.cumsum(new) - 1]]  # equal rows share the place of the first of them
-    total = np.bincount(rows.label, rows.weight)
-    start = (np.cumsum(total) - total)[rows.label[order]]
-    fold = np.empty(len(order), np.int64)
-    place = (before - start) / total[rows.label[order]]
-    fold[order] = np.minimum(np.floor(place * n_folds + 1e-9), n_folds - 1).astype(np.int64)
-    return (fold + rows.label) % n_folds  # classes of one row each do not all fall into the first fold
-
-
-def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
-    """The number of the fold that holds each row out."""
-    fold = np.full(n_rows, -1)
-    for number, test in enumerate(tests):
-        fold[test] = number
-    if (fold < 0).any():
-        raise ValueError(f"cv holds out no fold with row {int(np.argmax(fold < 0))}; every row must be held out once")
-    return fold
 
 
 def held_out_losses(
@@ -139,20 +103,3 @@ def _sizes(rows: DenseRows | SparseRows) -> np.ndarray:
         return np.ones(rows.q)
     variance = np.append(rows.variances(), 0.0)
     return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)
-
-
-def _hashes(rows: DenseRows | SparseRows) -> np.ndarray:
-    """A number made from each row's features, whatever their order. uint64 [n_rows]"""
-    if isinstance(rows, SparseRows):
-        entry = _mixed(rows.x.value) ^ (rows.x.code.astype(np.uint64) * _MIX)
-        return np.add.reduceat(entry * _MIX, rows.x.start[:-1])  # a row has at least its constant
-    key = np.empty(len(rows.x), np.uint64)
-    in_order(lambda own: _core.row_hashes(rows.x[own], rows.centre, rows.scale, key[own]), chunks(len(key)))
-    return key
-
-
-def _mixed(values: np.ndarray) -> np.ndarray:
-    bits = np.round(values, 9).view(np.uint64) * _MIX  # rounded: sums over repeated rows differ in the last bits
-    bits ^= bits >> np.uint64(29)
-    bits *= np.uint64(0xBF58476D1CE4E5B9)
-    return bits ^ (bits >> np.uint64(32))

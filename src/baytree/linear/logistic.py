@@ -18,6 +18,7 @@ from .model import NEVER, LinearModel, LogisticModel
 from .moments import look_at
 from .newton import solve
 from .objective import Aim, Fit, Penalty
+from .outliers import warn_of_outliers
 from .rows import DenseRows, SparseRows, rows_of
 from .solve import gradient_descent, optimum, safe_rate
 
@@ -61,6 +62,7 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     design = learn_design(
         table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize
     )
+    warn_of_outliers(table, design.layout, design.scale[: design.n_dense])
     design = design if options.standardize else _plain_if_sparse(table, design)
     present = np.flatnonzero(np.bincount(table.label, weight, minlength=table.n_classes) > 0)
     code = np.full(table.n_classes, 0, np.int32)
@@ -70,7 +72,7 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     price = np.ones(rows.q)
     price[-1] = 0.0
     if not options.standardize:
-        price[:-1] = 1 / design.scale
+        price[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of prices must be doubles
     return Task(design, rows, present, table.n_classes, float(weight.sum()), price, above)
 
 

@@ -14,7 +14,8 @@ from ..estimator import Classifier
 from ..table import Table
 from . import checks
 from .coefficients import CoefficientTable
-from .cross_validation import Curve, choose, fold_numbers, folds_of, held_out_losses
+from .cross_validation import Curve, choose, held_out_losses
+from .folds import fold_numbers, with_folds
 from .logistic import Options, Task, covariance_of, fit_task, model_of, one_against_rest, penalty_of, settled, task_of
 from .model import LogisticModel
 from .objective import Fit
@@ -181,8 +182,8 @@ class LogisticRegression(_Logistic):
 class LogisticRegressionCV(_Logistic):
     """Logistic regression with the strength of the penalty chosen by cross-validation.
 
-    The path of strengths is solved on each fold with warm starts, judged by held-out loss, and the chosen strength is
-    refitted on all rows. Folds depend on the rows alone: equal rows fall into one fold.
+    The path of strengths is solved on all rows, then without each fold, judged by held-out loss, and the chosen strength
+    is refitted on all rows. Folds depend on the rows alone, not on their order.
 
     Parameters
     ----------
@@ -253,7 +254,7 @@ class LogisticRegressionCV(_Logistic):
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
             along = _along(task, options, lambdas)
-            curve = self._curve(task, options, lambdas, along, self._folds(task, sample_weight))
+            curve = self._curve(task, options, lambdas, along, sample_weight)
             at = curve.best if self.rule == "min" else curve.one_se
             chosen = _at(options, lambdas[at])
             penalty = penalty_of(task, chosen)
@@ -274,21 +275,23 @@ class LogisticRegressionCV(_Logistic):
         return plot_curve(self.curve_, ax)
 
     def _curve(
-        self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], fold: np.ndarray
+        self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], sample_weight: Any
     ) -> Curve:
-        tasks = _tasks(task, options)
+        rows, fold = self._folds(task.rows, sample_weight)
+        tasks = _tasks(msgspec.structs.replace(task, rows=rows), options)
         parts = [held_out_losses(each, options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
-    def _folds(self, task: Task, sample_weight: Any) -> np.ndarray:
+    def _folds(self, rows: Any, sample_weight: Any) -> tuple[Any, np.ndarray]:
         if isinstance(self.cv, (int, np.integer)):
-            return folds_of(task, checks.whole("cv", self.cv, least=2))
-        label = task.rows.label
+            return with_folds(rows, checks.whole("cv", self.cv, least=2))
+        label = rows.label
         if hasattr(self.cv, "split"):
-            return fold_numbers((test for _, test in self.cv.split(np.zeros(len(label)), label)), len(label))
+            tests = (test for _, test in self.cv.split(np.zeros(len(label)), label))
+            return rows, fold_numbers(tests, len(label))
         # given rows are those of X; the ones without weight have been left out since
         counted = np.ones(len(label), bool) if sample_weight is None else np.asarray(sample_weight) > 0
-        return fold_numbers((np.asarray(test) for _, test in self.cv), len(counted))[counted]
+        return rows, fold_numbers((np.asarray(test) for _, test in self.cv), len(counted))[counted]
 
 
 def _tasks(task: Task, options: Options) -> list[Task]:

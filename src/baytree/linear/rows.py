@@ -61,6 +61,10 @@ class DenseRows(msgspec.Struct, frozen=True):
         x = np.ascontiguousarray(self.x[::step])
         return msgspec.structs.replace(self, x=x, label=label, weight=weight / weight.sum())
 
+    def take(self, index: np.ndarray) -> DenseRows:
+        """These rows."""
+        return msgspec.structs.replace(self, x=self.x[index], label=self.label[index], weight=self.weight[index])
+
     def columns(self, features: np.ndarray) -> DenseRows:
         """The rows with these features only; the constant, last, is always among them."""
         own = features[:-1]
@@ -200,6 +204,14 @@ class SparseRows(msgspec.Struct, frozen=True):
         parts = in_order(part, chunks(n, count=4, least=1024))
         return reduce(add, (Slope(loss, gradient.T) for loss, gradient in parts)), share
 
+    def take(self, index: np.ndarray) -> SparseRows:
+        """These rows."""
+        length = np.diff(self.x.start)[index]
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        entry = np.repeat(self.x.start[index] - start[:-1], length) + np.arange(start[-1])
+        x = Sparse(start, self.x.code[entry], self.x.value[entry], self.x.n_features)
+        return msgspec.structs.replace(self, x=x, label=self.label[index], weight=self.weight[index])
+
     def columns(self, features: np.ndarray) -> SparseRows:
         """The rows with these features only (ascending)."""
         place = np.full(self.q, -1, np.int32)
@@ -301,7 +313,7 @@ def _dense(table: Table, design: Design, weight: np.ndarray, k: int, has_gaps: b
     """The caller's own matrix where its columns are not far from 0 in their own units, else a copy in standard units."""
     p = len(design)
     whole = design.layout.view(table)
-    usual = (np.abs(design.centre) <= 8 * design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
+    usual = (np.abs(design.centre) / 8 <= design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
     near = p <= 500 and bool(usual.all())
     if whole is not None and near and whole.strides[1] == 8 and not has_gaps:
         return DenseRows(whole, design.centre, design.scale, np.ascontiguousarray(table.label), weight, k)
