@@ -207,11 +207,11 @@ def _winners(trials: list[Trial], growth: Growth, rows: _Rows, nodes: list[_Node
     """The best trial at each node, where one is good enough; the first column of several."""
     threshold = log(growth.alpha_split) if growth.alpha_split > 0 else -inf
     for k, of_node in groupby(trials, lambda trial: trial.node):
-        useful = [trial for trial in of_node if trial.n_groups > 1]
+        useful = [trial for trial in of_node if trial.n_groups > 1 and (trial.log_p < 0 or growth.alpha_split <= 1)]
         if growth.criterion is not None:
             useful = _most_useful(rows, nodes[k], useful, growth)
         least = min((trial.log_adjusted for trial in useful), default=inf)
-        if least <= threshold:
+        if useful and least <= threshold:
             yield next(trial for trial in useful if trial.log_adjusted <= least + _TIE * abs(least))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import msgspec
 import numpy as np
 
@@ -28,7 +30,7 @@ def grow_merged(table: Table, policy: Policy) -> ChaidModel:
     alpha = _ALPHA if stop.alpha is None else stop.alpha
     growth = Growth(
         rules=Rules(test=TESTS.get(policy.criterion, "pearson"), alpha_merge=alpha, min_leaf=stop.min_leaf, min_prob=1.0),
-        alpha_split=1.0 if stop.alpha is None else stop.alpha,
+        alpha_split=inf if stop.alpha is None else stop.alpha,
         min_split=stop.min_split,
         max_depth=stop.max_depth,
         criterion=None if policy.criterion in TESTS else policy.criterion.value,
