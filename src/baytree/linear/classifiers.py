@@ -22,6 +22,7 @@ from .sampling import sample
 from .scatter import Scatter
 from .shrinkage import ledoit_wolf, oas
 from .threads import one_blas_thread
+from .weights import bearable
 
 
 class _Discriminant(AdditiveClassifier):
@@ -66,7 +67,7 @@ class _Discriminant(AdditiveClassifier):
                     f"column {column.name!r} is text, and words have no covariance worth estimating; "
                     "leave it out, or use LogisticRegression or NaiveBayesClassifier"
                 )
-        seen = Scatter.of(table, self._pooled)
+        seen = Scatter.of(bearable(table), self._pooled)
         warn_of_outliers(table, seen.layout, seen.deviations())
         return seen
 

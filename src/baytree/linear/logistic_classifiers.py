@@ -21,6 +21,7 @@ from .model import LogisticModel
 from .objective import Fit
 from .path import Path, fits_along, lambdas_to, path_of
 from .threads import one_blas_thread
+from .weights import bearable
 
 
 class _Logistic(Classifier):
@@ -155,6 +156,7 @@ class LogisticRegression(_Logistic):
         n_path = checks.whole("path", self.path, least=0)
         table, frame = self._enter(X, y, sample_weight)
         with one_blas_thread():
+            table = bearable(table)
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             fits = self._fits(task, options)
             model = _model(task, options, fits)
@@ -251,6 +253,7 @@ class LogisticRegressionCV(_Logistic):
         checks.one_of("rule", self.rule, ("min", "1se"))
         table, frame = self._enter(X, y, sample_weight)
         with one_blas_thread():
+            table = bearable(table)
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
             along = _along(task, options, lambdas)
