@@ -22,7 +22,7 @@ def encode(
     A level that the schema does not know is missing, or refused with `unseen="error"`.
     """
     if _is_sparse(frame):
-        return SparseColumns(frame.matrix)
+        return _sparse(frame, schema)
     found = aligned(frame, schema)
     room = _room(found, schema)
     columns = found.columns
@@ -38,7 +38,7 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     A level outside the declared ones is refused here: in training it is a mistake, not news.
     """
     if _is_sparse(frame):
-        return schema, SparseColumns(frame.matrix)
+        return schema, _sparse(frame, schema)
     found = aligned(frame, schema)
     room = _room(found, schema)
     pairs = by_columns(schema.columns, frame.n_rows, lambda column: _learnt(found.columns[column.name], column, room))
@@ -53,7 +53,7 @@ def more(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool
     """The values of a further batch, and the schema that also knows its levels, words and classes."""
     target = schema.target.union(target)
     if _is_sparse(frame):
-        return msgspec.structs.replace(schema, target=target), SparseColumns(frame.matrix)
+        return msgspec.structs.replace(schema, target=target), _sparse(frame, schema)
     found = aligned(frame, schema)
     batch = Census.of(found, {column.name: _kind_of(column) for column in schema.columns}).schema(schema.is_named)
     batch, values = learn(found, batch, accepts_infinite)
@@ -105,6 +105,13 @@ def weights(given: Any, n_rows: int) -> tuple[np.ndarray, bool]:
 
 def _is_sparse(frame: RawFrame) -> bool:
     return frame.matrix is not None and not isinstance(frame.matrix, np.ndarray)
+
+
+def _sparse(frame: RawFrame, schema: Schema) -> SparseColumns:
+    for column in schema.columns:
+        if column.kind is not Kind.NUMERIC:
+            raise ValueError(f"column {column.name!r} is {column.kind}, but a sparse matrix holds numbers; give a frame")
+    return SparseColumns(frame.matrix)
 
 
 def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:

@@ -85,6 +85,14 @@ class Estimator(BaseEstimator):
         columns = {other: raw for other, raw in frame.columns.items() if other != name}
         return msgspec.structs.replace(frame, columns=columns, matrix=None), label
 
+    def _truth(self, X: Any, y: Any, sample_weight: Any) -> tuple[labels.Labels, np.ndarray]:
+        """The labels that answers are held against, and their weights."""
+        check_is_fitted(self, "model_")
+        frame = read(X)
+        label = self._labels_by_name(X, frame, y)[1] if isinstance(y, str) else self._read_labels(y, "y")
+        check_shape(frame, len(label.values), type(self).__name__)
+        return label, door.weights(sample_weight, frame.n_rows)[0]
+
     def _schema_of(self, frame: RawFrame) -> Schema:
         if isinstance(self.schema, Schema):
             return self.schema
@@ -157,11 +165,11 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
-        truth = labels.read_classes(X[y] if isinstance(y, str) else y)
+        truth, weight = self._truth(X, y, sample_weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         known = np.array([*(place.get(label, -1) for label in truth.target.classes or ()), -1])
         answers = np.array([place[label] for label in self.predict(X).tolist()])
-        return float(np.average(known[truth.values] == answers, weights=sample_weight))
+        return float(np.average(known[truth.values] == answers, weights=weight))
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         return labels.read_classes(y, name)
@@ -176,7 +184,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""
-        return super().score(X, X[y] if isinstance(y, str) else y, sample_weight)
+        truth, weight = self._truth(X, y, sample_weight)
+        return super().score(X, truth.values, weight)
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         return labels.read_numbers(y, name)

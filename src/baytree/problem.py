@@ -206,6 +206,8 @@ def _missing(raw: Any) -> float:
 def _length(X: Any) -> int:
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))
+    if not hasattr(X, "__len__") or getattr(X, "shape", None) == ():
+        raise ValueError(f"a table has rows and columns, but X is {X!r}: give a frame, a matrix or a dict of columns")
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 

@@ -68,7 +68,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "missing"
         if self.levels:
             return str(self.levels[int(value)])
-        if self.unit:
+        if self.unit and np.isfinite(value):
             return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{self.unit}]")))
         return f"{value:.6g}"
 

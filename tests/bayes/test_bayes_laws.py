@@ -145,6 +145,19 @@ def test_leaving_a_row_out_is_fitting_without_it(estimate):
         assert np.allclose(answer[row], fresh.predict_proba(columns.iloc[row : row + 1])[0], atol=1e-12)
 
 
+@pytest.mark.parametrize("estimate", ["mle", "map", "bayes"])
+@pytest.mark.parametrize("n_columns", [1, 8, 11])
+def test_leaving_a_weighted_row_out_is_fitting_without_it(estimate, n_columns):
+    X, y, weight = RNG.normal(size=(40, n_columns)), np.arange(40) % 3, RNG.choice([0.5, 1.0, 3.0], 40)
+    X[RNG.random(X.shape) < 0.1] = np.nan
+    model = bt.NaiveBayesClassifier(estimate=estimate)
+    answer = model.fit(X, y, sample_weight=weight).leave_one_out(X, y, sample_weight=weight)
+    for row in range(40):
+        rest = np.arange(40) != row
+        fresh = bt.NaiveBayesClassifier(estimate=estimate).fit(X[rest], y[rest], sample_weight=weight[rest])
+        assert np.allclose(answer[row], fresh.predict_proba(X[row : row + 1])[0], atol=1e-11)
+
+
 def test_a_hundred_thousand_columns_do_not_underflow():
     X = RNG.normal(size=(8, 100_000)) + np.arange(8)[:, None] % 2
     answer = bt.GaussianNB().fit(X, np.arange(8) % 2).predict_proba(X)

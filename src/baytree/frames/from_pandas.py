@@ -33,7 +33,7 @@ def pandas_column(values: Any, name: str) -> Raw:
     if isinstance(dtype, pd.PeriodDtype):
         return array_column(series.dt.to_timestamp().to_numpy(), name)
     if isinstance(dtype, pd.StringDtype):
-        in_arrow = dtype.storage == "pyarrow"
+        in_arrow = getattr(dtype, "storage", None) == "pyarrow"
         return arrow_column(series.array.__arrow_array__(), name) if in_arrow else _pandas_strings(series, pd)
     if isinstance(dtype, np.dtype):
         return _pandas_objects(series, name, pd) if dtype.kind == "O" else array_column(series.to_numpy(), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from typing import Any, Self
 
 import msgspec
@@ -16,6 +17,7 @@ from . import checks
 from .discriminant import Choice, derive_linear, derive_quadratic, pool
 from .leave_one_out import linear_without_each, quadratic_without_each
 from .model import LinearDiscriminant, QuadraticDiscriminant
+from .outliers import warn_of_outliers
 from .sampling import sample
 from .scatter import Scatter
 from .shrinkage import ledoit_wolf, oas
@@ -64,7 +66,9 @@ class _Discriminant(AdditiveClassifier):
                     f"column {column.name!r} is text, and words have no covariance worth estimating; "
                     "leave it out, or use LogisticRegression or NaiveBayesClassifier"
                 )
-        return Scatter.of(table, self._pooled)
+        seen = Scatter.of(table, self._pooled)
+        warn_of_outliers(table, seen.layout, seen.deviations())
+        return seen
 
     def _derive(self, seen: Scatter, schema: Schema) -> Any:
         with one_blas_thread():
@@ -89,11 +93,13 @@ class _Discriminant(AdditiveClassifier):
             raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use fit, or shrinkage='oas' or a number")
         return np.array([checks.share("shrinkage", self.shrinkage)])
 
+    @abstractmethod
     def _rule(self, seen: Scatter, schema: Schema, choice: Choice) -> Any:
-        raise NotImplementedError
+        """The model that follows from the statistic and the choices."""
 
+    @abstractmethod
     def _without_each(self, table: Table, seen: Scatter, choice: Choice) -> np.ndarray:
-        raise NotImplementedError
+        """The probabilities of each row under the rule of all other rows."""
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Discriminant):

@@ -111,7 +111,8 @@ def _errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) 
     to_raw = np.zeros((q, q))  # rows: intercept, features; columns: features, the constant
     to_raw[0, -1] = 1.0
     to_raw[0, : design.n_dense] = -design.centre / design.scale[: design.n_dense]
-    to_raw[1:, :-1] = np.diag(1 / design.scale)
+    with np.errstate(over="ignore"):
+        to_raw[1:, :-1] = np.diag(np.minimum(1 / design.scale, 1e150))  # squares of errors must be doubles
     blocks = [covariance[c * q : (c + 1) * q, c * q : (c + 1) * q] for c in range(shape[0])]
     variance = np.array([np.einsum("ij,jk,ik->i", to_raw, block, to_raw) for block in blocks])
     return np.sqrt(np.maximum(variance, 0.0))

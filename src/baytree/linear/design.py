@@ -15,6 +15,7 @@ from .. import _core
 from ..table import Column, Kind, Schema, SparseColumns, Table, Tokens, refuse_infinite
 from .layout import VALUE, Layout, check_floats, check_integers
 
+_HUGE = 1e300
 _FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
 
 
@@ -110,9 +111,18 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         with np.errstate(over="ignore"):
             if not np.isfinite(x.sum()):
                 refuse_infinite(table.schema, table.values)
-            x -= self.centre
-            x /= self.scale[: self.n_dense]
+            small = self._divisor
+            if small is not None:  # the distance between two doubles may be none
+                x /= small
+            x -= self.centre if small is None else self.centre / small
+            x /= self.scale[: self.n_dense] if small is None else self.scale[: self.n_dense] / small
         return np.clip(x, -_FAR, _FAR, out=x)
+
+    @property
+    def _divisor(self) -> np.ndarray | None:
+        """4 for each feature whose distances could leave the range of doubles, else 1; None where all are 1."""
+        huge = (np.abs(self.centre) > _HUGE) | (self.scale[: self.n_dense] > _HUGE)
+        return np.where(huge, 4.0, 1.0) if huge.any() else None
 
     def blocks(self, table: Table) -> Iterator[tuple[slice, np.ndarray]]:
         """The dense features in standard units, a cache-sized block of rows at a time."""

@@ -21,6 +21,7 @@ from .scatter import Scatter, refilled
 _KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
 _AXIS = 1e-4  # axes on which the means differ by less than this share of the first are rounding
 _FLOOR = 1e-12  # variance within classes below this share of that between them: constant within classes
+_QUARTER = np.finfo(np.float64).max / 4
 _FULL = 1e-12  # smallest eigenvalue of a class's own correlation matrix that counts as full rank
 
 
@@ -52,7 +53,7 @@ class Pooled(msgspec.Struct, frozen=True):
     def design(self) -> Design:
         """How rows get into standard units."""
         seen = self.seen
-        centre = seen.pivot + seen.unit * self.centre
+        centre = (seen.pivot / seen.unit + self.centre) * seen.unit
         return Design(seen.layout, centre, self.scale * seen.unit, self.reference)
 
 
@@ -61,14 +62,15 @@ def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     seen, reference = _without_references(_at_mean(_by_rank(seen, columns)))
     prior = priors_of(seen, choice)
     square = np.einsum("kjj->j", seen.spread)
-    centre = prior @ seen.mean
+    centre = _as_double(prior @ seen.mean, seen)
     between = seen.weight @ np.square(seen.mean - centre)
     fixed = square <= _FLOOR * between
     scale = np.sqrt(np.where(fixed, _FLOOR * between, square) / max(seen.weight.sum() - 1, 1e-300))
     _warn_fixed(fixed, between > 0, seen, columns)
-    scale = np.where(scale > 0, scale, 1.0)
+    wanted, scale = scale, np.where(scale > 0, _told_by_doubles(scale, seen.unit), 1.0)
     correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)
-    correlation[fixed & (between > 0), fixed & (between > 0)] = 1.0
+    deciding = fixed & (between > 0)
+    correlation[deciding, deciding] = np.maximum(np.square(wanted / scale)[deciding], 1e-6)
     return Pooled(seen, prior, centre, scale, shrunk(correlation, float(choice.shrinkage.mean())), reference)
 
 
@@ -96,12 +98,14 @@ def derive_quadratic(
 def class_correlations(pooled: Pooled, choice: Choice, classes: tuple[Any, ...]) -> list[np.ndarray]:
     """The covariance of each class in the units of the pooled one, always of full rank."""
     unit = np.outer(pooled.scale, pooled.scale)
+    # a column that never varies tells nothing: of one spread in all classes it speaks for none
+    still = np.diag((pooled.correlation.diagonal() == 0).astype(np.float64))
     found, weak = [], []
     amounts = np.broadcast_to(choice.shrinkage, len(classes))
     for spread, weight, name, amount in zip(pooled.seen.spread, pooled.seen.weight, classes, amounts, strict=True):
-        own = shrunk(spread / class_divisor(weight, choice) / unit, float(amount))
+        own = shrunk(spread / class_divisor(weight, choice) / unit, float(amount)) + still
         if not _has_full_rank(own):
-            own = _blended(own, pooled.correlation, weight)
+            own = _blended(own, pooled.correlation + still, weight)
             weak += [str(name)] if weight > 0 else []
         found.append(own)
     if weak:
@@ -200,18 +204,36 @@ def _at_mean(seen: Scatter) -> Scatter:
     """Gaps filled with the mean of the known values; levels that a later gap will stand for."""
     layout = seen.layout
     share = seen.weight / seen.weight.sum()
-    mean = seen.pivot + seen.unit * (share @ seen.mean)
+    mean = (seen.pivot / seen.unit + share @ seen.mean) * seen.unit
     fill, mode = layout.fill.copy(), layout.mode.copy()
     for j in range(layout.n_columns):
         own = layout.of_column(j)
         level, middle = layout.level[own], mean[own]
         gap = float(middle[level == MISSING].sum())
         if (level == VALUE).any() and gap < 1:
-            fill[j] += (float(middle[level == VALUE][0]) - fill[j]) / (1 - gap)
+            fill[j] = _beyond(fill[j], float(middle[level == VALUE][0]), 1 / (1 - gap))
         elif (level >= 0).any() and not gap:
             mode[j] = level[np.argmax(np.where(level >= 0, middle, -1))]
     seen = refilled(seen, fill)
     return msgspec.structs.replace(seen, layout=msgspec.structs.replace(seen.layout, mode=mode))
+
+
+def _beyond(start: float, middle: float, times: float) -> float:
+    """start + times · (middle − start), in quarters: the distance between two doubles may be none."""
+    far = 4 * np.clip(start / 4 + times * (middle / 4 - start / 4), -_QUARTER, _QUARTER)
+    return middle if times == 1 else float(far)
+
+
+def _told_by_doubles(scale: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Scales that, times their unit, are doubles other than 0 and infinity: rows will be divided by them."""
+    with np.errstate(over="ignore"):
+        return np.clip(scale * unit, 5e-324, np.finfo(np.float64).max) / unit
+
+
+def _as_double(centre: np.ndarray, seen: Scatter) -> np.ndarray:
+    """The centre that rows can be taken from: a double in the column's own units."""
+    pivot = seen.pivot / seen.unit
+    return np.where(seen.unit == 1, centre, (pivot + centre) * seen.unit / seen.unit - pivot)
 
 
 def _without_references(seen: Scatter) -> tuple[Scatter, np.ndarray]:
@@ -231,7 +253,7 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
     if not (diagonal > 0).all():
         return False
     scale = np.sqrt(diagonal)
-    return bool(np.linalg.eigvalsh(correlation / np.outer(scale, scale))[0] > _FULL * len(scale))
+    return bool(np.linalg.eigvalsh(correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale))
 
 
 def _blended(own: np.ndarray, pooled: np.ndarray, weight: float) -> np.ndarray:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import msgspec
 import numpy as np
 
-from ..table import Kind, SparseColumns, Table, Tokens
+from ..table import Kind, Table, Tokens
 from .design import Design, Words
-from .layout import VALUE, Layout, features_of, gaps_of
-from .threads import chunks, in_order
+from .layout import VALUE, Layout, features_of
+from .moments import Look, moments_of
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
-_ROWS = 1024
-_TINY = 1e-140  # below it, squares leave the range of doubles
 
 
 def learn_design(
-    table: Table, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
+    table: Table, look: Look, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
 ) -> Design:
     """The design of a table's rows, each counted with its weight.
 
     Numbers and marks are always brought to standard units, for the solver's sake; words only where `standardize` asks
     for it, since rare words would otherwise get the largest units.
     """
-    gaps = gaps_of(table)
+    gaps = look.gaps
     if missing == "error":
         _refuse_gaps(table, gaps)
     layout = features_of(table, ordinal, gaps & (missing == "mean+indicator"))
@@ -34,7 +30,7 @@ def learn_design(
     reference = _references(table, layout)
     is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
     layout = layout.take(np.flatnonzero(~is_reference))
-    centre, spread = _moments(table, layout)
+    centre, spread = look.moments or moments_of(table, layout)
     if plain:
         fill = layout.fill.copy()
         fill[layout.source] = centre
@@ -66,7 +62,7 @@ def _with_stand_ins(table: Table, layout: Layout, gaps: np.ndarray) -> Layout:
     fill, mode = layout.fill.copy(), layout.mode.copy()
     numbers = layout.source[layout.level == VALUE]
     complete = [j for j in numbers if not gaps[j]]
-    fill[complete] = _moments(table, layout.take(np.flatnonzero(np.isin(layout.source, complete))))[0]
+    fill[complete] = moments_of(table, layout.take(np.flatnonzero(np.isin(layout.source, complete))))[0]
     for j in sorted(set(range(len(gaps))) - set(complete)):
         values = table.values[j]
         if isinstance(values, Tokens):
@@ -88,85 +84,6 @@ def _references(table: Table, layout: Layout) -> np.ndarray:
         codes = table.values[j][table.weight > 0]
         reference[j] = max(0, codes[codes >= 0].min(initial=np.iinfo(np.int32).max)) if (codes >= 0).any() else 0
     return reference
-
-
-def _moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and standard deviation (divisor n) of each feature, a block of rows at a time."""
-    if isinstance(table.values, SparseColumns) and (layout.level == VALUE).all() and not gaps_of(table).any():
-        return _sparse_moments(table, layout)
-    pivot = _pivot(table, layout)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean, spread = _moments_in(table, layout, pivot, np.ones(len(layout)))
-    unsafe = ~np.isfinite(spread) | ((spread < _TINY) & (layout.level == VALUE))
-    if unsafe.any():  # squares left the range of doubles, or the column is constant
-        mean, spread = _moments_in(table, layout, pivot, np.where(unsafe, _units(table, layout, pivot), 1.0))
-    return mean, spread
-
-
-def _moments_in(table: Table, layout: Layout, pivot: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation, with squares taken of (value − pivot) / unit."""
-    whole = layout.view(table)
-
-    def part(rows: slice) -> tuple[list, list, list]:
-        return _block_moments(table, layout, whole, (pivot, unit), rows)
-
-    parts = zip(*in_order(part, chunks(len(table))), strict=True)
-    totals, means, squares = (list(chain.from_iterable(lists)) for lists in parts)
-    share = np.array(totals) / np.sum(totals)
-    mean = share @ np.array(means)
-    variance = np.sum(squares, axis=0) / np.sum(totals) + share @ np.square(means - mean)
-    return pivot + unit * mean, unit * np.sqrt(variance)
-
-
-def _units(table: Table, layout: Layout, pivot: np.ndarray) -> np.ndarray:
-    """The power of two above each feature's largest distance from its pivot; 1 where there is none."""
-    largest = np.zeros(len(layout))
-    for first in range(0, len(table), _ROWS):
-        x = layout.matrix(table, slice(first, min(first + _ROWS, len(table))))
-        largest = np.maximum(largest, np.abs(x / 4 - pivot / 4).max(axis=0))
-    exponent = np.clip(np.frexp(largest)[1] + 2, -1000, 1000).astype(np.float64)
-    return np.where(largest > 0, np.exp2(exponent), 1.0)
-
-
-def _block_moments(
-    table: Table, layout: Layout, whole: np.ndarray | None, frame: tuple[np.ndarray, np.ndarray], rows: slice
-) -> tuple[list, list, list]:
-    """Weight, mean and sum of squares about it, of each block of a run of rows, about a pivot and in a unit."""
-    pivot, unit = frame
-    is_plain = bool((unit == 1).all())
-    totals, means, squares = [], [], []
-    for first in range(rows.start, rows.stop, _ROWS):
-        own = slice(first, min(first + _ROWS, rows.stop))
-        weight = table.weight[own]
-        total = weight.sum()
-        x = whole[own] if whole is not None else layout.matrix(table, own)
-        x = x - pivot if is_plain else x / unit - pivot / unit
-        mean = weight @ x / total if total > 0 else np.zeros(len(layout))
-        x -= mean
-        totals.append(total)
-        means.append(mean)
-        squares.append(weight @ np.square(x, out=x))
-    return totals, means, squares
-
-
-def _sparse_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of the columns of a sparse matrix; what is not stored is 0."""
-    matrix, share = table.values.matrix, table.weight / table.weight.sum()
-    weight = np.repeat(share, np.diff(matrix.indptr))
-    mean = np.bincount(matrix.indices, weight * matrix.data, minlength=matrix.shape[1])
-    apart = matrix.data - mean[matrix.indices]
-    stored = np.bincount(matrix.indices, weight, minlength=matrix.shape[1])
-    variance = np.bincount(matrix.indices, weight * apart**2, minlength=matrix.shape[1])
-    variance += np.maximum(1 - stored, 0.0) * mean**2
-    return mean[layout.source], np.sqrt(variance)[layout.source]
-
-
-def _pivot(table: Table, layout: Layout) -> np.ndarray:
-    """A value of each feature, the median of about a hundred rows, so that a constant column is exactly constant."""
-    step = max(1, len(table) // 101)
-    whole = layout.view(table)
-    some = whole[::step] if whole is not None else layout.matrix(table.take(np.arange(0, len(table), step)))
-    return np.sort(some, axis=0)[len(some) // 2]
 
 
 def _words(table: Table, column: int) -> Words:

@@ -15,8 +15,10 @@ from ..table import SparseColumns, Table
 from .design import Design
 from .learn_design import learn_design
 from .model import NEVER, LinearModel, LogisticModel
+from .moments import look_at
 from .newton import solve
 from .objective import Aim, Fit, Penalty
+from .outliers import warn_of_outliers
 from .rows import DenseRows, SparseRows, rows_of
 from .solve import gradient_descent, optimum, safe_rate
 
@@ -56,17 +58,21 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     """The table in the design's units, each row with its weight times that of its class."""
     weight = table.weight * class_weight[table.label]
     table = msgspec.structs.replace(table, weight=weight)
-    design = learn_design(table, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
+    look = look_at(table)
+    design = learn_design(
+        table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize
+    )
+    warn_of_outliers(table, design.layout, design.scale[: design.n_dense])
     design = design if options.standardize else _plain_if_sparse(table, design)
     present = np.flatnonzero(np.bincount(table.label, weight, minlength=table.n_classes) > 0)
     code = np.full(table.n_classes, 0, np.int32)
     code[present] = np.arange(len(present))
     table = msgspec.structs.replace(table, label=code[table.label])
-    rows, above = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present))
+    rows, above = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present), bool(look.gaps.any()))
     price = np.ones(rows.q)
     price[-1] = 0.0
     if not options.standardize:
-        price[:-1] = 1 / design.scale
+        price[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of prices must be doubles
     return Task(design, rows, present, table.n_classes, float(weight.sum()), price, above)
 
 
@@ -105,9 +111,11 @@ def strongest(task: Task, options: Options) -> float:
 _AIM = Aim(1e-10, 100, 1e-10)
 
 
-def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None) -> Fit:
+def fit_task(
+    task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None
+) -> Fit:
     """The optimum of one multinomial (or two-class) problem by the chosen solver."""
-    aim = Aim.of(options.tol, options.max_iter, penalty)
+    aim = aim or Aim.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
         return optimum(task.rows, penalty, aim, start, options.solver)
     theta = np.zeros((task.rows.k, task.rows.q)) if start is None else start.theta

@@ -14,11 +14,12 @@ from ..estimator import Classifier
 from ..table import Table
 from . import checks
 from .coefficients import CoefficientTable
-from .cross_validation import Curve, choose, fold_numbers, folds_of, held_out_losses
+from .cross_validation import Curve, choose, held_out_losses
+from .folds import fold_numbers, with_folds
 from .logistic import Options, Task, covariance_of, fit_task, model_of, one_against_rest, penalty_of, settled, task_of
 from .model import LogisticModel
 from .objective import Fit
-from .path import fits_along, lambdas_to, path_of
+from .path import Path, fits_along, lambdas_to, path_of
 from .threads import one_blas_thread
 
 
@@ -157,13 +158,17 @@ class LogisticRegression(_Logistic):
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             fits = self._fits(task, options)
             model = _model(task, options, fits)
-            path = _path(task, options, lambdas_to(task, options, n_path), table) if n_path else None
+            path = self._path(task, options, n_path, table) if n_path else None
         _tell(fits, options, len(task.present))
         self._settle_logistic(table, frame, model, fits)
         self._thetas = [fit.theta for fit in fits]
         if path is not None:
             self.path_ = path
         return self
+
+    def _path(self, task: Task, options: Options, count: int, table: Table) -> Path:
+        lambdas = lambdas_to(task, options, count)
+        return _path(task, options, lambdas, _along(task, options, lambdas), table)
 
     def _fits(self, task: Task, options: Options) -> list[Fit]:
         penalty = penalty_of(task, options)
@@ -177,8 +182,8 @@ class LogisticRegression(_Logistic):
 class LogisticRegressionCV(_Logistic):
     """Logistic regression with the strength of the penalty chosen by cross-validation.
 
-    The path of strengths is solved on each fold with warm starts, judged by held-out loss, and the chosen strength is
-    refitted on all rows. Folds depend on the rows alone: equal rows fall into one fold.
+    The path of strengths is solved on all rows, then without each fold, judged by held-out loss, and the chosen strength
+    is refitted on all rows. Folds depend on the rows alone, not on their order.
 
     Parameters
     ----------
@@ -248,15 +253,15 @@ class LogisticRegressionCV(_Logistic):
         with one_blas_thread():
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
-            paths = [fits_along(each, options, lambdas) for each in _tasks(task, options)]
-            curve = self._curve(task, options, lambdas, sample_weight, paths)
+            along = _along(task, options, lambdas)
+            curve = self._curve(task, options, lambdas, along, sample_weight)
             at = curve.best if self.rule == "min" else curve.one_se
-            chosen = msgspec.structs.replace(options, lambda_=float(lambdas[at]))
-            fits = [_settled(each, chosen, along[at]) for each, along in zip(_tasks(task, chosen), paths, strict=True)]
+            chosen = _at(options, lambdas[at])
+            penalty = penalty_of(task, chosen)
+            fits = [fit_task(each, chosen, penalty, own[at]) for each, own in zip(_tasks(task, chosen), along, strict=True)]
             model = _model(task, chosen, fits)
-            along = paths[0] if len(paths) == 1 else fits_along(task, options, lambdas)
-            path = path_of(task, options, lambdas, along, task.design.names(table.schema.columns))
-        _tell(fits, chosen, len(task.present))
+            path = _path(task, options, lambdas, along, table)
+        _tell(fits, options, len(task.present))
         self._settle_logistic(table, frame, model, fits)
         self.curve_, self.path_, self.lambda_ = curve, path, float(lambdas[at])
         self.C_ = float(1 / task.total / lambdas[at])
@@ -270,22 +275,23 @@ class LogisticRegressionCV(_Logistic):
         return plot_curve(self.curve_, ax)
 
     def _curve(
-        self, task: Task, options: Options, lambdas: np.ndarray, sample_weight: Any, paths: list[list[Fit]]
+        self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], sample_weight: Any
     ) -> Curve:
-        fold = self._folds(task, sample_weight)
-        each = zip(_tasks(task, options), paths, strict=True)
-        parts = [held_out_losses(one, options, lambdas, fold, along) for one, along in each]
+        rows, fold = self._folds(task.rows, sample_weight)
+        tasks = _tasks(msgspec.structs.replace(task, rows=rows), options)
+        parts = [held_out_losses(each, options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
-    def _folds(self, task: Task, sample_weight: Any) -> np.ndarray:
+    def _folds(self, rows: Any, sample_weight: Any) -> tuple[Any, np.ndarray]:
         if isinstance(self.cv, (int, np.integer)):
-            return folds_of(task, checks.whole("cv", self.cv, least=2))
-        label = task.rows.label
+            return with_folds(rows, checks.whole("cv", self.cv, least=2))
+        label = rows.label
         if hasattr(self.cv, "split"):
-            return fold_numbers((test for _, test in self.cv.split(np.zeros(len(label)), label)), len(label))
+            tests = (test for _, test in self.cv.split(np.zeros(len(label)), label))
+            return rows, fold_numbers(tests, len(label))
         # given rows are those of X; the ones without weight have been left out since
         counted = np.ones(len(label), bool) if sample_weight is None else np.asarray(sample_weight) > 0
-        return fold_numbers((np.asarray(test) for _, test in self.cv), len(counted))[counted]
+        return rows, fold_numbers((np.asarray(test) for _, test in self.cv), len(counted))[counted]
 
 
 def _tasks(task: Task, options: Options) -> list[Task]:
@@ -303,14 +309,21 @@ def _model(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
     return model_of(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
 
 
-def _settled(task: Task, options: Options, fit: Fit) -> Fit:
-    """The fit on the path where it is an optimum; otherwise one that begins afresh."""
-    return fit if fit.violation <= options.tol else fit_task(task, options, penalty_of(task, options))
+def _along(task: Task, options: Options, lambdas: np.ndarray) -> list[list[Fit]]:
+    """The solutions at each strength, of each task."""
+    return [fits_along(each, options, lambdas) for each in _tasks(task, options)]
 
 
-def _path(task: Task, options: Options, lambdas: np.ndarray, table: Table) -> Any:
-    names = task.design.names(table.schema.columns)
-    return path_of(task, options, lambdas, fits_along(task, options, lambdas), names)
+def _path(task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], table: Table) -> Path:
+    models = [
+        _model(task, _at(options, lambda_), list(fits)).linear
+        for lambda_, fits in zip(lambdas, zip(*along, strict=True), strict=True)
+    ]
+    return path_of(lambdas, task.total, models, task.design.names(table.schema.columns))
+
+
+def _at(options: Options, lambda_: float) -> Options:
+    return msgspec.structs.replace(options, lambda_=float(lambda_))
 
 
 def _tell(fits: list[Fit], options: Options, n_classes: int) -> None:

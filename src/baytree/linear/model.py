@@ -63,9 +63,14 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return self._per_class(self.intercept), self._per_class(self.design.effects(table, self.weight.T))
 
     def in_original_units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and intercepts for features that are neither centred nor scaled."""
-        coefficient = self.weight / self.design.scale
-        return coefficient, self.intercept - coefficient[:, : self.design.n_dense] @ self.design.centre
+        """Coefficients and intercepts for features that are neither centred nor scaled.
+
+        A coefficient of a column smaller than 1e-308 may be no double; the largest one stands for it.
+        """
+        design, largest = self.design, np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            coefficient = np.clip(self.weight / design.scale, -largest, largest)
+        return coefficient, self.intercept - self.weight[:, : design.n_dense] @ (design.centre / design.scale[: design.n_dense])
 
     def _per_class(self, scores: np.ndarray) -> np.ndarray:
         if self.link != "sigmoid":

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from .logistic import Options, Task, fit_task, model_of, penalty_of, settled, strength, strongest
-from .objective import Fit
+from .logistic import Options, Task, fit_task, penalty_of, strength, strongest
+from .model import LinearModel
+from .objective import Aim, Fit
 
 
 class Path(msgspec.Struct, frozen=True):
@@ -32,24 +33,21 @@ def lambdas_to(task: Task, options: Options, count: int) -> np.ndarray:
 
 
 def fits_along(task: Task, options: Options, lambdas: np.ndarray) -> list[Fit]:
-    """The solution at each strength, warm-started by the one before."""
+    """The solution at each strength to within `tol`, warm-started by the one before."""
     fits: list[Fit] = []
+    aim = Aim(options.tol, options.max_iter, options.tol)
     for lambda_ in lambdas:
-        fits.append(fit_task(task, options, penalty_of(task, options, float(lambda_)), fits[-1] if fits else None))
+        penalty = penalty_of(task, options, float(lambda_))
+        fits.append(fit_task(task, options, penalty, fits[-1] if fits else None, aim))
     return fits
 
 
-def path_of(task: Task, options: Options, lambdas: np.ndarray, fits: list[Fit], names: list[str]) -> Path:
-    """What the solutions along a path say in original units."""
-    link = "sigmoid" if task.rows.k == 1 else "softmax"
-    models = [
-        model_of(task, settled(fit.theta, penalty_of(task, options, float(strong))), link).linear
-        for fit, strong in zip(fits, lambdas, strict=True)
-    ]
+def path_of(lambdas: np.ndarray, total: float, models: list[LinearModel], names: list[str]) -> Path:
+    """What the models along a path say in original units."""
     raw = [model.in_original_units() for model in models]
     return Path(
         np.asarray(lambdas, np.float64),
-        1 / task.total / np.asarray(lambdas, np.float64),
+        1 / total / np.asarray(lambdas, np.float64),
         np.array([coefficient for coefficient, _ in raw]),
         np.array([intercept for _, intercept in raw]),
         np.array([model.weight for model in models]),

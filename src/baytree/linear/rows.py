@@ -17,7 +17,7 @@ import numpy as np
 from .. import _core
 from ..table import SparseColumns, Table
 from .design import Design, Sparse
-from .layout import VALUE, gaps_of
+from .layout import VALUE
 from .threads import chunks, in_order
 
 _BLOCK = 1024
@@ -57,9 +57,13 @@ class DenseRows(msgspec.Struct, frozen=True):
 
     def every(self, step: int) -> DenseRows:
         """One row of every few."""
-        weight = self.weight[::step]
+        weight, label = self.weight[::step], np.ascontiguousarray(self.label[::step])
         x = np.ascontiguousarray(self.x[::step])
-        return msgspec.structs.replace(self, x=x, label=self.label[::step], weight=weight / weight.sum())
+        return msgspec.structs.replace(self, x=x, label=label, weight=weight / weight.sum())
+
+    def take(self, index: np.ndarray) -> DenseRows:
+        """These rows."""
+        return msgspec.structs.replace(self, x=self.x[index], label=self.label[index], weight=self.weight[index])
 
     def columns(self, features: np.ndarray) -> DenseRows:
         """The rows with these features only; the constant, last, is always among them."""
@@ -77,24 +81,29 @@ class DenseRows(msgspec.Struct, frozen=True):
         total = weight.sum()
         return np.append((weight @ self.x - total * self.centre) / self.scale, total)
 
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each feature among the rows that count. [q − 1], [q − 1]"""
-        mean = self.weight @ self.x
-        variance = self.weight @ np.square(self.x) - mean**2
-        return (mean - self.centre) / self.scale, variance / self.scale**2
+    def variances(self) -> np.ndarray:
+        """The variance of each feature among the rows that count. [q − 1]"""
+
+        def part(rows: slice) -> np.ndarray:
+            sums = np.zeros((2, self.q - 1))
+            _core.column_moments(self.x, self.weight, self.centre, rows.start, rows.stop, sums[0], sums[1])
+            return sums
+
+        mean, square = reduce(add, in_order(part, chunks(len(self.x)))) / self.weight.sum()
+        return (square - mean**2) / self.scale**2
 
     def slope(self, theta: np.ndarray) -> Slope:
         """What all rows say at these coefficients."""
         coefficient, start = self._raw(theta)
         parts = in_order(lambda rows: self._slope(coefficient, start, rows), chunks(len(self.x)))
         raw = reduce(add, parts)
-        return Slope(raw.loss, raw.gradient @ self._chain().T)
+        return Slope(raw.loss, raw.gradient @ self.chain().T)
 
     def curvature(self, theta: np.ndarray) -> np.ndarray:
         """The second derivatives of the mean loss. [k * q, k * q]"""
         coefficient, start = self._raw(theta)
         raw = reduce(add, in_order(lambda rows: self._curvature(coefficient, start, rows), chunks(len(self.x))))
-        chain = self._chain()
+        chain = self.chain()
         edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
         for one, other in product(edges, edges):
             raw[one, other] = chain @ raw[one, other] @ chain.T
@@ -104,7 +113,7 @@ class DenseRows(msgspec.Struct, frozen=True):
         coefficient = theta[:, :-1] / self.scale
         return coefficient, theta[:, -1] - coefficient @ self.centre
 
-    def _chain(self) -> np.ndarray:
+    def chain(self) -> np.ndarray:
         """Features of the model as a linear map of those of the rows, the constant last. [q, q]"""
         chain = np.diag(np.append(1 / self.scale, 1.0))
         chain[:-1, -1] = -self.centre / self.scale
@@ -112,6 +121,8 @@ class DenseRows(msgspec.Struct, frozen=True):
 
     def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Slope:
         loss, gradient = 0.0, np.zeros((self.k, self.q))
+        if self.k == 1:
+            return Slope(self._one_slope(coefficient[0], float(start[0]), rows, gradient[0]), gradient)
         for x, weight, label in self._blocks(rows):
             lost, share = losses(x @ coefficient.T + start, label)
             residual = residuals(share, label, weight)
@@ -120,10 +131,30 @@ class DenseRows(msgspec.Struct, frozen=True):
             gradient[:, -1] += residual.sum(axis=0)
         return Slope(loss, gradient)
 
+    def _one_slope(self, coefficient: np.ndarray, start: float, rows: slice, gradient: np.ndarray) -> float:
+        loss = 0.0
+        for first in range(rows.start, rows.stop, 8 * _BLOCK):  # few rows to a sum: rounding grows with their number
+            own = np.zeros_like(gradient)
+            last = min(first + 8 * _BLOCK, rows.stop)
+            loss += _core.dense_slope(self.x, self.label, self.weight, coefficient, start, first, last, own)
+            gradient += own
+        return loss
+
     def _curvature(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> np.ndarray:
         bend = np.zeros((self.k * self.q, self.k * self.q))
+        if self.k == 1:
+            return self._one_curvature(coefficient[0], float(start[0]), rows, bend)
         for x, weight, label in self._blocks(rows):
             _add_curvature(bend, x, weight, losses(x @ coefficient.T + start, label)[1])
+        return bend
+
+    def _one_curvature(self, coefficient: np.ndarray, start: float, rows: slice, bend: np.ndarray) -> np.ndarray:
+        buffer = np.empty((_BLOCK, self.q))
+        for first in range(rows.start, rows.stop, _BLOCK):
+            last = min(first + _BLOCK, rows.stop)
+            bent = buffer[: last - first]
+            _core.bent_rows(self.x, self.label, self.weight, coefficient, start, first, last, bent)
+            bend += bent.T @ bent
         return bend
 
     def _blocks(self, rows: slice) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -173,6 +204,31 @@ class SparseRows(msgspec.Struct, frozen=True):
         parts = in_order(part, chunks(n, count=4, least=1024))
         return reduce(add, (Slope(loss, gradient.T) for loss, gradient in parts)), share
 
+    def take(self, index: np.ndarray) -> SparseRows:
+        """These rows."""
+        length = np.diff(self.x.start)[index]
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        entry = np.repeat(self.x.start[index] - start[:-1], length) + np.arange(start[-1])
+        x = Sparse(start, self.x.code[entry], self.x.value[entry], self.x.n_features)
+        return msgspec.structs.replace(self, x=x, label=self.label[index], weight=self.weight[index])
+
+    def columns(self, features: np.ndarray) -> SparseRows:
+        """The rows with these features only (ascending)."""
+        place = np.full(self.q, -1, np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        code = place[self.x.code]
+        kept = np.flatnonzero(code >= 0)
+        start = np.searchsorted(kept, self.x.start).astype(np.int64)
+        return msgspec.structs.replace(self, x=Sparse(start, code[kept], self.x.value[kept], len(features)))
+
+    def bends(self, theta: np.ndarray) -> np.ndarray:
+        """The second derivative of the mean loss by each coefficient alone. [k, q]"""
+        from scipy.sparse import csr_array
+
+        share = self.slope_and_shares(theta)[1]
+        squares = csr_array((np.square(self.x.value), self.x.code, self.x.start), shape=(len(self.label), self.q))
+        return (squares.T @ (self.weight[:, None] * share * (1 - share))).T
+
     def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
         """The sum of the rows, each times a number. [q]"""
         return np.bincount(self.x.code, np.repeat(weight, np.diff(self.x.start)) * self.x.value, minlength=self.q)
@@ -186,11 +242,13 @@ class SparseRows(msgspec.Struct, frozen=True):
         return Sparse(start, row[order], x.value[order], len(x))
 
 
-def rows_of(table: Table, design: Design, weight: np.ndarray, k: int) -> tuple[DenseRows | SparseRows, np.ndarray]:
+def rows_of(
+    table: Table, design: Design, weight: np.ndarray, k: int, has_gaps: bool
+) -> tuple[DenseRows | SparseRows, np.ndarray]:
     """A table's rows in the design's units, and how far each feature lies above its centred form. [q]"""
     weight = weight / weight.sum()
     if not _is_better_compressed(table, design):
-        return _dense(table, design, weight, k), np.zeros(len(design) + 1)
+        return _dense(table, design, weight, k, has_gaps), np.zeros(len(design) + 1)
     x, above = design.compressed(table)
     x = _constant_last(x)
     _core.check_sparse(x.start, x.code, x.value, x.n_features)
@@ -232,12 +290,8 @@ def residuals(share: np.ndarray, label: np.ndarray, weight: np.ndarray) -> np.nd
 
 
 def _add_curvature(bend: np.ndarray, x: np.ndarray, weight: np.ndarray, share: np.ndarray) -> None:
-    """X' diag(w p (1 − p)) X; with several classes, the blocks X' diag(w p_k) X less Z'Z, Z_k = √w p_k X."""
+    """The blocks X' diag(w p_k) X less Z'Z, Z_k = √w p_k X, of several classes."""
     k, q = share.shape[1], x.shape[1] + 1
-    if k == 1:
-        scaled = _times(x, np.sqrt(weight * share[:, 0] * (1 - share[:, 0])))
-        bend += scaled.T @ scaled
-        return
     root = np.sqrt(weight)
     z = np.hstack([_times(x, root * share[:, c]) for c in range(k)])
     bend -= z.T @ z
@@ -255,14 +309,14 @@ def _times(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return out
 
 
-def _dense(table: Table, design: Design, weight: np.ndarray, k: int) -> DenseRows:
+def _dense(table: Table, design: Design, weight: np.ndarray, k: int, has_gaps: bool) -> DenseRows:
     """The caller's own matrix where its columns are not far from 0 in their own units, else a copy in standard units."""
     p = len(design)
     whole = design.layout.view(table)
-    usual = (np.abs(design.centre) <= 8 * design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
+    usual = (np.abs(design.centre) / 8 <= design.scale) & (design.scale > 1e-100) & (design.scale < 1e100)
     near = p <= 500 and bool(usual.all())
-    if whole is not None and near and whole.strides[1] == 8 and not gaps_of(table).any():
-        return DenseRows(whole, design.centre, design.scale, table.label, weight, k)
+    if whole is not None and near and whole.strides[1] == 8 and not has_gaps:
+        return DenseRows(whole, design.centre, design.scale, np.ascontiguousarray(table.label), weight, k)
     x = np.empty((len(table), p))
 
     def fill(rows: slice) -> None:
@@ -271,7 +325,7 @@ def _dense(table: Table, design: Design, weight: np.ndarray, k: int) -> DenseRow
             x[own] = design.features(table, own)
 
     in_order(fill, chunks(len(table)))
-    return DenseRows(x, np.zeros(p), np.ones(p), table.label, weight, k)
+    return DenseRows(x, np.zeros(p), np.ones(p), np.ascontiguousarray(table.label), weight, k)
 
 
 def _constant_last(x: Sparse) -> Sparse:

@@ -113,6 +113,11 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
         return smaller, self.grown(schema, smaller)
 
+    def deviations(self) -> np.ndarray:
+        """The standard deviation of each feature within its class, in the column's own units. [n_features]"""
+        with np.errstate(over="ignore"):
+            return np.sqrt(np.einsum("kjj->j", self.spread) / max(self.weight.sum(), 1e-300)) * self.unit
+
     def _with_classes(self, place: np.ndarray) -> Scatter:
         """The statistic under other class codes: entry k tells which class the new k was, −1 for none."""
         old = np.maximum(place, 0)
@@ -166,8 +171,8 @@ class _Block(msgspec.Struct, frozen=True):
 
     def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """The features of these rows, and what to subtract from them."""
-        x = self.whole[rows] if self.whole is not None else self.layout.matrix(self.table, rows)
-        return (x, self.pivot) if (self.unit == 1).all() else ((x - self.pivot) / self.unit, np.zeros(len(self.unit)))
+        x = np.ascontiguousarray(self.whole[rows]) if self.whole is not None else self.layout.matrix(self.table, rows)
+        return (x, self.pivot) if (self.unit == 1).all() else (x / self.unit - self.pivot / self.unit, np.zeros(len(self.unit)))
 
 
 def _sums(
@@ -227,7 +232,7 @@ def _filled(table: Table, layout: Layout) -> Layout:
         if values.dtype.kind == "f":
             known = values[:: max(1, len(values) // 101)]
             known = known[~np.isnan(known)]
-            fill[j] = _first_known(values) if not len(known) else np.median(known)
+            fill[j] = _first_known(values) if not len(known) else np.sort(known)[len(known) // 2]
     return msgspec.structs.replace(layout, fill=fill)
 
 
@@ -239,9 +244,9 @@ def _first_known(values: np.ndarray) -> float:
 def _pivot(table: Table, layout: Layout, whole: np.ndarray | None) -> np.ndarray:
     """A number near the middle of each feature: the median of about a hundred rows; 0 for marks."""
     pivot = np.zeros(len(layout))
-    step = max(1, len(table) // 101)
-    if whole is not None:
-        return np.nan_to_num(np.median(whole[::step], axis=0), posinf=0.0, neginf=0.0) if len(table) else pivot
+    if whole is not None and len(table):
+        step = max(1, len(table) // 101)
+        return np.nan_to_num(np.sort(whole[::step], axis=0)[len(whole[::step]) // 2], posinf=0.0, neginf=0.0)
     numbers = layout.level == VALUE
     pivot[numbers] = layout.fill[layout.source[numbers]]
     return pivot
@@ -253,8 +258,9 @@ def _units(table: Table, layout: Layout, whole: np.ndarray | None, pivot: np.nda
     for first in range(0, len(table), _BLOCK):
         rows = slice(first, first + _BLOCK)
         x = whole[rows] if whole is not None else layout.matrix(table, rows)
-        largest = np.maximum(largest, np.abs(x / 4 - pivot / 4).max(axis=0))
-    exponent = np.clip(np.frexp(largest)[1] + 2, -1000, 1000)
+        with np.errstate(over="ignore"):
+            largest = np.maximum(largest, np.abs(x - pivot).max(axis=0))
+    exponent = np.clip(np.frexp(np.minimum(largest, np.finfo(np.float64).max))[1] + 1, -1000, 1000)
     return np.where((largest > 0) & (layout.level == VALUE), np.exp2(exponent.astype(np.float64)), 1.0)
 
 
@@ -317,8 +323,8 @@ def refilled(seen: Scatter, fill: np.ndarray) -> Scatter:
     step = np.eye(len(layout))
     for gap in np.flatnonzero(layout.level == MISSING):
         value = np.flatnonzero((layout.source == layout.source[gap]) & (layout.level == VALUE))
-        change = fill[layout.source[gap]] - seen.layout.fill[layout.source[gap]]
-        step[value, gap] = change / seen.unit[value]
+        new, old = fill[layout.source[gap]], seen.layout.fill[layout.source[gap]]
+        step[value, gap] = new / seen.unit[value] - old / seen.unit[value]
     mean = seen.mean @ step.T  # an indicator has pivot 0 and unit 1
     return msgspec.structs.replace(seen, layout=layout, mean=mean, spread=step @ seen.spread @ step.T)
 
@@ -326,6 +332,6 @@ def refilled(seen: Scatter, fill: np.ndarray) -> Scatter:
 def _moved(seen: Scatter, onto: Scatter) -> Scatter:
     """The statistic about another's pivot and in its units."""
     scale = seen.unit / onto.unit
-    mean = seen.mean * scale + np.where(seen.weight[:, None] > 0, (seen.pivot - onto.pivot) / onto.unit, 0.0)
+    mean = seen.mean * scale + np.where(seen.weight[:, None] > 0, seen.pivot / onto.unit - onto.pivot / onto.unit, 0.0)
     spread = seen.spread * (scale[:, None] * scale)
     return Scatter(onto.layout, onto.pivot, onto.unit, seen.weight, mean, spread, seen.is_pooled)

@@ -14,6 +14,7 @@ from .rows import DenseRows, Slope, SparseRows
 
 SOLVERS = ("auto", "newton", "lbfgs", "cd", "gradient_descent")
 _NEWTON = 2500  # coefficients; beyond it a Hessian costs more than it brings
+_ROUNDS = 3  # of coordinate descent, each with as many sweeps, before the quadratic is taken anew
 _MANY = 40_000  # rows; from here on a tenth of them gives the first steps
 
 
@@ -26,11 +27,7 @@ def optimum(
         _refuse_lasso(penalty, solver)
         return lbfgs(rows, penalty, theta, aim)
     if isinstance(rows, SparseRows):
-        if penalty.is_smooth:
-            return lbfgs(rows, penalty, theta, aim)
-        columns = rows.by_feature()
-        theta = theta if start is not None else _approach(rows, penalty, theta, columns)
-        return sparse_descent(rows, penalty, theta, aim, columns)
+        return (lbfgs if penalty.is_smooth else working_sets)(rows, penalty, theta, aim)
     if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
     if start is None and len(rows.label) >= max(_MANY, 100 * rows.k * rows.q):
@@ -41,56 +38,80 @@ def optimum(
     return working_sets(rows, penalty, theta, aim)
 
 
-def working_sets(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
+def working_sets(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     """The optimum over the features that matter, widened by those that then violate optimality, until none does."""
+    solver = newton if isinstance(rows, DenseRows) else sparse_descent
     room = _room(rows)
     used = np.flatnonzero(theta.any(axis=0) | (penalty.lasso == 0))
-    n_iter, track = 0, []
+    n_iter, track, is_final = 0, [], False
     while True:
         inside = np.zeros(rows.q, bool)
         inside[used] = True
         wrong = violations(rows.slope(theta), penalty, theta).max(axis=0)
         outside = np.where(inside, 0.0, wrong)
-        if n_iter and outside.max() <= max(aim.ideal, wrong[used].max(initial=0.0)):
+        if n_iter and (wrong.max() <= aim.ideal or (is_final and outside.max() <= wrong[used].max())):
             return Fit(theta, float(wrong.max()), n_iter, tuple(track))
+        is_final = n_iter > 0 and outside.max() <= max(aim.ideal, wrong[used].max())
         worst = np.argsort(-outside, kind="stable")[: max(room, len(used))]
         used = np.sort(np.concatenate([used, worst[outside[worst] > 0]]))
-        fit = newton(rows.columns(used), penalty.take(used), theta[:, used], aim)
+        near = aim.ideal if is_final else max(aim.ideal, 0.01 * float(outside.max()))  # no digits for a set that will grow
+        fit = solver(rows.columns(used), penalty.take(used), theta[:, used], Aim(aim.tol, aim.max_iter, near))
         theta = theta.copy()
         theta[:, used] = fit.theta
-        n_iter += fit.n_iter
+        n_iter += max(1, fit.n_iter)
         track += fit.losses
         if n_iter >= aim.max_iter:
             return Fit(theta, float(violations(rows.slope(theta), penalty, theta).max()), n_iter, tuple(track))
 
 
 def lbfgs(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
-    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy)."""
+    """The optimum of a smooth objective by limited-memory quasi-Newton steps (scipy).
+
+    Of compressed rows, a common word bends the objective a thousand times more than a rare one: each coefficient is
+    counted in the unit in which it bends by 1, and the units are taken anew as the shares settle.
+    """
+    stages = (aim.max_iter,) if isinstance(rows, DenseRows) else (15, 15, 30, aim.max_iter)
+    fit = Fit(theta, np.inf, 0)
+    for most in stages:
+        bend = 1.0 if isinstance(rows, DenseRows) else rows.bends(fit.theta) + penalty.ridge
+        unit = 1 / np.sqrt(np.maximum(bend, 1e-10))
+        more = _quasi_newton(rows, penalty, fit.theta, unit, Aim(aim.tol, min(most, aim.max_iter - fit.n_iter), aim.tol))
+        fit = Fit(more.theta, more.violation, fit.n_iter + more.n_iter, fit.losses + more.losses)
+        if fit.violation <= aim.tol or fit.n_iter >= aim.max_iter:
+            break
+    return fit
+
+
+def _quasi_newton(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, unit: Any, aim: Aim) -> Fit:
+    """Steps from theta, coefficients counted in these units, until no derivative is above the aim."""
     from scipy.optimize import minimize
 
     track: list[float] = []
+    worst = np.inf
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        at = flat.reshape(theta.shape)
+        nonlocal worst
+        at = flat.reshape(theta.shape) * unit
         slope = rows.slope(at)
-        return value(slope, penalty, at), (slope.gradient + penalty.ridge * at).ravel()
+        gradient = slope.gradient + penalty.ridge * at
+        worst = float(np.abs(gradient).max())
+        return value(slope, penalty, at), (gradient * unit).ravel()
 
     def after(intermediate_result: Any) -> None:
         track.append(float(intermediate_result.fun))
+        if worst <= aim.tol:
+            raise StopIteration
 
-    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": aim.tol, "ftol": 0.0, "maxls": 50}
-    found = minimize(objective, theta.ravel(), jac=True, method="L-BFGS-B", options=options, callback=after)
-    at = found.x.reshape(theta.shape)
+    options = {"maxiter": aim.max_iter, "maxfun": 20 * aim.max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50}
+    start = (theta / unit).ravel()
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
+    at = found.x.reshape(theta.shape) * unit
     return Fit(at, float(violations(rows.slope(at), penalty, at).max()), int(found.nit), tuple(track))
 
 
-def sparse_descent(
-    rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, columns: Sparse
-) -> Fit:
-    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter.
-
-    `columns` are the rows' entries by feature.
-    """
+def sparse_descent(rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
+    """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter."""
+    columns = rows.by_feature()
     here, share = rows.slope_and_shares(theta)
     track = [value(here, penalty, theta)]
     wrong = violations(here, penalty, theta)
@@ -137,22 +158,7 @@ def safe_rate(rows: DenseRows | SparseRows, penalty: Penalty) -> float:
     return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))
 
 
-def _approach(rows: SparseRows, penalty: Penalty, theta: np.ndarray, columns: Sparse) -> np.ndarray:
-    """Coefficients near the optimum, by way of stronger penalties: at each, few coordinates matter.
-
-    From zero, a weak penalty would let nearly every coordinate in, only to send most of them back.
-    """
-    here = rows.slope(theta)
-    paid = penalty.lasso > 0
-    strongest = float((np.abs(here.gradient).max(axis=0)[paid] / penalty.lasso[paid]).max(initial=1.0))
-    for factor in np.geomspace(strongest, 1.0, max(2, round(np.log2(max(strongest, 1.0)))))[1:-1]:
-        stronger = Penalty(penalty.ridge * factor, penalty.lasso * factor)
-        near = 0.2 * float(stronger.lasso.max())
-        theta = sparse_descent(rows, stronger, theta, Aim(near, 2, near), columns).theta
-    return theta
-
-
-def _room(rows: DenseRows) -> int:
+def _room(rows: DenseRows | SparseRows) -> int:
     """How many features are solved for at once where |θ| is paid for."""
     return max(50, _NEWTON // rows.k // 4)
 
@@ -168,14 +174,22 @@ def _sparse_step(
     score, mix = np.zeros(n * k), np.zeros(n)
     matters = ((theta != 0) | (wrong > 0) | (penalty.lasso == 0)).T.ravel()
     active = np.flatnonzero(matters).astype(np.int64)
-    limit = (0.03 * wrong.max()) ** 2
-    for _ in range(100):
-        change = _core.sparse_descent(
+    limit = max((0.1 * wrong.max()) ** 2, 1e-32)
+
+    def sweep(coordinates: np.ndarray) -> float:
+        return _core.sparse_descent(
             columns.start, columns.code, columns.value, bend, rows.weight, slope, penalty.ridge, penalty.lasso,
-            target, score, mix, active,
+            target, score, mix, coordinates,
         )  # fmt: skip
-        if change <= max(limit, 1e-32):
+
+    free = np.repeat(penalty.lasso == 0, k)
+    for _ in range(_ROUNDS):
+        if sweep(active) <= limit:
             break
+        moving = active[(target[active] != 0) | free[active]]  # few, and most sweeps need no others
+        for _ in range(_ROUNDS):
+            if sweep(moving) <= limit:
+                break
     return target.reshape(q, k).T - theta
 
 

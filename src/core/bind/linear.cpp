@@ -2,34 +2,18 @@
 
 #include <stdexcept>
 
-#include "class_rows.hpp"
 #include "descent.hpp"
 #include "logistic.hpp"
+#include "row_hash.hpp"
+#include "row_loops.hpp"
 #include "sparse_rows.hpp"
 
 namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 
-baytree::Strided strided(const Matrix& x) { return {x.data(), x.stride(0), x.stride(1), x.shape(0), x.shape(1)}; }
-
 void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
-}
-
-void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> pivot, Vector<int64_t> place,
-                    Output<double> total, Output<double> mean, Output<double> out) {
-  const size_t rows = x.shape(0), columns = x.shape(1), classes = total.shape(0);
-  require(label.shape(0) == rows && weight.shape(0) == rows && place.shape(0) == rows && pivot.shape(0) == columns &&
-              mean.shape(0) == classes * columns && out.shape(0) >= rows * columns,
-          "centre_classes: the shapes do not fit");
-  for (size_t i = 0; i < rows; ++i)
-    require(label(i) >= 0 && static_cast<size_t>(label(i)) < classes && place(i) >= 0 &&
-                static_cast<size_t>(place(i)) < rows,
-            "centre_classes: a label or place is out of range");
-  nb::gil_scoped_release unlocked;
-  baytree::class_means(strided(x), view(label), view(weight), view(pivot), view(total), view(mean));
-  baytree::centred_rows(strided(x), view(label), view(weight), view(pivot), view(mean), view(place), view(out));
 }
 
 using Dense = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -37,6 +21,76 @@ using DenseOutput = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::c
 
 std::span<const double> flat(const Dense& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
 std::span<double> flat(const DenseOutput& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
+
+// Rows [first, last) of a matrix whose columns lie side by side.
+baytree::RowRun run_of(const Matrix& x, const int32_t* label, const Vector<double>& weight, size_t first, size_t last) {
+  require(first <= last && last <= x.shape(0) && (x.shape(1) < 2 || x.stride(1) == 1) && weight.shape(0) == x.shape(0),
+          "rows: the shapes do not fit");
+  const double* const at = x.data() + static_cast<std::ptrdiff_t>(first) * x.stride(0);
+  return {at, x.stride(0), last - first, x.shape(1), label ? label + first : nullptr, weight.data() + first};
+}
+
+void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> pivot, Vector<int64_t> place,
+                    Output<double> total, Output<double> mean, Output<double> out) {
+  const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
+  const size_t rows = run.rows, columns = run.columns, classes = total.shape(0);
+  require(label.shape(0) == rows && place.shape(0) == rows && pivot.shape(0) == columns &&
+              mean.shape(0) == classes * columns && out.shape(0) >= rows * columns,
+          "centre_classes: the shapes do not fit");
+  for (size_t i = 0; i < rows; ++i)
+    require(label(i) >= 0 && static_cast<size_t>(label(i)) < classes && place(i) >= 0 &&
+                static_cast<size_t>(place(i)) < rows,
+            "centre_classes: a label or place is out of range");
+  nb::gil_scoped_release unlocked;
+  baytree::row_loops().centre(run, {pivot.data(), classes, total.data(), mean.data()}, place.data(), out.data());
+}
+
+double dense_slope(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start,
+                   size_t first, size_t last, Output<double> gradient) {
+  const auto run = run_of(x, label.data(), weight, first, last);
+  require(label.shape(0) == x.shape(0) && coefficient.shape(0) == run.columns && gradient.shape(0) == run.columns + 1, "dense_slope: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  return baytree::row_loops().slope(run, coefficient.data(), start, gradient.data());
+}
+
+void bent_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start, size_t first,
+               size_t last, DenseOutput out) {
+  const auto run = run_of(x, label.data(), weight, first, last);
+  require(label.shape(0) == x.shape(0) && coefficient.shape(0) == run.columns && out.shape(0) == run.rows &&
+              out.shape(1) == run.columns + 1,
+          "bent_rows: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  baytree::row_loops().bent_rows(run, coefficient.data(), start, out.data());
+}
+
+void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_t first, size_t last, Output<double> sum,
+                    Output<double> square) {
+  const auto run = run_of(x, nullptr, weight, first, last);
+  require(pivot.shape(0) == run.columns && sum.shape(0) == run.columns && square.shape(0) == run.columns,
+          "column_moments: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  baytree::row_loops().moments(run, pivot.data(), sum.data(), square.data());
+}
+
+void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<uint64_t> out) {
+  require(centre.shape(0) == x.shape(1) && scale.shape(0) == x.shape(1) && out.shape(0) == x.shape(0) &&
+              (x.shape(1) < 2 || x.stride(1) == 1),
+          "row_hashes: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const baytree::RowRun run{x.data(), x.stride(0), x.shape(0), x.shape(1), nullptr, nullptr};
+  baytree::row_hashes(run, view(centre), view(scale), view(out));
+}
+
+void problem_residuals(DenseOutput score, Vector<int32_t> label, Vector<double> weight, Vector<int64_t> fold,
+                       Vector<int64_t> held_out, Output<double> train, Output<double> held) {
+  const size_t n = score.shape(0), m = score.shape(1);
+  require(label.shape(0) == n && weight.shape(0) == n && fold.shape(0) == n && held_out.shape(0) == m &&
+              train.shape(0) == m && held.shape(0) == m && m % 8 == 0,
+          "problem_residuals: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const baytree::RowRun run{nullptr, 0, n, 0, label.data(), weight.data()};
+  baytree::row_loops().residuals(score.data(), run, fold.data(), {m, held_out.data(), train.data(), held.data()});
+}
 
 // Refuses starts that fall or run past the entries, and features out of range.
 baytree::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
@@ -115,6 +169,22 @@ void bind_linear(nb::module_& module) {
              nb::arg("weight").noconvert(), nb::arg("pivot").noconvert(), nb::arg("place").noconvert(),
              nb::arg("total").noconvert(), nb::arg("mean").noconvert(), nb::arg("out").noconvert(),
              "Means of each class about the pivot, and the rows about them, one block of rows at a time.");
+  module.def("dense_slope", &dense_slope, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
+             nb::arg("gradient").noconvert(), "Loss of some rows with two classes; adds their gradient.");
+  module.def("bent_rows", &bent_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
+             nb::arg("out").noconvert(), "Rows with two classes, times the root of their curvature, the constant last.");
+  module.def("column_moments", &column_moments, nb::arg("x").noconvert(), nb::arg("weight").noconvert(),
+             nb::arg("pivot").noconvert(), "first"_a, "last"_a, nb::arg("sum").noconvert(),
+             nb::arg("square").noconvert(), "Adds weighted sums and squares of each column about a pivot.");
+  module.def("row_hashes", &row_hashes, nb::arg("x").noconvert(), nb::arg("centre").noconvert(),
+             nb::arg("scale").noconvert(), nb::arg("out").noconvert(),
+             "A number made from each row in standard units, whatever the order of its columns.");
+  module.def("problem_residuals", &problem_residuals, nb::arg("score").noconvert(), nb::arg("label").noconvert(),
+             nb::arg("weight").noconvert(), nb::arg("fold").noconvert(), nb::arg("held_out").noconvert(),
+             nb::arg("train").noconvert(), nb::arg("held").noconvert(),
+             "Turns the scores of several two-class problems into residuals; adds losses of taught and held-out rows.");
   module.def("sparse_product", &sparse_product, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
              nb::arg("value").noconvert(), nb::arg("weight").noconvert(), nb::arg("out").noconvert(),
              "Adds compressed rows times a dense matrix to `out`.");

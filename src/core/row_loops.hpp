@@ -1,0 +1,63 @@
+// Dense rows about the means of their classes, the moments of their columns, and what they say about coefficients.
+//
+// The lanes and the order of every sum are the same for every instruction set, so the bits are too.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace baytree {
+
+// Rows of the caller's matrix, each of `columns` numbers side by side, `step` numbers after the one before.
+struct RowRun {
+  const double* first;
+  std::ptrdiff_t step;
+  std::size_t rows, columns;
+  const std::int32_t* label;
+  const double* weight;
+};
+
+// Several two-class problems on the same rows: a row teaches every problem but those that hold its fold out.
+struct Problems {
+  std::size_t count;             // a multiple of eight
+  const std::int64_t* held_out;  // [count], the fold that each problem holds out
+  double *train, *held;          // [count], sums of weight times loss, added to
+};
+
+// Weight and weighted mean of each class about a pivot, added to.
+struct ClassMeans {
+  const double* pivot;  // [columns]
+  std::size_t count;
+  double *total, *mean;  // [count], [count, columns]
+};
+
+struct RowLoops {
+  // Weight and mean of each class; then writes √weight (row − pivot − mean of its class) to row `place[i]` of `out`.
+  void (*centre)(const RowRun& run, const ClassMeans& classes, const std::int64_t* place, double* out);
+  // Σ weight · loss at score = coefficient · row + start; adds Σ weight (share − label) (row, 1) to gradient [columns + 1].
+  double (*slope)(const RowRun& run, const double* coefficient, double start, double* gradient);
+  // Writes √(weight · share (1 − share)) (row, 1) to out [rows, columns + 1]: the curvature of the loss is out' out.
+  void (*bent_rows)(const RowRun& run, const double* coefficient, double start, double* out);
+  // Turns scores [rows, count] into weight (share − label), 0 where the row is held out.
+  void (*residuals)(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems);
+  // Adds Σ weight (x − pivot) to sum and Σ weight (x − pivot)² to square, per column.
+  void (*moments)(const RowRun& run, const double* pivot, double* sum, double* square);
+};
+
+extern const RowLoops row_loops_baseline;
+#if defined(BAYTREE_X86_LEVELS)
+extern const RowLoops row_loops_v3, row_loops_v4;
+#endif
+
+// The loops for this machine.
+inline const RowLoops& row_loops() {
+#if defined(BAYTREE_X86_LEVELS)
+  static const RowLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? row_loops_v4
+                                  : __builtin_cpu_supports("avx2")                                      ? row_loops_v3
+                                                                                                        : row_loops_baseline;
+  return chosen;
+#else
+  return row_loops_baseline;
+#endif
+}
+
+}  // namespace baytree

@@ -1,0 +1,180 @@
+// The loops over dense rows, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
+#include "row_loops.hpp"
+
+#include "lane_math.hpp"
+
+namespace baytree {
+namespace {
+
+Lanes load(const double* from) {
+  Lanes x;
+  __builtin_memcpy(&x, from, sizeof x);
+  return x;
+}
+
+void store(double* to, const Lanes& x) { __builtin_memcpy(to, &x, sizeof x); }
+
+const double* row_at(const RowRun& run, std::size_t i) { return run.first + static_cast<std::ptrdiff_t>(i) * run.step; }
+
+// Sums are taken about the pivot so that a column at 1e9 loses no digits.
+void add_to_class(const RowRun& run, std::size_t i, const double* pivot, double* sum) {
+  const double* const row = row_at(run, i);
+  const double w = run.weight[i];
+  std::size_t j = 0;
+  for (; j + lanes <= run.columns; j += lanes) store(sum + j, load(sum + j) + w * (load(row + j) - load(pivot + j)));
+  for (; j < run.columns; ++j) sum[j] += w * (row[j] - pivot[j]);
+}
+
+void write_centred(const RowRun& run, std::size_t i, const double* pivot, const double* mean, double* to) {
+  const double* const row = row_at(run, i);
+  const double root = __builtin_sqrt(run.weight[i]);
+  std::size_t j = 0;
+  for (; j + lanes <= run.columns; j += lanes) store(to + j, root * ((load(row + j) - load(pivot + j)) - load(mean + j)));
+  for (; j < run.columns; ++j) to[j] = root * ((row[j] - pivot[j]) - mean[j]);
+}
+
+void centre(const RowRun& run, const ClassMeans& classes, const std::int64_t* place, double* out) {
+  const std::size_t n = run.columns;
+  for (std::size_t i = 0; i < run.rows; ++i) {
+    const auto k = static_cast<std::size_t>(run.label[i]);
+    classes.total[k] += run.weight[i];
+    add_to_class(run, i, classes.pivot, classes.mean + k * n);
+  }
+  for (std::size_t k = 0; k < classes.count; ++k) {
+    const double scale = classes.total[k] > 0 ? 1 / classes.total[k] : 0;
+    for (std::size_t j = 0; j < n; ++j) classes.mean[k * n + j] *= scale;
+  }
+  for (std::size_t i = 0; i < run.rows; ++i) {
+    const double* const mean = classes.mean + static_cast<std::size_t>(run.label[i]) * n;
+    write_centred(run, i, classes.pivot, mean, out + static_cast<std::size_t>(place[i]) * n);
+  }
+}
+
+double dot(const double* row, const double* coefficient, std::size_t n) {
+  Lanes sum{};
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) sum += load(row + j) * load(coefficient + j);
+  double rest = 0;
+  for (; j < n; ++j) rest += row[j] * coefficient[j];
+  return summed(sum) + rest;
+}
+
+// Share of the second class and loss of eight scores.
+struct Judged {
+  Lanes share, loss;
+};
+
+Judged judge(const Lanes& z, const Lanes& label) {
+  const Lanes size = z < 0 ? -z : z, near = size < 708.0 ? size : Lanes{} + 708.0;
+  const Lanes small = exp_of_negative(-near), whole = 1.0 + small;
+  const Lanes wrong = label != 0 ? -z : z;  // how far the score lies on the wrong side
+  return {(z >= 0 ? Lanes{} + 1.0 : small) / whole, (wrong > 0 ? wrong : Lanes{}) + log_one_plus(small)};
+}
+
+// Eight rows; those past the last are the last once more, without weight.
+struct Group {
+  const double* row[lanes];
+  Lanes label, weight;
+};
+
+Group group_at(const RowRun& run, std::size_t first) {
+  Group group{};
+  for (std::size_t i = 0; i < lanes; ++i) {
+    const bool is_row = first + i < run.rows;
+    const std::size_t at = is_row ? first + i : run.rows - 1;
+    group.row[i] = run.first + static_cast<std::ptrdiff_t>(at) * run.step;
+    group.label[i] = run.label[at];
+    group.weight[i] = is_row ? run.weight[at] : 0.0;
+  }
+  return group;
+}
+
+void add_rows(const Group& group, const Lanes& factor, std::size_t n, double* gradient) {
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    Lanes sum = load(gradient + j);
+    for (std::size_t i = 0; i < lanes; ++i) sum += factor[i] * load(group.row[i] + j);
+    store(gradient + j, sum);
+  }
+  for (; j < n; ++j)
+    for (std::size_t i = 0; i < lanes; ++i) gradient[j] += factor[i] * group.row[i][j];
+}
+
+Lanes scores(const Group& group, const double* coefficient, double start, std::size_t n) {
+  Lanes z{};
+  for (std::size_t i = 0; i < lanes; ++i) z[i] = dot(group.row[i], coefficient, n) + start;
+  return z;
+}
+
+double slope(const RowRun& run, const double* coefficient, double start, double* gradient) {
+  const Lanes none{};
+  double loss = 0;
+  for (std::size_t first = 0; first < run.rows; first += lanes) {
+    const Group group = group_at(run, first);
+    const Judged judged = judge(scores(group, coefficient, start, run.columns), group.label);
+    const Lanes residual = group.weight != 0 ? group.weight * (judged.share - group.label) : none;
+    add_rows(group, residual, run.columns, gradient);
+    gradient[run.columns] += summed(residual);
+    loss += summed(group.weight != 0 ? group.weight * judged.loss : none);
+  }
+  return loss;
+}
+
+void write_scaled(const double* row, double factor, std::size_t n, double* to) {
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) store(to + j, factor * load(row + j));
+  for (; j < n; ++j) to[j] = factor * row[j];
+  to[n] = factor;
+}
+
+void bent_rows(const RowRun& run, const double* coefficient, double start, double* out) {
+  for (std::size_t first = 0; first < run.rows; first += lanes) {
+    const Group group = group_at(run, first);
+    const Lanes share = judge(scores(group, coefficient, start, run.columns), group.label).share;
+    const Lanes bend = group.weight * share * (1.0 - share);
+    for (std::size_t i = 0; i < lanes && first + i < run.rows; ++i)
+      write_scaled(group.row[i], __builtin_sqrt(bend[i]), run.columns, out + (first + i) * (run.columns + 1));
+  }
+}
+
+void residuals(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems) {
+  const Lanes none{};
+  for (std::size_t i = 0; i < run.rows; ++i) {
+    const Lanes label = Lanes{} + static_cast<double>(run.label[i]);
+    for (std::size_t j = 0; j < problems.count; j += lanes) {
+      double* const at = score + i * problems.count + j;
+      LaneBits own;
+      __builtin_memcpy(&own, problems.held_out + j, sizeof own);
+      const LaneBits learns = own != fold[i];
+      const Judged judged = judge(load(at), label);
+      const Lanes lost = run.weight[i] * judged.loss;
+      store(at, learns ? run.weight[i] * (judged.share - label) : none);
+      store(problems.train + j, load(problems.train + j) + (learns ? lost : none));
+      store(problems.held + j, load(problems.held + j) + (learns ? none : lost));
+    }
+  }
+}
+
+void moments(const RowRun& run, const double* pivot, double* sum, double* square) {
+  for (std::size_t i = 0; i < run.rows; ++i) {
+    const double* const row = row_at(run, i);
+    const double w = run.weight[i];
+    std::size_t j = 0;
+    for (; j + lanes <= run.columns; j += lanes) {
+      const Lanes apart = load(row + j) - load(pivot + j), moved = w * apart;
+      store(sum + j, load(sum + j) + moved);
+      store(square + j, load(square + j) + moved * apart);
+    }
+    for (; j < run.columns; ++j) {
+      const double apart = row[j] - pivot[j], moved = w * apart;
+      sum[j] += moved;
+      square[j] += moved * apart;
+    }
+  }
+}
+
+}  // namespace
+
+const RowLoops BAYTREE_LEVEL{centre, slope, bent_rows, residuals, moments};
+
+}  // namespace baytree
