@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import baytree as bt
 from baytree import discretize
+from baytree.confusion import Confusion
 from baytree.evaluate import significance
 from baytree.select import measures
 
@@ -144,6 +145,18 @@ def test_every_metric_of_classes_is_scikit_learns():
     precision, recall, f1, _ = sk.precision_recall_fscore_support(label, answer)
     for k in range(2):
         assert f"{precision[k]:.4f}  {recall[k]:.4f}  {f1[k]:.4f}" in str(result)
+
+
+@given(st.integers(0, 100), st.integers(2, 4))
+@settings(max_examples=20, deadline=None)
+def test_what_evaluate_reads_off_the_confusions_is_scikit_learns(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    truth, answer = rng.integers(0, n_classes, (2, 50))
+    truth[:n_classes] = answer[:n_classes] = np.arange(n_classes)
+    counted = Confusion.of(truth, answer, np.full((50, n_classes), 1 / n_classes))
+    assert counted.balanced_accuracy == pytest.approx(sk.balanced_accuracy_score(truth, answer))
+    assert counted.f1 == pytest.approx(sk.f1_score(truth, answer, average=None))
+    assert counted.correlation == pytest.approx(sk.matthews_corrcoef(truth, answer))
 
 
 def test_every_metric_of_numbers_is_scikit_learns():

@@ -112,6 +112,7 @@ def test_a_remedy_is_said_in_options_and_not_in_python(tmp_path):
 def test_a_long_model_does_not_push_the_leaderboard_out_of_sight():
     assert pages.beginning("\n".join(["line"] * 100)).splitlines()[-1] == "… and 60 lines more"
     assert pages.beginning("a\nb") == "a\nb"
+    assert len(pages.beginning("long " * 40)) == 80
 
 
 def test_a_schema_fits_eighty_columns_whatever_its_names_and_levels():

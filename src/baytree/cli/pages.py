@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from baytree.problem import Problem
 
+WIDTH = 80
 MOST_LINES = 40  # of a model, so that the leaderboard stays in sight
 MOST_NAMED = 6  # columns with missing values
 
@@ -23,15 +24,15 @@ def of_rows(problem: Problem) -> str:
         return f"{len(problem):,} rows, no value missing"
     named = [f"{name} {_percent(share)}" for share, name in shares[:MOST_NAMED]]
     more = f" and {len(shares) - MOST_NAMED} more columns" if len(shares) > MOST_NAMED else ""
-    return fill(f"{len(problem):,} rows; missing: {', '.join(named)}{more}", 80)
+    return fill(f"{len(problem):,} rows; missing: {', '.join(named)}{more}", WIDTH)
 
 
 def beginning(model: str) -> str:
-    """The first lines of a model in words, and how many there are more."""
+    """The first lines of a model in words, as far as they fit, and how many there are more."""
     lines = model.split("\n")
-    if len(lines) <= MOST_LINES:
-        return model
-    return "\n".join([*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES:,} lines more"])
+    shown = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines[:MOST_LINES]]
+    more = [f"… and {len(lines) - MOST_LINES:,} lines more"] if len(lines) > MOST_LINES else []
+    return "\n".join([*shown, *more])
 
 
 def coloured(leaderboard: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import baytree as bt
 
 from ..problem import Problem
@@ -53,7 +55,7 @@ def _text(problem: Problem) -> str:
 
 
 MOST_FEATURES = 700  # whose scatter is still quickly decomposed
-MOST_WORK = 3e9  # rows × weights², the multiplications of one Newton step
+MOST_WORK = 3e9  # multiplications of one Newton step: the curvature, rows × weights², and solving with it
 
 
 def _wide_scatter(problem: Problem) -> str:
@@ -66,7 +68,7 @@ def _many_weights(problem: Problem) -> str:
         return ""  # words are sparse
     n_classes = len(problem.classes)
     n = _n_features(problem) * (n_classes if n_classes > 2 else 1)
-    is_long = len(problem) * n**2 > MOST_WORK or len(problem) < FEWEST_PER_CLASS * n_classes
+    is_long = (len(problem) + 3 * n) * n**2 > MOST_WORK or len(problem) < FEWEST_PER_CLASS * n_classes
     return f"{n:,} weights for {len(problem):,} rows would take long; name it in models to try it" if is_long else ""
 
 
@@ -77,8 +79,9 @@ def _n_features(problem: Problem) -> int:
 
 
 FEWEST_PER_CLASS = 3  # rows; below, the classes are nearly separable and the weights without end
-# an optimum that takes more Newton steps than these lies at a penalty too weak to be chosen
-_L2, _L1 = ({"penalty": penalty, "max_iter": 100} for penalty in ("l2", "l1"))
+# weaker penalties than these leave classes that can be told apart with weights beyond all reading, and take longest
+STRENGTHS = tuple(np.geomspace(1e-4, 1e2, 10).tolist())
+_L2, _L1 = ({"penalty": penalty, "Cs": STRENGTHS, "max_iter": 100} for penalty in ("l2", "l1"))
 CLASSIFIERS = {
     "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, _text, effort=0.2),
     "id3": Family("ID3", "ID3Classifier", {}, _not_only_levels),
