@@ -49,6 +49,24 @@ def test_folds_depend_on_the_rows_alone():
     np.testing.assert_allclose(one.curve_.fold_loss, other.curve_.fold_loss, atol=1e-5)
 
 
+def test_equal_rows_are_spread_over_the_folds_as_chance_would_have_them():
+    frame = bt.datasets.load("titanic")
+    chosen = bt.LogisticRegressionCV().fit(frame, "survived")
+    assert chosen.curve_.mean[-1] < chosen.curve_.mean[0] - 0.05
+    plain = bt.LogisticRegression(penalty=None).fit(frame, "survived")
+    np.testing.assert_allclose(chosen.coef_, plain.coef_, atol=0.1)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_a_weighted_row_is_folded_like_its_copies(penalty):
+    X, y = rows(10, n=60)
+    weight = np.random.default_rng(10).integers(1, 4, len(X))
+    one = bt.LogisticRegressionCV(penalty=penalty, cv=3, Cs=4).fit(X, y, sample_weight=weight)
+    other = bt.LogisticRegressionCV(penalty=penalty, cv=3, Cs=4).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(one.curve_.fold_loss, other.curve_.fold_loss, atol=1e-6)
+    assert one.C_ == other.C_
+
+
 def test_a_lasso_path_starts_empty_and_ends_at_the_fit():
     X, y = rows(4)
     model = bt.LogisticRegression(penalty="l1", C=0.5, path=12).fit(X, y)
