@@ -34,6 +34,18 @@ def test_held_out_losses_are_those_of_models_that_never_saw_the_fold(penalty):
             assert model.curve_.fold_loss[f, i] == pytest.approx(loss, rel=1e-4)
 
 
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weak_penalty_on_separable_rows_does_not_let_a_model_remember_its_fold(penalty, classes):
+    X, y = rows(2, n=60, p=20, classes=classes)
+    splits = list(KFold(3).split(X))
+    model = bt.LogisticRegressionCV(penalty=penalty, Cs=[1e4], cv=splits).fit(X, y)
+    for f, (train, test) in enumerate(splits):
+        plain = bt.LogisticRegression(penalty=penalty, lambda_=model.curve_.lambdas[0]).fit(X[train], y[train])
+        loss = -np.log(plain.predict_proba(X[test])[np.arange(len(test)), y[test]]).mean()
+        assert model.curve_.fold_loss[f, 0] == pytest.approx(loss, rel=0.05)
+
+
 def test_one_standard_error_takes_the_strongest_penalty_not_the_weakest():
     lambdas = np.array([1.0, 0.1, 0.01, 0.001])
     loss = np.array([[0.90, 0.52, 0.50, 0.51], [0.95, 0.56, 0.54, 0.57], [0.85, 0.48, 0.46, 0.45]])
