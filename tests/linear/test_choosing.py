@@ -132,6 +132,45 @@ def test_pictures_are_drawn():
     assert bt.LinearDiscriminantAnalysis().fit(X, y).plot(X, y).get_xlabel() == "discriminant axis 1"
 
 
+def test_the_loss_of_gradient_descent_is_drawn_step_by_step():
+    X, y = rows(8)
+    taught = bt.LogisticRegression(solver="gradient_descent", max_iter=50, tol=1e-3).fit(X, y)
+    line = taught.plot_loss().lines[0].get_ydata()
+    assert len(line) == taught.n_iter_[0] + 1
+    assert len(bt.LogisticRegression(multi_class="ovr").fit(X, y).plot_loss().lines) == 3
+
+
+def regions(model, resolution=60):
+    X, y = rows(11, n=300, p=2)
+    grid = np.stack(np.meshgrid(*[np.linspace(-4, 4, resolution)] * 2), axis=-1).reshape(-1, 2)
+    return model.fit(X, y).predict(grid).reshape(resolution, resolution)
+
+
+@pytest.mark.parametrize("model", [bt.LinearDiscriminantAnalysis(), bt.LogisticRegression()])
+def test_regions_of_linear_models_are_convex(model):
+    said = regions(model)
+    for line in [*said, *said.T, *(said.diagonal(d) for d in range(-50, 51))]:
+        changes = np.flatnonzero(np.diff(line))
+        assert len(changes) <= len(np.unique(line)) - 1  # no class is left and met again along a straight line
+
+
+def test_a_region_of_a_quadratic_model_can_surround_another():
+    random = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = random.normal(size=(400, 2)) * np.where(y == 1, 3.0, 0.5)[:, None]
+    across = bt.QuadraticDiscriminantAnalysis().fit(X, y).predict(np.column_stack([np.linspace(-9, 9, 61), np.zeros(61)]))
+    assert across[[0, 30, 60]].tolist() == [1, 0, 1]
+    assert len(np.flatnonzero(np.diff(across))) == 2
+
+
+def test_models_are_compared_by_what_they_assume():
+    found = bt.compare_assumptions(bt.datasets.load("iris"), "species", cv=3)
+    assert {row.model: row.parameters for row in found.rows} == {
+        "NaiveBayesClassifier": 26, "LinearDiscriminantAnalysis": 24, "QuadraticDiscriminantAnalysis": 44, "LogisticRegression": 10
+    }  # fmt: skip
+    assert "generative" in str(found)
+
+
 def test_the_same_rows_give_the_same_bits():
     X, y = rows(9, n=30_000)
     for kind in (bt.LinearDiscriminantAnalysis, bt.LogisticRegression):

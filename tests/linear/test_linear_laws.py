@@ -80,7 +80,7 @@ def test_a_constant_column_changes_nothing(model, seed):
     np.testing.assert_allclose(answer(model, wide, y), answer(model, X, y), atol=1e-8)
 
 
-@pytest.mark.parametrize("model", [bt.LinearDiscriminantAnalysis, lambda: bt.LogisticRegression(penalty=None), MODELS["lasso"]])
+@pytest.mark.parametrize("model", [MODELS["lda"], MODELS["lasso"], lambda: bt.LogisticRegression(penalty=None)])
 @few
 @seeds
 def test_a_copied_column_changes_nothing_where_nobody_pays_for_squares(model, seed):

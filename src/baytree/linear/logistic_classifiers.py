@@ -59,6 +59,13 @@ class _Logistic(Classifier):
         check_is_fitted(self, "path_")
         return plot_path(self.path_, ax)
 
+    def plot_loss(self, ax: Any = None) -> Any:
+        """The objective after each step, as for `solver="gradient_descent"` (matplotlib)."""
+        from .plots import plot_loss
+
+        check_is_fitted(self, "model_")
+        return plot_loss(self.loss_curve_ if isinstance(self.loss_curve_, list) else [self.loss_curve_], ax)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
 
