@@ -42,6 +42,7 @@ _HOMES = {
     "SelectFeatures": "select.filters",
     "Text": "table",
     "compare": "comparison.compare",
+    "compare_assumptions": "comparison.assumptions",
     "cross_validate": "evaluate.validation",
     "learning_curve": "evaluate.curves",
     "load": "storage",

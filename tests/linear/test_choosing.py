@@ -34,6 +34,18 @@ def test_held_out_losses_are_those_of_models_that_never_saw_the_fold(penalty):
             assert model.curve_.fold_loss[f, i] == pytest.approx(loss, rel=1e-4)
 
 
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weak_penalty_on_separable_rows_does_not_let_a_model_remember_its_fold(penalty, classes):
+    X, y = rows(2, n=60, p=20, classes=classes)
+    splits = list(KFold(3).split(X))
+    model = bt.LogisticRegressionCV(penalty=penalty, Cs=[1e4], cv=splits).fit(X, y)
+    for f, (train, test) in enumerate(splits):
+        plain = bt.LogisticRegression(penalty=penalty, lambda_=model.curve_.lambdas[0]).fit(X[train], y[train])
+        loss = -np.log(plain.predict_proba(X[test])[np.arange(len(test)), y[test]]).mean()
+        assert model.curve_.fold_loss[f, 0] == pytest.approx(loss, rel=0.05)
+
+
 def test_one_standard_error_takes_the_strongest_penalty_not_the_weakest():
     lambdas = np.array([1.0, 0.1, 0.01, 0.001])
     loss = np.array([[0.90, 0.52, 0.50, 0.51], [0.95, 0.56, 0.54, 0.57], [0.85, 0.48, 0.46, 0.45]])
@@ -47,6 +59,24 @@ def test_folds_depend_on_the_rows_alone():
     one = bt.LogisticRegressionCV(cv=4).fit(X, y)
     other = bt.LogisticRegressionCV(cv=4).fit(X[order], y[order])
     np.testing.assert_allclose(one.curve_.fold_loss, other.curve_.fold_loss, atol=1e-5)
+
+
+def test_equal_rows_are_spread_over_the_folds_as_chance_would_have_them():
+    frame = bt.datasets.load("titanic")
+    chosen = bt.LogisticRegressionCV().fit(frame, "survived")
+    assert chosen.curve_.mean[-1] < chosen.curve_.mean[0] - 0.05
+    plain = bt.LogisticRegression(penalty=None).fit(frame, "survived")
+    np.testing.assert_allclose(chosen.coef_, plain.coef_, atol=0.1)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_a_weighted_row_is_folded_like_its_copies(penalty):
+    X, y = rows(10, n=60)
+    weight = np.random.default_rng(10).integers(1, 4, len(X))
+    one = bt.LogisticRegressionCV(penalty=penalty, cv=3, Cs=4).fit(X, y, sample_weight=weight)
+    other = bt.LogisticRegressionCV(penalty=penalty, cv=3, Cs=4).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(one.curve_.fold_loss, other.curve_.fold_loss, atol=1e-6)
+    assert one.C_ == other.C_
 
 
 def test_a_lasso_path_starts_empty_and_ends_at_the_fit():
@@ -100,6 +130,45 @@ def test_pictures_are_drawn():
     assert chosen.plot_curve().get_ylabel() == "held-out loss"
     assert len(chosen.plot_path().lines) == 3 * X.shape[1]
     assert bt.LinearDiscriminantAnalysis().fit(X, y).plot(X, y).get_xlabel() == "discriminant axis 1"
+
+
+def test_the_loss_of_gradient_descent_is_drawn_step_by_step():
+    X, y = rows(8)
+    taught = bt.LogisticRegression(solver="gradient_descent", max_iter=50, tol=1e-3).fit(X, y)
+    line = taught.plot_loss().lines[0].get_ydata()
+    assert len(line) == taught.n_iter_[0] + 1
+    assert len(bt.LogisticRegression(multi_class="ovr").fit(X, y).plot_loss().lines) == 3
+
+
+def regions(model, resolution=60):
+    X, y = rows(11, n=300, p=2)
+    grid = np.stack(np.meshgrid(*[np.linspace(-4, 4, resolution)] * 2), axis=-1).reshape(-1, 2)
+    return model.fit(X, y).predict(grid).reshape(resolution, resolution)
+
+
+@pytest.mark.parametrize("model", [bt.LinearDiscriminantAnalysis(), bt.LogisticRegression()])
+def test_regions_of_linear_models_are_convex(model):
+    said = regions(model)
+    for line in [*said, *said.T, *(said.diagonal(d) for d in range(-50, 51))]:
+        changes = np.flatnonzero(np.diff(line))
+        assert len(changes) <= len(np.unique(line)) - 1  # no class is left and met again along a straight line
+
+
+def test_a_region_of_a_quadratic_model_can_surround_another():
+    random = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = random.normal(size=(400, 2)) * np.where(y == 1, 3.0, 0.5)[:, None]
+    across = bt.QuadraticDiscriminantAnalysis().fit(X, y).predict(np.column_stack([np.linspace(-9, 9, 61), np.zeros(61)]))
+    assert across[[0, 30, 60]].tolist() == [1, 0, 1]
+    assert len(np.flatnonzero(np.diff(across))) == 2
+
+
+def test_models_are_compared_by_what_they_assume():
+    found = bt.compare_assumptions(bt.datasets.load("iris"), "species", cv=3)
+    assert {row.model: row.parameters for row in found.rows} == {
+        "NaiveBayesClassifier": 26, "LinearDiscriminantAnalysis": 24, "QuadraticDiscriminantAnalysis": 44, "LogisticRegression": 10
+    }  # fmt: skip
+    assert "generative" in str(found)
 
 
 def test_the_same_rows_give_the_same_bits():

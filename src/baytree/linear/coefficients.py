@@ -146,12 +146,8 @@ def _references(model: LinearModel, schema: Schema) -> tuple[tuple[str, str], ..
 
 def _in_words(table: CoefficientTable) -> str:
     has_errors = any(row.standard_error is not None for row in table.rows)
-    several = len({str(row.label) for row in table.rows}) > 1
-    head = ["", "estimate", "odds ratio", "per sd"] + (["std. error", "z", "p", "95 % interval"] if has_errors else [])
-    rows = [_cells(row, has_errors, several) for row in table.rows[:_SHOWN]]
-    lines = [aligned([head, *rows])]
-    if len(table.rows) > _SHOWN:
-        lines.append(f"… {len(table.rows) - _SHOWN} more")
+    labels = list(dict.fromkeys(str(row.label) for row in table.rows))
+    lines = _side_by_side(table, labels) if len(labels) > 1 and not has_errors else _below(table, labels, has_errors)
     if table.base is not None:
         lines.append(f"against {table.base}")
     if table.references:
@@ -159,9 +155,33 @@ def _in_words(table: CoefficientTable) -> str:
     return "\n".join(lines)
 
 
+def _side_by_side(table: CoefficientTable, labels: list[str]) -> list[str]:
+    """Features as rows and classes as columns, and how much a standard deviation changes at most."""
+    by_feature: dict[str, list[Coefficient]] = {}
+    for row in table.rows:
+        by_feature.setdefault(row.feature, []).append(row)
+    rows = [
+        [name, *(f"{row.estimate:.4g}" for row in own), "" if not own[0].column else f"{max(abs(r.importance) for r in own):.4g}"]
+        for name, own in by_feature.items()
+    ]
+    return [aligned([["", *labels, "most per sd"], *rows[:_SHOWN]]), *_more(len(rows))]
+
+
+def _below(table: CoefficientTable, labels: list[str], has_errors: bool) -> list[str]:
+    """One coefficient a row, with all that is known of it."""
+    head = ["", "estimate", "odds ratio", "per sd"] + (["std. error", "z", "p", "95 % interval"] if has_errors else [])
+    rows = [_cells(row, has_errors, len(labels) > 1) for row in table.rows[:_SHOWN]]
+    return [aligned([head, *rows]), *_more(len(table.rows))]
+
+
+def _more(count: int) -> list[str]:
+    return [f"… {count - _SHOWN} more"] if count > _SHOWN else []
+
+
 def _cells(row: Coefficient, has_errors: bool, several: bool) -> list[str]:
     name = f"{row.label}: {row.feature}" if several else row.feature
-    cells = [name, f"{row.estimate:.4g}", f"{row.odds_ratio:.4g}", f"{row.importance:.4g}"]
+    is_constant = not row.column  # its odds are those of a row of zeros, which no table has
+    cells = [name, f"{row.estimate:.4g}"] + (["", ""] if is_constant else [f"{row.odds_ratio:.4g}", f"{row.importance:.4g}"])
     if has_errors and row.interval is None:
         return [*cells, "", "", "", ""]
     if has_errors and row.interval is not None:

@@ -12,6 +12,7 @@ from .rows import DenseRows, SparseRows, losses
 from .solve import optimum
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
+_LEAST = 1e-9
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -78,8 +79,14 @@ def _together(
         np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
         tuple(bends) * shape[0],
     )
-    loss, found = solve_together(task.rows, fold, problems, _AIM)
+    loss, found = solve_together(task.rows, fold, problems, np.array([_aim(each) for own in prices for each in own]))
     return loss.reshape(shape), found.reshape(shape)
+
+
+def _aim(penalty: Penalty) -> float:
+    """Small beside the penalty: where that is next to nothing, the solution on all rows would pass, which knows too much."""
+    price = max(penalty.ridge.max(), penalty.lasso.max())
+    return float(np.clip(0.01 * price, _LEAST, _AIM))
 
 
 def _alone(task: Task, options: Options, held: np.ndarray, penalty: Penalty, near: Fit) -> float:
@@ -87,7 +94,8 @@ def _alone(task: Task, options: Options, held: np.ndarray, penalty: Penalty, nea
     kept = np.where(held, 0.0, task.rows.weight)
     if not kept.any():
         return 0.0
-    fit = optimum(task.rows.with_weight(kept), penalty, Aim(_AIM, options.max_iter, _AIM), near)
+    aim = _aim(penalty)
+    fit = optimum(task.rows.with_weight(kept), penalty, Aim(aim, options.max_iter, aim), near)
     return _loss(task.rows, fit, held)
 
 

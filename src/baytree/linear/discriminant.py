@@ -15,7 +15,7 @@ import numpy as np
 from ..table import Column, Kind
 from .design import Design
 from .layout import MISSING, VALUE, Layout
-from .model import NEVER, LinearDiscriminant, LinearModel, QuadraticDiscriminant
+from .model import NEVER, UNSEEN, LinearDiscriminant, LinearModel, QuadraticDiscriminant
 from .scatter import Scatter, refilled
 from .threads import heard
 
@@ -93,20 +93,20 @@ def derive_quadratic(
     pooled = pool(seen, choice, columns)
     whiten = np.array([inverse_factor(c) for c in class_correlations(pooled, choice, classes)])
     start = _log(pooled.prior) + np.log(np.einsum("kjj->kj", whiten)).sum(axis=1)
+    same = np.flatnonzero(is_constant(pooled))
+    whiten[:, same, same] = UNSEEN  # a column that never varied tells nothing, whatever it will be
     return QuadraticDiscriminant(pooled.design, pooled.mean, whiten, start, pooled.prior)
 
 
 def class_correlations(pooled: Pooled, choice: Choice, classes: tuple[Any, ...]) -> list[np.ndarray]:
     """The covariance of each class in the units of the pooled one, always of full rank."""
     unit = np.outer(pooled.scale, pooled.scale)
-    # a column that never varies tells nothing: of one spread in all classes it speaks for none
-    still = np.diag((pooled.correlation.diagonal() == 0).astype(np.float64))
-    found, weak = [], []
+    found, weak, constant = [], [], is_constant(pooled)
     amounts = np.broadcast_to(choice.shrinkage, len(classes))
     for spread, weight, name, amount in zip(pooled.seen.spread, pooled.seen.weight, classes, amounts, strict=True):
-        own = shrunk(spread / class_divisor(weight, choice) / unit, float(amount)) + still
+        own = _apart_from(constant, shrunk(spread / class_divisor(weight, choice) / unit, float(amount)))
         if not _has_full_rank(own):
-            own = _blended(own, pooled.correlation + still, weight)
+            own = _apart_from(constant, _blended(own, pooled.correlation, weight))
             weak += [str(name)] if weight > 0 else []
         found.append(own)
     if weak:
@@ -116,6 +116,18 @@ def class_correlations(pooled: Pooled, choice: Choice, classes: tuple[Any, ...])
             stacklevel=2,
         )
     return found
+
+
+def is_constant(pooled: Pooled) -> np.ndarray:
+    """Which features never vary. bool [n_features]"""
+    return pooled.correlation.diagonal() == 0
+
+
+def _apart_from(constant: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """The covariance with constant features independent of all others, their spread 1: they do not matter for its rank."""
+    own = np.where(constant[:, None] | constant, 0.0, own)
+    own[constant, constant] = 1.0
+    return own
 
 
 def priors_of(seen: Scatter, choice: Choice) -> np.ndarray:
@@ -147,7 +159,7 @@ def sphering(pooled: Pooled, columns: tuple[Column, ...]) -> np.ndarray:
     """The directions along which the pooled covariance is the identity, collinear ones left out. [p, rank]"""
     root, vector = heard(np.linalg.eigh, pooled.correlation)
     kept = root > _KEPT
-    constant = pooled.correlation.diagonal() == 0
+    constant = is_constant(pooled)
     if kept.sum() < len(kept) - constant.sum():
         load = np.sqrt(np.square(vector[:, ~kept]).sum(axis=1)) * ~constant
         _warn("collinear within classes", load > 0.1 * load.max(), pooled.seen, columns, "they share one effect")

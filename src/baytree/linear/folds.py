@@ -1,13 +1,13 @@
 """Folds made from the rows themselves: neither their order nor writing a row twice instead of giving it weight 2 matters.
 
-Within each class, rows stand in the order of a number made from their features, and are cut into runs of equal weight.
-Equal rows stand together. Where they are many, a cut goes through them, as it would through a row of great weight: one
-row stands for them on each side.
+Within each class, rows stand in the order of a number made from their features and are dealt to the folds in turn, one unit
+of weight at a time. So many equal rows are in all folds alike, as chance would have them: kept together, they would hold
+out all that is known of one combination of values. One row stands for equal ones in each fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 import numpy as np
@@ -20,13 +20,13 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Groups(msgspec.Struct, frozen=True):
-    """Equal rows: where each lies in the order of the rows, and which stretch of the folds it takes."""
+    """Equal rows of one class: where they lie in the order of the rows, and which stretch of the deal is theirs."""
 
     order: np.ndarray  # [n_rows]
     first: np.ndarray  # [n_groups], the place of each group's first row in the order
-    start: np.ndarray  # [n_groups], in folds: 0 is the start of the first, 1 that of the second
-    length: np.ndarray  # [n_groups], in folds
-    weight: np.ndarray  # [n_groups]
+    start: np.ndarray  # [n_groups], how much of the class was dealt before
+    length: np.ndarray  # [n_groups], how much of it they are
+    unit: np.ndarray  # [n_groups], the weight that is dealt at a time
 
     @property
     def of_row(self) -> np.ndarray:
@@ -34,21 +34,23 @@ class Groups(msgspec.Struct, frozen=True):
         return np.repeat(np.arange(len(self.first)), np.diff(np.append(self.first, len(self.order))))
 
 
-def with_folds(rows: DenseRows | SparseRows, n_folds: int) -> tuple[DenseRows | SparseRows, np.ndarray]:
-    """The rows, some of them cut in parts, and the fold of each. int64 [n]"""
-    groups = _groups(rows, n_folds)
-    is_cut = (groups.length > 0.5)[groups.of_row]
-    whole = groups.order[~is_cut]
-    own = np.minimum(np.floor(groups.start + 1e-9), n_folds - 1).astype(np.int64)[groups.of_row[~is_cut]]
-    if not is_cut.any():
+def with_folds(rows: DenseRows | SparseRows, total: float, n_folds: int) -> tuple[DenseRows | SparseRows, np.ndarray]:
+    """The rows, equal ones as one per fold, and the fold of each. `total` is the sum of the weights. int64 [n]"""
+    groups = _groups(rows, total, n_folds)
+    is_split = groups.length > 1 + 1e-9
+    alone = ~is_split[groups.of_row]
+    whole, own = groups.order[alone], np.floor(groups.start % n_folds + 1e-9)[groups.of_row[alone]].astype(np.int64)
+    if not is_split.any():
         fold = np.empty(len(whole), np.int64)
         fold[whole] = own
         return rows, (fold + rows.label) % n_folds  # classes of one row each do not all fall into the first fold
-    parts = list(_parts(groups, n_folds))
-    index = np.concatenate([whole, [row for row, _, _ in parts]]).astype(np.int64)
-    fold = np.concatenate([own, [number for _, number, _ in parts]]).astype(np.int64)
-    cut = rows.take(index).with_weight(np.concatenate([rows.weight[whole], [weight for _, _, weight in parts]]))
-    return cut, (fold + cut.label) % n_folds
+    split = np.flatnonzero(is_split)
+    dealt = _dealt(groups.start[split] + groups.length[split], n_folds) - _dealt(groups.start[split], n_folds)
+    which, fold = np.nonzero(dealt > 1e-9)
+    weight = dealt[which, fold] * groups.unit[split[which]]
+    index = np.concatenate([whole, groups.order[groups.first[split[which]]]])
+    some = rows.take(index).with_weight(np.concatenate([rows.weight[whole], weight]))
+    return some, (np.concatenate([own, fold]) + some.label) % n_folds
 
 
 def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
@@ -61,26 +63,21 @@ def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
     return fold
 
 
-def _groups(rows: DenseRows | SparseRows, n_folds: int) -> Groups:
+def _groups(rows: DenseRows | SparseRows, total: float, n_folds: int) -> Groups:
     key = _hashes(rows)
     order = np.lexsort((key, rows.label))
     label, weight = rows.label[order], rows.weight[order]
     first = np.flatnonzero(np.concatenate([[True], (np.diff(key[order]) != 0) | (np.diff(label) != 0)]))
-    total = np.bincount(rows.label, rows.weight)
-    before = (np.cumsum(weight) - weight)[first] - (np.cumsum(total) - total)[label[first]]
-    own = np.add.reduceat(weight, first)
-    per_fold = total[label[first]] / n_folds
-    return Groups(order, first, before / per_fold, own / per_fold, own)
+    of_class = np.bincount(rows.label, rows.weight)
+    before = (np.cumsum(weight) - weight)[first] - (np.cumsum(of_class) - of_class)[label[first]]
+    unit = np.minimum(1 / total, of_class / n_folds)[label[first]]  # a row; less where a class has too few for the folds
+    return Groups(order, first, np.maximum(before / unit, 0.0), np.add.reduceat(weight, first) / unit, unit)
 
 
-def _parts(groups: Groups, n_folds: int) -> Iterator[tuple[int, int, float]]:
-    """A row of each cut group, a fold, and the weight of the group in it."""
-    for g in np.flatnonzero(groups.length > 0.5):
-        start, end = groups.start[g], groups.start[g] + groups.length[g]
-        for fold in range(n_folds):
-            share = (min(end, fold + 1) - max(start, fold)) / groups.length[g]
-            if share > 1e-9:
-                yield int(groups.order[groups.first[g]]), fold, float(share * groups.weight[g])
+def _dealt(amount: np.ndarray, n_folds: int) -> np.ndarray:
+    """How much each fold has when this much was dealt. [n, n_folds]"""
+    rounds = np.floor(amount / n_folds)
+    return rounds[:, None] + np.clip((amount - n_folds * rounds)[:, None] - np.arange(n_folds), 0.0, 1.0)
 
 
 def _hashes(rows: DenseRows | SparseRows) -> np.ndarray:

@@ -42,8 +42,10 @@ class Answers(msgspec.Struct, frozen=True):
     gradient: np.ndarray  # [m, q]
 
 
-def solve_together(rows: DenseRows, fold: np.ndarray, problems: Problems, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """The mean held-out loss of each problem at its optimum, and whether the optimum was found. [m], bool [m]"""
+def solve_together(
+    rows: DenseRows, fold: np.ndarray, problems: Problems, tol: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean held-out loss of each problem at its optimum, and whether it was found to within `tol`. [m], bool [m]"""
     theta = problems.theta.copy()
     best, held = np.full(len(theta), np.inf), np.zeros(len(theta))
     found, given_up = np.zeros(len(theta), bool), np.zeros(len(theta), bool)
@@ -56,7 +58,7 @@ def solve_together(rows: DenseRows, fold: np.ndarray, problems: Problems, tol: f
         cost = said.train + (own.ridge * own.theta**2).sum(axis=1) / 2
         slope = said.gradient + own.ridge * own.theta
         given_up[left] = cost > best[left] + 1e-12
-        best[left], held[left], found[left] = cost, said.held, np.abs(slope).max(axis=1) <= tol
+        best[left], held[left], found[left] = cost, said.held, np.abs(slope).max(axis=1) <= tol[left]
         theta[left] -= np.array([_step(*each) for each in zip(own.curvature, own.ridge, slope, strict=True)])
     return held, found
 

@@ -59,6 +59,13 @@ class _Logistic(Classifier):
         check_is_fitted(self, "path_")
         return plot_path(self.path_, ax)
 
+    def plot_loss(self, ax: Any = None) -> Any:
+        """The objective after each step, as for `solver="gradient_descent"` (matplotlib)."""
+        from .plots import plot_loss
+
+        check_is_fitted(self, "model_")
+        return plot_loss(self.loss_curve_ if isinstance(self.loss_curve_, list) else [self.loss_curve_], ax)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
 
@@ -280,15 +287,15 @@ class LogisticRegressionCV(_Logistic):
     def _curve(
         self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], sample_weight: Any
     ) -> Curve:
-        rows, fold = self._folds(task.rows, sample_weight)
+        rows, fold = self._folds(task, sample_weight)
         tasks = _tasks(msgspec.structs.replace(task, rows=rows), options)
         parts = [held_out_losses(each, options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
-    def _folds(self, rows: Any, sample_weight: Any) -> tuple[Any, np.ndarray]:
+    def _folds(self, task: Task, sample_weight: Any) -> tuple[Any, np.ndarray]:
+        rows, label = task.rows, task.rows.label
         if isinstance(self.cv, (int, np.integer)):
-            return with_folds(rows, checks.whole("cv", self.cv, least=2))
-        label = rows.label
+            return with_folds(rows, task.total, checks.whole("cv", self.cv, least=2))
         if hasattr(self.cv, "split"):
             tests = (test for _, test in self.cv.split(np.zeros(len(label)), label))
             return rows, fold_numbers(tests, len(label))

@@ -14,6 +14,7 @@ from .design import Design
 from .layout import check_floats
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
+UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
 
 
 class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear"):

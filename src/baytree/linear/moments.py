@@ -79,7 +79,7 @@ def _plain_moments(whole: np.ndarray, weight: np.ndarray, pivot: np.ndarray) -> 
 
 def _moments_in(table: Table, layout: Layout, pivot: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation, with squares taken of (value − pivot) / unit."""
-    whole = layout.view(table)
+    whole = _complete(table, layout)
 
     def part(rows: slice) -> tuple[list, list, list]:
         return _block_moments(table, layout, whole, (pivot, unit), rows)
@@ -156,8 +156,14 @@ def _sparse_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarra
 def _pivot(table: Table, layout: Layout) -> np.ndarray:
     """A value of each feature, the median of about a hundred rows, so that a constant column is exactly constant."""
     step = max(1, len(table) // 101)
-    whole = layout.view(table)
+    whole = _complete(table, layout)
     return _middle(whole[::step] if whole is not None else layout.matrix(table.take(np.arange(0, len(table), step))))
+
+
+def _complete(table: Table, layout: Layout) -> np.ndarray | None:
+    """The caller's own matrix, if the features are its columns and no gap has to be filled."""
+    whole = layout.view(table)
+    return None if whole is None or gaps_of(table).any() else whole
 
 
 def _middle(some: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Pictures of linear models (matplotlib): discriminant axes, coefficient paths, the cross-validation curve."""
+"""Pictures of linear models (matplotlib): discriminant axes, coefficient paths, loss and cross-validation curves."""
 
 from __future__ import annotations
 
@@ -54,6 +54,18 @@ def plot_curve(curve: Curve, ax: Any = None) -> Any:
     ax.set_xlabel("log10 λ")
     ax.set_ylabel("held-out loss")
     ax.legend()
+    return ax
+
+
+def plot_loss(curves: list[tuple[float, ...]], ax: Any = None) -> Any:
+    """The objective after each step of a solver; one line per class where each was fitted against the rest."""
+    ax = ax or _axes()
+    for curve in curves:
+        ax.plot(np.arange(len(curve)), curve, linewidth=1.5)
+    if max(len(curve) for curve in curves) > 1:
+        ax.set_xscale("symlog")
+    ax.set_xlabel("step")
+    ax.set_ylabel("mean loss + penalty")
     return ax
 
 

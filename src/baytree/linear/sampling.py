@@ -9,7 +9,7 @@ import numpy as np
 from ..table import Column, Schema
 from .design import Design
 from .layout import MISSING, VALUE
-from .model import LinearDiscriminant, QuadraticDiscriminant
+from .model import UNSEEN, LinearDiscriminant, QuadraticDiscriminant
 
 
 def sample(
@@ -31,7 +31,8 @@ def sample(
 def _root(model: LinearDiscriminant | QuadraticDiscriminant, k: int) -> np.ndarray:
     """A square root of the class's covariance in standard units."""
     if isinstance(model, QuadraticDiscriminant):
-        return np.linalg.inv(model.whiten[k])
+        varies = model.whiten[k].diagonal() > UNSEEN
+        return np.where(varies[:, None], np.linalg.inv(model.whiten[k]), 0.0)
     root, vector = np.linalg.eigh(model.correlation)
     return vector * np.sqrt(np.maximum(root, 0.0))
 
