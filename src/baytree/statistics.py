@@ -7,7 +7,7 @@ so neither the order of rows, nor the boundaries of parts, nor the number of thr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -145,6 +145,18 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         taken = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
         taken[index >= 0] = limbs[index[index >= 0]]
         return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
+
+
+def times_limbs(statistic: Any, limbs: int) -> Any:
+    """The same statistic as if every weight had been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
+    if isinstance(statistic, ExactSum):
+        return ExactSum(statistic.limbs, statistic.low + limbs) if statistic.limbs.any() else statistic
+    if isinstance(statistic, tuple):
+        return tuple(times_limbs(part, limbs) for part in statistic)
+    if isinstance(statistic, msgspec.Struct):
+        fields = statistic.__struct_fields__
+        return msgspec.structs.replace(statistic, **{name: times_limbs(getattr(statistic, name), limbs) for name in fields})
+    return statistic
 
 
 def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:

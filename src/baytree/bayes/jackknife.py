@@ -20,7 +20,7 @@ from ..statistics import Counts, Moments
 from ..table import SparseColumns, Table, Tokens, matrices
 from .estimation import Estimation, Group, bounded, class_shares, refusing_infinite
 from .events import EVENTS
-from .gaussian import VARIANCE_FLOOR
+from .gaussian import VARIANCE_FLOOR, in_units
 from .levels import Categorical
 from .model import Seen
 
@@ -76,7 +76,7 @@ def _add_normal(group: Group, seen: Moments, table: Table, estimation: Estimatio
     n, exponent = bounded(seen.weight)
     unit = np.where(unit > 0, unit, np.inf)  # a constant column adds nothing
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.nan_to_num((seen.mean() - centre) / unit)
+        mean = in_units(seen.mean(), centre, unit)
         squares = n * np.nan_to_num(seen.deviation() / unit) ** 2
     weight = np.empty(0) if table.is_unweighted else np.ldexp(table.weight, -exponent)
     is_raised = group.event == "smoothed gaussian"

@@ -21,7 +21,8 @@ from .outliers import warn_of_outliers
 from .sampling import sample
 from .scatter import Scatter
 from .shrinkage import ledoit_wolf, oas
-from .threads import one_blas_thread
+from .threads import at_most
+from .weights import bearable
 
 
 class _Discriminant(AdditiveClassifier):
@@ -39,10 +40,10 @@ class _Discriminant(AdditiveClassifier):
         if self.shrinkage != "ledoit_wolf":
             return super().fit(X, y, sample_weight)
         table, frame = self._enter(X, y, sample_weight)
-        seen = self._observe(table)
-        pooled = pool(seen, self._choice(seen, table.schema, np.zeros(1)), table.schema.columns)
-        amount = ledoit_wolf(table, pooled, by_class=not self._pooled)
-        with one_blas_thread():
+        with at_most(self.n_jobs):
+            seen = self._observe(table)
+            pooled = pool(seen, self._choice(seen, table.schema, np.zeros(1)), table.schema.columns)
+            amount = ledoit_wolf(table, pooled, by_class=not self._pooled)
             model = self._rule(seen, table.schema, self._choice(seen, table.schema, amount))
         self._settle(table.schema, model, frame)
         self.seen_ = seen
@@ -66,12 +67,13 @@ class _Discriminant(AdditiveClassifier):
                     f"column {column.name!r} is text, and words have no covariance worth estimating; "
                     "leave it out, or use LogisticRegression or NaiveBayesClassifier"
                 )
-        seen = Scatter.of(table, self._pooled)
+        with at_most(self.n_jobs):
+            seen = Scatter.of(bearable(table), self._pooled)
         warn_of_outliers(table, seen.layout, seen.deviations())
         return seen
 
     def _derive(self, seen: Scatter, schema: Schema) -> Any:
-        with one_blas_thread():
+        with at_most(self.n_jobs):
             return self._rule(seen, schema, self._choice(seen, schema))
 
     def _choice(self, seen: Scatter, schema: Schema, amount: np.ndarray | None = None) -> Choice:

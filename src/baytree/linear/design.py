@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from ..table import Column, Kind, Schema, SparseColumns, Table, Tokens, refuse_infinite
-from .layout import VALUE, Layout, check_floats, check_integers
+from .layout import VALUE, WIDE, Layout, check_floats, check_integers
 
 _HUGE = 1e300
 _FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
@@ -108,7 +108,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
     def features(self, table: Table, rows: slice = slice(None)) -> np.ndarray:
         """The dense features of these rows in standard units. [n_rows, n_dense]"""
         x = self._raw(table, rows)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(x.sum()):
                 refuse_infinite(table.schema, table.values)
             small = self._divisor
@@ -145,6 +145,9 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         """features @ weight, never with the features of all rows at once. weight [n_features, k] → [n_rows, k]"""
         if (stored := self.stored(table)) is not None:
             return stored.product(weight / self.scale[:, None]) - (self.centre / self.scale) @ weight
+        if self.n_dense > WIDE and (self.layout.level != VALUE).any():
+            x, above = self.compressed(table)
+            return x.product(weight) - above @ weight
         out = np.zeros((len(table), weight.shape[1]))
         for rows, x in self.blocks(table):
             out[rows] = x @ weight[: self.n_dense]
@@ -174,9 +177,22 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
             return msgspec.structs.replace(stored, value=stored.value / self.scale[stored.code]), above
         marks = self.layout.level != VALUE
         above[: self.n_dense] = np.where(marks, self.centre / self.scale[: self.n_dense], 0.0)
-        parts = [_stacked([_entries(x + above[: self.n_dense]) for _, x in self.blocks(table)])] if self.n_dense else []
+        parts = self._dense_parts(table, above[: self.n_dense])
         parts += [Sparse(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
         return _side_by_side(parts, len(self)), above
+
+    def _dense_parts(self, table: Table, above: np.ndarray) -> list[Sparse]:
+        """Numbers and marks without their zeros, as runs of features side by side."""
+        if self.n_dense <= WIDE:
+            return [_stacked([_entries(x + above) for _, x in self.blocks(table)])] if self.n_dense else []
+        numbers = np.flatnonzero(self.layout.level == VALUE)
+        few = Design(self.layout.take(numbers), self.centre[numbers], self.scale[numbers], self.reference)
+        dense = _stacked([_entries(x) for _, x in few.blocks(table)])
+        parts = [Sparse(dense.start, numbers.astype(np.int32)[dense.code], dense.value, len(self))]
+        for rows, feature in self.layout.marks(table):
+            start = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int64)
+            parts.append(Sparse(start, feature.astype(np.int32), 1 / self.scale[feature], len(self)))
+        return parts
 
     def stored(self, table: Table) -> Sparse | None:
         """The entries of a sparse matrix as they are, neither centred nor scaled; None where the table is not one.

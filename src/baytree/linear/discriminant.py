@@ -17,6 +17,7 @@ from .design import Design
 from .layout import MISSING, VALUE, Layout
 from .model import NEVER, LinearDiscriminant, LinearModel, QuadraticDiscriminant
 from .scatter import Scatter, refilled
+from .threads import heard
 
 _KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
 _AXIS = 1e-4  # axes on which the means differ by less than this share of the first are rounding
@@ -144,7 +145,7 @@ def shrunk(correlation: np.ndarray, amount: float) -> np.ndarray:
 
 def sphering(pooled: Pooled, columns: tuple[Column, ...]) -> np.ndarray:
     """The directions along which the pooled covariance is the identity, collinear ones left out. [p, rank]"""
-    root, vector = np.linalg.eigh(pooled.correlation)
+    root, vector = heard(np.linalg.eigh, pooled.correlation)
     kept = root > _KEPT
     constant = pooled.correlation.diagonal() == 0
     if kept.sum() < len(kept) - constant.sum():
@@ -155,7 +156,7 @@ def sphering(pooled: Pooled, columns: tuple[Column, ...]) -> np.ndarray:
 
 def inverse_factor(covariance: np.ndarray) -> np.ndarray:
     """The inverse of the Cholesky factor: whitens the covariance."""
-    return np.linalg.solve(np.linalg.cholesky(covariance), np.eye(len(covariance)))
+    return heard(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), covariance)
 
 
 def _axes(pooled: Pooled, sphere: np.ndarray, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
@@ -253,7 +254,7 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
     if not (diagonal > 0).all():
         return False
     scale = np.sqrt(diagonal)
-    return bool(np.linalg.eigvalsh(correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale))
+    return bool(heard(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale))
 
 
 def _blended(own: np.ndarray, pooled: np.ndarray, weight: float) -> np.ndarray:

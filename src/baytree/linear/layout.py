@@ -7,6 +7,8 @@ of a reference level belong to the `Design`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 import numpy as np
 
@@ -14,6 +16,7 @@ from ..table import Column, Kind, Schema, SparseColumns, Table, Tokens, matrices
 
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
+WIDE = 2000  # features; from here on, marks are told by their place and never written side by side
 _ROWS = 2048  # rows of a block: a hundred features of them stay in the cache
 
 
@@ -80,6 +83,21 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
                 self._write(out[:, features], j, column)
         return out
 
+    def marks(self, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each column, the rows in which one of its marks is 1, and the feature that is."""
+        for j, values in enumerate(table.values):
+            own, level = self.of_column(j), self.level[self.of_column(j)]
+            gap = values.missing if isinstance(values, Tokens) else np.isnan(values) if values.dtype.kind == "f" else values < 0
+            if (level == MISSING).any():
+                rows = np.flatnonzero(gap)
+                yield rows, np.full(len(rows), own.start + int(np.argmax(level == MISSING)))
+            if (level >= 0).any():
+                codes = np.where(gap, self.mode[j], values)
+                place = np.full(max(int(level.max()), int(codes.max(initial=0))) + 2, -1)
+                place[level[level >= 0]] = own.start + np.flatnonzero(level >= 0)
+                at = place[codes]  # a code of -1 reads the last entry, which is -1
+                yield np.flatnonzero(at >= 0), at[at >= 0]
+
     def view(self, table: Table) -> np.ndarray | None:
         """The caller's own matrix, uncopied, where every feature is a number column of it; gaps are still NaN."""
         plain = len(self) == self.n_columns and (self.level == VALUE).all()
@@ -127,7 +145,7 @@ def gaps_of(table: Table) -> np.ndarray:
     found = np.zeros(whole.shape[1], bool)
     for first in range(0, len(whole), _ROWS):  # column by column, each would read the whole matrix again
         block = whole[first : first + _ROWS]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             is_complete = np.isfinite(block.sum())  # a finite sum tells at once that nothing is missing
         if not is_complete:
             if np.isinf(block).any():

@@ -70,8 +70,8 @@ def _with_stand_ins(table: Table, layout: Layout, gaps: np.ndarray) -> Layout:
         known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
         weight = table.weight * known
         if j in numbers and weight.sum() > 0:
-            middle = float(values[np.argmax(weight > 0)])
-            fill[j] = middle + np.average(np.where(known, values, middle) - middle, weights=weight)
+            middle = float(values[np.argmax(weight > 0)]) / 2  # halves: the distance between two doubles may be none
+            fill[j] = 2 * (middle + weight / weight.sum() @ np.where(known, values / 2 - middle, 0.0))
         elif j not in numbers and weight.sum() > 0:
             mode[j] = int(np.argmax(np.bincount(values[known], weight[known])))
     return msgspec.structs.replace(layout, fill=fill, mode=mode)

@@ -20,7 +20,8 @@ from .logistic import Options, Task, covariance_of, fit_task, model_of, one_agai
 from .model import LogisticModel
 from .objective import Fit
 from .path import Path, fits_along, lambdas_to, path_of
-from .threads import one_blas_thread
+from .threads import at_most
+from .weights import bearable
 
 
 class _Logistic(Classifier):
@@ -154,7 +155,8 @@ class LogisticRegression(_Logistic):
         options = checks.options(self)
         n_path = checks.whole("path", self.path, least=0)
         table, frame = self._enter(X, y, sample_weight)
-        with one_blas_thread():
+        with at_most(self.n_jobs):
+            table = bearable(table)
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             fits = self._fits(task, options)
             model = _model(task, options, fits)
@@ -250,7 +252,8 @@ class LogisticRegressionCV(_Logistic):
         options = checks.options(self)
         checks.one_of("rule", self.rule, ("min", "1se"))
         table, frame = self._enter(X, y, sample_weight)
-        with one_blas_thread():
+        with at_most(self.n_jobs):
+            table = bearable(table)
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
             along = _along(task, options, lambdas)

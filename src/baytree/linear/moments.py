@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from ..table import SparseColumns, Table
-from .layout import VALUE, Layout, as_matrix, gaps_of
+from .layout import VALUE, WIDE, Layout, as_matrix, gaps_of
 from .threads import chunks, in_order
 
 _ROWS = 1024
@@ -45,6 +45,15 @@ def moments_of(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation (divisor n) of each feature, a block of rows at a time."""
     if isinstance(table.values, SparseColumns) and (layout.level == VALUE).all() and not gaps_of(table).any():
         return _sparse_moments(table, layout)
+    numbers = layout.level == VALUE
+    if len(layout) <= WIDE or numbers.all():
+        return _dense_moments(table, layout)
+    mean, spread = _mark_moments(table, layout)
+    mean[numbers], spread[numbers] = _dense_moments(table, layout.take(np.flatnonzero(numbers)))
+    return mean, spread
+
+
+def _dense_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     pivot = _pivot(table, layout)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, spread = _moments_in(table, layout, pivot, np.ones(len(layout)))
@@ -120,6 +129,15 @@ def _block_moments(
         means.append(mean)
         squares.append(weight @ np.square(x, out=x))
     return totals, means, squares
+
+
+def _mark_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the features that are 0 or 1, from counts; 0 for numbers."""
+    share = table.weight / table.weight.sum()
+    mean = np.zeros(len(layout))
+    for own, feature in layout.marks(table):
+        mean += np.bincount(feature, share[own], minlength=len(layout))
+    return mean, np.sqrt(np.maximum(mean * (1 - mean), 0.0))
 
 
 def _sparse_moments(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,12 @@ import numpy as np
 from .. import _core
 from .objective import Aim, Fit, Penalty, value, violations
 from .rows import DenseRows, Slope
+from .threads import heard
 
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors
-_SWEEPS = 200  # at most, before the support is solved for directly: Ctrl-C is heard in between
+_SWEEPS = 200  # at most, before the support is solved for directly
+_WORK = 100_000_000  # products between two looks at Ctrl-C
 
 
 def newton(
@@ -70,15 +72,15 @@ def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     scaled = matrix / scale[:, None] / scale
     by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
-        factor = cho_factor(scaled, lower=True)
+        factor = heard(lambda m: cho_factor(m, lower=True), scaled)
         if np.diag(factor[0]).min() > 1e-6:
             return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
         scaled[np.diag_indices_from(scaled)] += 1e-8
-        return cho_solve(cho_factor(scaled, lower=True), right / by_row) / by_row
-    root, vector = np.linalg.eigh(scaled)
+        return cho_solve(heard(lambda m: cho_factor(m, lower=True), scaled), right / by_row) / by_row
+    root, vector = heard(np.linalg.eigh, scaled)
     kept = root > 1e-11 * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
     return inverse @ (right / by_row) / by_row
@@ -93,7 +95,10 @@ def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarra
         matrix[np.diag_indices_from(matrix)] += ridge
         return -solve(matrix, slope).reshape(theta.shape)
     target, slope = theta.ravel().copy(), here.gradient.ravel().copy()
-    _core.gram_descent(curvature, ridge, lasso, target, slope, _SWEEPS, (0.01 * worst) ** 2)
+    sweeps, limit = max(1, _WORK // curvature.size), (0.01 * worst) ** 2
+    for _ in range(0, _SWEEPS, sweeps):  # Ctrl-C is heard in between
+        if _core.gram_descent(curvature, ridge, lasso, target, slope, min(sweeps, _SWEEPS), limit)[1] <= limit:
+            break
     target = _polished(curvature, ridge, lasso, target, slope)
     return target.reshape(theta.shape) - theta
 

@@ -15,6 +15,7 @@ from .layout import MISSING, VALUE, Layout, features_of
 from .threads import chunks, in_order
 
 _BLOCK = 1024  # rows: a block of a hundred features stays in the second-level cache
+_LARGEST = 2**31  # bytes of covariances
 _SAFE = 1e140  # squares of numbers beyond it, or below its inverse, leave the range of doubles
 
 
@@ -51,6 +52,7 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
     def of(cls, table: Table, pooled: bool) -> Scatter:
         """The statistic of a table's rows."""
         hopeful = features_of(table, "dummies", np.zeros(len(table.values), bool))
+        _refuse_too_wide(table, hopeful, pooled)
         whole = hopeful.view(table)
         if whole is not None:  # a gap would make a mean NaN: reading once and hoping is faster than looking first
             seen = _observe(table, hopeful, whole, pooled)
@@ -157,6 +159,21 @@ def _observe(table: Table, layout: Layout, whole: np.ndarray | None, pooled: boo
     if np.isnan(seen.mean).any() and whole is not None:
         return seen  # gaps, or infinities that are about to be refused
     return seen if _is_safe(seen) else _sums(table, layout, whole, pivot, _units(table, layout, whole, pivot), pooled)
+
+
+def _refuse_too_wide(table: Table, layout: Layout, pooled: bool) -> None:
+    """Refuse a covariance that would fill the memory, before any is taken."""
+    size = 8 * len(layout) ** 2 * (1 if pooled else max(table.n_classes, 1))
+    if size <= _LARGEST:
+        return
+    column = table.schema.columns[int(np.bincount(layout.source).argmax())]
+    raise ValueError(
+        f"column {column.name!r} has {len(column.levels):,} levels: a covariance of {len(layout):,} features needs "
+        f"{size / 2**30:,.0f} GiB; leave it out, or use LogisticRegression, NaiveBayesClassifier or a tree"
+        if column.levels
+        else f"a covariance of {len(layout):,} columns needs {size / 2**30:,.0f} GiB; choose columns first (SelectFeatures), or "
+        "use LogisticRegression or NaiveBayesClassifier"
+    )
 
 
 class _Block(msgspec.Struct, frozen=True):
