@@ -177,7 +177,7 @@ def test_p_values_of_noise_are_honest():
 def test_numbers_in_the_table_are_aligned_and_fit_eighty_columns():
     wide = {f"a column with a very long name indeed {j}": PLAY["wind"] for j in range(3)} | PLAY
     lines = str(bt.rank_features(wide, "play", by="chi2")).splitlines()
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     assert len({line.index("nominal") for line in lines[2:]}) == 1
 
 

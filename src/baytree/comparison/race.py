@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -40,17 +39,21 @@ class Race:
         self, there: list[Contestant], skipped: list[tuple[str, str]], cautions: tuple[str, ...] = ()
     ) -> Comparison:
         """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
+        runs: list[Run] = []
         failed: list[tuple[str, str]] = []
         is_interrupted = False
-        with warnings.catch_warnings(), one_blas_thread(), _pool(self._n_threads) as pool:
+        pool = ThreadPoolExecutor(self._n_threads)
+        with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore")
-            runs = [self._begun(contestant, pool) for contestant in there]
-            self._lap = Lap(sum(run.steps * run.contestant.effort for run in runs), sum(run.steps for run in runs))
             try:
+                runs += [self._begun(contestant, pool) for contestant in there]
+                self._lap = Lap(sum(run.steps * run.contestant.effort for run in runs), sum(run.steps for run in runs))
                 for run in runs:
                     failed += self._followed(run)
             except KeyboardInterrupt:
                 is_interrupted = True
+            finally:  # an interrupted caller does not wait for the folds that are still under way
+                pool.shutdown(wait=not is_interrupted, cancel_futures=True)
         entries = [self._entry(run) for run in runs if run.is_finished]
         if is_interrupted and not entries:
             raise KeyboardInterrupt
@@ -144,12 +147,3 @@ class Lap(NamedTuple):
 def _reason(error: Exception) -> str:
     is_refusal = isinstance(error, (ValueError, NotImplementedError, ArithmeticError)) and str(error)
     return str(error) if is_refusal else f"it failed: {type(error).__name__} {error}"
-
-
-@contextmanager
-def _pool(n_threads: int) -> Generator[ThreadPoolExecutor]:
-    pool = ThreadPoolExecutor(n_threads)
-    try:
-        yield pool
-    finally:  # an interrupted caller does not wait for the folds that are still under way
-        pool.shutdown(wait=False, cancel_futures=True)

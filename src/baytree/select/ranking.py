@@ -94,18 +94,22 @@ class Ranking(Shown):
         return bars(self.columns, [rank.score for rank in self.ranks], f"{self.by} for {self.target}", ax)
 
     def __str__(self) -> str:
+        """The table, names and ways cut as short as eighty columns ask."""
+        shown = (self._table(width) for width in (24, 20, 16, 12, 9))
+        return next((table for table in shown if max(map(len, table.splitlines())) <= 80), self._table(9))
+
+    def _table(self, width: int) -> str:
         header = ["", "column", "kind", self.by, *(["p", "Bonferroni", "FDR"] if self._has_p else []), "known", "how"]
-        rows = [self._row(place, rank) for place, rank in enumerate(self.ranks, 1)]
-        return aligned(header, rows)
+        return aligned(header, [self._row(place, rank, width) for place, rank in enumerate(self.ranks, 1)])
 
     @property
     def _has_p(self) -> bool:
         return any(not np.isnan(rank.p) for rank in self.ranks)
 
-    def _row(self, place: int, rank: Rank) -> list[object]:
+    def _row(self, place: int, rank: Rank, width: int) -> list[object]:
         tests = [_p(rank.p), _p(rank.bonferroni), _p(rank.fdr)] if self._has_p else []
         score = "" if np.isnan(rank.score) else f"{rank.score:.4f}" if abs(rank.score) < 1e4 else f"{rank.score:.4g}"
-        return [place, _short(rank.column), rank.kind, score, *tests, f"{rank.known:.0%}", _short(rank.how)]
+        return [place, _short(rank.column, width), rank.kind, score, *tests, f"{rank.known:.0%}", _short(rank.how, width)]
 
 
 def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs: int | None = None) -> Ranking:
@@ -250,5 +254,5 @@ def _p(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.2g}" if value >= 1e-4 or value == 0 else f"{value:.0e}"
 
 
-def _short(text: str, width: int = 24) -> str:
+def _short(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
