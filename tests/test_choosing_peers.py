@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -243,3 +246,13 @@ def test_pictures_are_drawn(what):
     assert result.plot().figure is not None
     if what != "history":
         assert len(result.to_frame()) >= 1
+
+
+@pytest.mark.parametrize(
+    "room",
+    ["select.filters", "select.measures", "select.wrapper", "evaluate.validation", "evaluate.significance",
+     "evaluate.curves", "comparison.compare", "cli.pages", "discretize", "terminal"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_docstrings_show_is_what_happens(room):
+    assert doctest.testmod(importlib.import_module(f"baytree.{room}")).failed == 0

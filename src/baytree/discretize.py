@@ -28,7 +28,7 @@ def best_cut(values: np.ndarray, label: np.ndarray, n_classes: int) -> np.ndarra
 def mdl_cuts(values: np.ndarray, label: np.ndarray, n_classes: int) -> np.ndarray:
     """The cuts that Fayyad and Irani (1993) accept: each gains more bits than its own description costs.
 
-    >>> mdl_cuts(np.repeat([1.0, 2.0, 3.0], 9), np.repeat(np.array([0, 1, 0], np.int32), 9), 2)
+    >>> mdl_cuts(np.repeat([1.0, 2.0, 3.0], 30), np.repeat(np.array([0, 1, 0], np.int32), 30), 2)
     array([1.5, 2.5])
     """
     values, order = _sorted(values)

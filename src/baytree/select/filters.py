@@ -53,7 +53,7 @@ def rank_features(
     >>> play = {"outlook": ["sun", "rain", "rain", "sun"], "wind": [3, 4, 3, 4], "play": ["no", "yes", "yes", "no"]}
     >>> print(bt.rank_features(play, "play"))
        column   kind     information_gain  known  how
-    -----------------------------------------------------
+    ----------------------------------------------------------
     1  outlook  nominal            1.0000   100%  2 levels
     2  wind     numeric            0.0000   100%  no cut helps
     """
