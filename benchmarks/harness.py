@@ -26,6 +26,7 @@ class Row:
     seconds: float
     goal: float
     note: str = ""
+    unit: str = "ms"  # of the two numbers: milliseconds, or MB of memory in thousands
 
     @property
     def ratio(self) -> float:
@@ -81,8 +82,8 @@ def _table(rows: list[dict]) -> str:
         cells = [
             row["workload"],
             row["peer"],
-            _milliseconds(row["peer_seconds"]),
-            _milliseconds(row["seconds"]),
+            _thousandths(row["peer_seconds"], row.get("unit", "ms")),
+            _thousandths(row["seconds"], row.get("unit", "ms")),
             f"{ratio:.1f}×",
             f"{row['goal']:g}×" if row["goal"] else "",
             ("yes" if ratio >= row["goal"] else "**no**") if row["goal"] else "",
@@ -93,5 +94,5 @@ def _table(rows: list[dict]) -> str:
     return "\n".join([*lines, "", "Machine: " + "; ".join(machines) + ".", ""])
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:,.1f} ms"
+def _thousandths(amount: float, unit: str) -> str:
+    return f"{amount * 1e3:,.1f} {unit}"

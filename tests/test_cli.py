@@ -110,7 +110,7 @@ def test_explain_without_a_row_takes_the_first_three(titanic):
 def test_evaluate_counts_what_python_counts(titanic):
     words = done("evaluate", titanic, "titanic")
     table = datasets.load("titanic")
-    assert f"accuracy  {bt.load(titanic).score(table, 'survived'):.4f}" in words
+    assert f"accuracy           {bt.load(titanic).score(table, 'survived'):.4f}" in words
     assert "yes                 362  349" in words
 
 

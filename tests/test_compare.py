@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.comparison.compare import Progress
-from baytree.comparison.contestants import CLASSIFIERS
+from baytree.comparison.contestants import contestants
+from baytree.comparison.race import Progress
+from baytree.problem import Problem
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0] + "/oracles")
 
@@ -71,15 +73,48 @@ def test_selection_inside_a_model_sees_only_the_training_rows():
     assert score < 0.68
 
 
-def test_ctrl_c_keeps_the_models_that_are_finished():
+class Patient(DummyClassifier):
+    """Learns only when it is told that it may."""
+
+    may_learn = threading.Event()
+
+    def fit(self, X, y):
+        self.may_learn.wait(10)
+        return super().fit(X, y)
+
+
+def test_ctrl_c_keeps_the_models_that_are_finished_and_does_not_wait_for_the_others():
     def stop(progress: Progress) -> None:
-        if progress.name == CLASSIFIERS["nb"].name and progress.done > 8:
+        if progress.name == "patient":
             raise KeyboardInterrupt
 
-    result = bt.compare(bands(), "label", FAST, cv=3, progress=stop)
-    assert {entry.short for entry in result.entries} == {"majority", "nb-mle"}
+    Patient.may_learn.clear()
+    models = {"majority": DummyClassifier(), "bayes": GaussianNB(), "patient": Patient()}
+    try:
+        result = bt.compare(bands()[["noise", "label"]], "label", models, cv=3, progress=stop)
+    finally:
+        Patient.may_learn.set()
+    assert {entry.short for entry in result.entries} == {"majority", "bayes"}
     assert result.is_interrupted
     assert "stopped before all models" in str(result)
+
+
+def test_ctrl_c_before_any_model_is_finished_is_an_interrupt():
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    Patient.may_learn.clear()
+    with pytest.raises(KeyboardInterrupt):
+        bt.compare(bands()[["noise", "label"]], "label", {"patient": Patient()}, cv=3, progress=stop)
+    Patient.may_learn.set()
+
+
+def test_the_number_of_threads_changes_no_result():
+    results = [bt.compare(bands(), "label", cv=4, n_jobs=n).to_dict() for n in (1, 2, 5)]
+    for result in results:
+        for model in result["models"]:
+            del model["seconds"]
+    assert results[0] == results[1] == results[2]
 
 
 def test_progress_counts_to_the_end():
@@ -132,47 +167,80 @@ def test_hostile_names_never_reach_the_terminal_raw():
     assert "\x1b" not in str(bt.compare(frame, "la\x1b[31mbel", FAST, cv=3))
 
 
-def run(*words: str):
-    from click.testing import CliRunner
-
-    from baytree.cli.commands import main
-
-    return CliRunner().invoke(main, list(words))
-
-
-def test_the_command_prints_schema_leaderboard_and_model_and_saves_them(tmp_path):
-    table = tmp_path / "rows.csv"
-    bands().to_csv(table, index=False)
-    done = run("compare", str(table), "--target", "label", "--models", "majority,nb", "-o", str(tmp_path / "out"))
-    assert done.exit_code == 0, done.output
-    for words in ("numeric", "accuracy", "Recommended: ", "naive Bayes for label"):
-        assert words in done.output
-    assert max(len(line) for line in done.output.splitlines() if not line.startswith("saved")) <= 80
-    assert bt.load(tmp_path / "out" / "model.baytree").predict({"x": [9.0], "noise": [0.0]}).tolist() == ["high"]
-    assert json.loads((tmp_path / "out" / "results.json").read_text())["recommended"] == "nb"
-
-
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("rows", "words"),
     [
-        (["--target", "lable"], "did you mean 'label'"),
-        (["--target", "label", "--models", "forest"], "no model 'forest'"),
-        (["--target", "label", "--cv", "1"], "--cv"),
+        ({"x": [1.0, 2.0] * 9, "y": ["a"] * 18}, "'a' in every row"),
+        ({"x": [1.0, 2.0] * 9, "y": [2.5] * 18}, "2.5 in every row"),
+        ({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}, "3 rows are too few"),
+        ({"y": ["a", "b"] * 9}, "no column besides the target 'y'"),
+        ({"name": [f"n{i}" for i in range(20)], "y": ["a", "b"] * 10}, "nothing to learn from: 'name'"),
+        ({"x": [1.0] * 8, "y": [None] * 8}, "no row has a label"),
     ],
 )
-def test_a_wrong_call_is_answered_with_a_sentence(tmp_path, words, answer):
-    bands(20).to_csv(tmp_path / "rows.csv", index=False)
-    done = run("compare", str(tmp_path / "rows.csv"), *words)
-    assert done.exit_code == 2
-    assert answer in done.output
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_cannot_be_compared_is_refused_in_a_sentence(rows, words):
+    with pytest.raises(ValueError, match=words):
+        bt.compare(rows, "y", FAST)
 
 
-def test_the_rank_command_prints_and_writes_the_ranking(tmp_path):
-    bands().to_csv(tmp_path / "rows.csv", index=False)
-    done = run("rank", str(tmp_path / "rows.csv"), "-t", "label", "--by", "anova", "-o", str(tmp_path / "rank.csv"))
-    assert done.exit_code == 0, done.output
-    assert list(pd.read_csv(tmp_path / "rank.csv")["column"]) == ["x", "noise"]
-    assert run("rank", str(tmp_path / "rows.csv"), "-t", "label", "--by", "luck").exit_code == 2
+def test_whole_numbers_rare_classes_and_few_rows_are_told():
+    rng = np.random.default_rng(0)
+    said = str(bt.compare({"x": rng.normal(size=41), "stars": [*rng.integers(1, 5, 40), 9]}, "stars", FAST, cv=5))
+    assert "stars holds 5 different whole numbers (20 at most)" in said
+    assert "41 rows are few" in said
+    assert "9 (1)" in said.replace("\n", " ")
+    assert "note:" not in str(bt.compare(bands(), "label", FAST, cv=5))
+
+
+def test_models_are_marked_by_a_one_sided_test_on_the_same_folds():
+    result = bt.compare(bands(60), "label", FAST, cv=5)
+    first = result.entries[0].validation
+    for entry, p in zip(result.entries[1:], result.p_values[1:], strict=True):
+        assert p == pytest.approx(first.against(entry.validation).corrected_t / 2)
+        assert (entry in result.contenders) == (p > 0.05)
+
+
+def test_of_two_classes_only_the_difference_of_the_weights_is_read():
+    frame = bands()
+    sizes = {entry.short: entry.size for entry in bt.compare(frame, "label", ["lda", "logistic"], cv=3).entries}
+    assert sizes["lda"].words == sizes["logistic"].words
+
+
+def test_text_is_left_to_the_models_that_take_it_and_the_largest_class_is_told():
+    words = ["cheap prize claim now free money", "see you at home for dinner then", "call me when you are at work"]
+    rows = {"text": [f"{words[i % 3]} {i}" for i in range(60)], "y": ["spam" if i % 3 == 0 else "ham" for i in range(60)]}
+    result = bt.compare(rows, "y", ["majority", "c45", "cart", "nb", "lda"], cv=3, schema={"text": "text"})
+    assert [entry.short for entry in result.entries] == ["nb"]
+    assert "C4.5, CART, pruned by 1 SE, LDA (column 'text' is text" in str(result).replace("\n", " ")
+    assert "always answering ham would be right for 0.6667" in str(result)
+
+
+def test_what_would_take_very_long_is_left_out_unless_it_is_named():
+    rng = np.random.default_rng(0)
+    rows = {"zip": [f"z{code}" for code in rng.integers(0, 900, 4000)], "y": rng.choice(["a", "b"], 4000)}
+    problem = Problem.of(rows, "y")
+    there, skipped = contestants(problem)
+    assert {"lda", "qda", "logistic", "lasso"}.isdisjoint(contestant.short for contestant in there)
+    assert "name it in models to try it" in dict(skipped)["LDA"]
+    assert [contestant.short for contestant in contestants(problem, "lda")[0]] == ["lda"]
+
+
+def test_points_stand_below_each_other_in_the_scores_of_a_regression():
+    rng = np.random.default_rng(0)
+    x = rng.random(80)
+    lines = str(bt.compare({"x": x, "price": 90 * (x > 0.5) + rng.normal(size=80)}, "price", cv=4)).splitlines()
+    rows = lines[4 : lines.index("", 4)]
+    assert len({line.index(".", 24) for line in rows}) == 1
+
+
+def test_what_only_one_family_cannot_do_costs_the_others_nothing():
+    class Odd(GaussianNB):
+        def fit(self, X, y):
+            raise TypeError("no such thing")
+
+    result = bt.compare(bands()[["noise", "label"]], "label", {"odd": Odd(), "fine": GaussianNB()}, cv=3)
+    assert "left out: odd (it failed: TypeError no such thing)" in str(result)
 
 
 @pytest.mark.slow

@@ -17,7 +17,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import baytree as bt
 
 PARAMETERS = {
-    "NaiveBayesClassifier": [{"estimate": "mle"}, {"estimate": "map", "alpha": 2.0}, {"alpha": 0.5, "n_jobs": 2}],
+    "NaiveBayesClassifier": [
+        {"estimate": "mle"},
+        {"estimate": "map", "alpha": 2.0},
+        {"alpha": 0.5, "n_jobs": 2},
+        {"conventions": "e1071"},
+        {"conventions": "weka"},
+        {"conventions": "sklearn"},
+    ],
+    "GaussianNB": [{"var_smoothing": 1e-3}, {"var_smoothing": 0.0}],
+    "BernoulliNB": [{"alpha": 0.1}, {"binarize": None, "fit_prior": False}],
+    "MultinomialNB": [{"alpha": 0.5}, {"fit_prior": False}],
+    "ComplementNB": [{"norm": True}, {"alpha": 0.3}],
+    "CategoricalNB": [{"alpha": 0.2}, {"min_categories": 4}],
+    "JointDistribution": [{"alpha": 0.5}, {"alpha": 2.0}],
 }
 
 

@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 
 import baytree as bt
 from baytree.evaluate import significance
+from baytree.evaluate.fold_tables import to_answer_for, to_learn_from
 from baytree.evaluate.folds import Fold, Folds
-from baytree.evaluate.trials import _by_refitting, trials
+from baytree.evaluate.trials import _from_frame, _from_table, prepared, reads_alike, trials
 from baytree.problem import Problem, task_of
 
 
@@ -39,9 +40,64 @@ def test_taking_a_fold_away_gives_the_answers_of_refitting(seed, estimate, cv):
     folds = Folds.of(problem, cv, seed=seed)
     model = bt.NaiveBayesClassifier(estimate=estimate)
     for trial, fold in zip(trials(model, problem, folds.parts), folds.parts, strict=True):
-        refitted = _by_refitting(model, problem, fold)
+        refitted = _from_frame(model, problem, fold)
         assert np.array_equal(trial.probability, refitted.probability)
         assert np.array_equal(trial.answer, refitted.answer)
+
+
+def every_kind(n: int, seed: int) -> pd.DataFrame:
+    """Numbers, categories collected and declared, an order, truth values, dates, gaps, and levels that few rows have."""
+    rng = np.random.default_rng(seed)
+    frame = mixed(n, seed)
+    frame["grade"] = pd.Categorical(rng.choice(["S", "M"], n), categories=["S", "M", "L"], ordered=True)
+    frame["kind"] = pd.Categorical(rng.choice(["x", "y"], n), categories=["y", "never", "x"])
+    frame["open"] = rng.random(n) < 0.5
+    frame["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, n), "D")
+    frame.loc[rng.random(n) < 0.1, "colour"] = None
+    return frame
+
+
+LEARNERS = {
+    "tree": bt.DecisionTreeClassifier(max_depth=4),
+    "c45": bt.C45Classifier(),
+    "reduced error": bt.C45Classifier(pruning="reduced_error"),
+    "cart": bt.CARTClassifier(cp=0.0005, prune="1se", cv=3),
+    "chaid": bt.CHAIDClassifier(),
+    "kernels": bt.NaiveBayesClassifier(numeric="kernel"),
+    "bins": bt.NaiveBayesClassifier(numeric="discretized"),
+    "lda": bt.LinearDiscriminantAnalysis(),
+    "logistic": bt.LogisticRegression(),
+    "logistic by cv": bt.LogisticRegressionCV(cv=3, Cs=4, penalty="l1"),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rows_of_an_encoded_table_teach_what_the_rows_of_the_frame_teach(name):
+    problem = Problem.of(every_kind(60, 3), "label")
+    ready = prepared(LEARNERS[name], problem)
+    assert reads_alike(ready, problem)
+    for fold in Folds.of(problem, 3).parts:
+        encoded, refitted = _from_table(ready, problem, fold), _from_frame(ready, problem, fold)
+        assert np.allclose(encoded.probability, refitted.probability, rtol=0, atol=1e-12)
+        assert np.array_equal(encoded.answer, refitted.answer)
+
+
+def test_what_only_the_rows_kept_back_hold_is_not_known_to_the_rows_learnt_from():
+    rows = {"x": ["a", "b"] * 5 + ["only here"], "y": ["no", "yes"] * 5 + ["new"]}
+    problem = Problem.of(rows, "y")
+    table = to_learn_from(problem.table, np.arange(10))
+    assert table.schema["x"].levels == ("a", "b")
+    assert table.schema.classes == ("no", "yes")
+    assert to_answer_for(problem.table, np.array([10]), table.schema).values[0].tolist() == [-1]
+
+
+def test_text_infinities_and_foreign_estimators_are_refitted_from_the_frame():
+    infinite = pd.DataFrame({"x": [1.0, np.inf, 2.0, 3.0] * 5, "y": ["a", "b"] * 10})
+    problem = Problem.of(infinite, "y")
+    assert not reads_alike(prepared(bt.CARTClassifier(), problem), problem)
+    assert bt.cross_validate(bt.CARTClassifier(), infinite, "y", cv=3).summary("accuracy").mean >= 0
+    assert not reads_alike(GaussianNB(), problem)
 
 
 def test_a_missing_number_before_a_known_one_adds_nothing():

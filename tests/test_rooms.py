@@ -10,10 +10,11 @@ SOURCE = Path(__file__).parents[1] / "src" / "baytree"
 LEVELS = [
     {"_core", "terminal"},
     {"table", "results", "charts"},
+    {"parts"},
     {"frames", "statistics"},
     {"bags", "documents"},
     {"text"},
-    {"census", "parts", "model"},
+    {"census", "model"},
     {"labels", "door"},
     {"predictor"},
     {"estimator", "storage"},

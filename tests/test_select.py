@@ -221,6 +221,14 @@ def test_embedded_selection_puts_the_telling_column_first_and_knows_what_is_miss
 
 
 @pytest.mark.slow
-@parametrize_with_checks([bt.SelectFeatures(), bt.SelectFeatures(by="correlation", k=1), bt.SelectFeatures(by="mrmr", k=1)])
+@parametrize_with_checks(
+    [
+        bt.SelectFeatures(),
+        bt.SelectFeatures(by="correlation", k=1),
+        bt.SelectFeatures(by="mrmr", k=1),
+        bt.SelectFeatures(by="importance", threshold=0.0),
+        bt.SelectFeatures(by="anova", p=0.9, adjust=None),
+    ]
+)
 def test_scikit_learn_accepts_the_selector(estimator, check):
     check(estimator)

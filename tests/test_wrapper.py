@@ -123,6 +123,15 @@ def test_wrong_options_are_named(options, words):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([bt.ForwardSelection(bt.NaiveBayesClassifier()), bt.BackwardSelection(GaussianNB(), cv=2)])
+@parametrize_with_checks(
+    [
+        bt.ForwardSelection(bt.NaiveBayesClassifier()),
+        bt.ForwardSelection(bt.NaiveBayesClassifier(), k="1se", cv=3, floating=True),
+        bt.ForwardSelection(GaussianNB(), k=1, cv=2),
+        bt.BackwardSelection(GaussianNB(), cv=2),
+        bt.BackwardSelection(bt.NaiveBayesClassifier(), k="1se", floating=True),
+        bt.BackwardSelection(bt.NaiveBayesClassifier(), k=1, cv=3),
+    ]
+)
 def test_scikit_learn_accepts_the_wrappers(estimator, check):
     check(estimator)

@@ -1,6 +1,6 @@
 """Kernels of baytree: rows in, statistics out."""
 
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -21,9 +21,18 @@ def count_weighted(code: Annotated[NDArray[numpy.int32], dict(shape=(None,), ord
     Weights per level and class as limbs and their lowest limb, not yet carried.
     """
 
-def factorise(items: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple:
+def factorise(items: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int) -> tuple:
     """
     Codes in order of first appearance and where each distinct item appears first; items are rows of bytes.
+    """
+
+@overload
+def place(numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> list: ...
+
+@overload
+def place(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> list:
+    """
+    Writes the codes [n_columns, n_rows] of each column's numbers, NaN -1; gives its distinct numbers in ascending order, or none where they are not whole or lie too far apart.
     """
 
 class Growth:

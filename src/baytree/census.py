@@ -19,10 +19,11 @@ import msgspec
 import numpy as np
 
 from . import _core
-from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers
+from .frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together
 from .parts import by_columns
 from .table import Column, Kind, Schema, Text, sorted_levels
 
+_CODED = (Kind.NOMINAL, Kind.ORDINAL)
 MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
 
 
@@ -83,6 +84,7 @@ class Census(msgspec.Struct, frozen=True):
             if name not in frame.columns:
                 raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
         names = tuple(frame.columns)
+        factorise_together([frame.columns[name] for name, kind in declared.items() if kind in _CODED])
         return cls(by_columns(names, frame.n_rows, lambda name: _census(name, frame.columns[name], declared.get(name))))
 
     def __add__(self, other: Self) -> Self:
@@ -132,7 +134,7 @@ def _level_counts(codes: Codes) -> list[int]:
 
 def _declared(name: str, raw: Raw, declared: Any) -> ColumnCensus:
     if isinstance(declared, Column):
-        levels = declared.levels if declared.levels or declared.kind is Kind.NUMERIC else _levels_of(raw)
+        levels = declared.levels if declared.levels or declared.kind is Kind.NUMERIC else _levels_of(name, raw)
         return ColumnCensus(name, declared.kind, levels, declared.unit, declared.text)
     if isinstance(declared, Text):
         return ColumnCensus(name, Kind.TEXT, text=declared)
@@ -148,13 +150,13 @@ def _declared(name: str, raw: Raw, declared: Any) -> ColumnCensus:
         return ColumnCensus(name, kind, unit=raw.unit if isinstance(raw, Numbers) else None)
     if kind is Kind.TEXT:
         return ColumnCensus(name, kind, text=Text())
-    return ColumnCensus(name, kind, _ordinal_levels(name, raw) if kind is Kind.ORDINAL else _levels_of(raw))
+    return ColumnCensus(name, kind, _ordinal_levels(name, raw) if kind is Kind.ORDINAL else _levels_of(name, raw))
 
 
-def _levels_of(raw: Raw) -> Any:
-    if isinstance(raw, Numbers):
-        return frozenset(number_levels(raw))
-    codes = raw.factorise() if isinstance(raw, Strings) else raw
+def _levels_of(name: str, raw: Raw) -> Any:
+    codes = raw if isinstance(raw, Codes) else raw.factorise()
+    if len(codes.levels) > MOST_LEVELS:
+        raise ValueError(f"column {name!r} has {len(codes.levels)} different values, too many for levels; leave it out")
     return codes.levels if codes.is_declared else frozenset(codes.levels)
 
 
@@ -163,14 +165,4 @@ def _ordinal_levels(name: str, raw: Raw) -> tuple:
         raise ValueError(
             f"column {name!r} is declared ordinal, but the order of its strings is not known; give the levels in order"
         )
-    return sorted_levels(_levels_of(raw))
-
-
-def number_levels(raw: Numbers) -> list:
-    """The distinct known numbers; whole ones as integers, so that 98101.0 reads 98101."""
-    values = np.ascontiguousarray(raw.values)
-    missing = np.isnan(values)
-    distinct, _ = distinct_numbers(values[~missing] if missing.any() else values)
-    if len(distinct) > MOST_LEVELS:
-        raise ValueError(f"{len(distinct)} different numbers are too many for the levels of a nominal column")
-    return [int(value) if value.is_integer() else value for value in distinct.tolist()]
+    return sorted_levels(_levels_of(name, raw))

@@ -53,5 +53,23 @@ class Confusion:
         return _share(np.diag(self.counts), self.counts.sum(axis=1))
 
 
+    @property
+    def f1(self) -> np.ndarray:
+        """[n_classes] the harmonic mean of precision and recall; 0 where no row of the class was found."""
+        return _share(2 * np.diag(self.counts), self.counts.sum(axis=0) + self.counts.sum(axis=1))
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean recall of the classes that have rows."""
+        return float(np.nanmean(self.recall))
+
+    @property
+    def correlation(self) -> float:
+        """Matthews' correlation of classes and answers; 0 where either is always the same."""
+        truth, answer, n = self.counts.sum(axis=1).astype(float), self.counts.sum(axis=0).astype(float), float(self.n_rows)
+        size = np.sqrt((n * n - truth @ truth) * (n * n - answer @ answer))
+        return float((np.trace(self.counts) * n - truth @ answer) / size) if size > 0 else 0.0
+
+
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

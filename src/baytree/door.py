@@ -9,7 +9,7 @@ import numpy as np
 
 from . import text
 from .census import Census
-from .frames import Codes, Numbers, Raw, RawFrame, Strings, distinct_numbers, read_column
+from .frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together, read_column
 from .parts import by_columns
 from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
 
@@ -22,10 +22,11 @@ def encode(
     A level that the schema does not know is missing, or refused with `unseen="error"`.
     """
     if _is_sparse(frame):
-        return SparseColumns(frame.matrix)
+        return _sparse(frame, schema)
     found = aligned(frame, schema)
-    room = _room(schema, frame.n_rows)
-    values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(found.columns[column.name], column, unseen, room))
+    room = _room(found, schema)
+    columns = found.columns
+    values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(columns[column.name], column, unseen, room))
     if not accepts_infinite:
         refuse_infinite(schema, values)
     return values
@@ -37,9 +38,9 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     A level outside the declared ones is refused here: in training it is a mistake, not news.
     """
     if _is_sparse(frame):
-        return schema, SparseColumns(frame.matrix)
+        return schema, _sparse(frame, schema)
     found = aligned(frame, schema)
-    room = _room(schema, frame.n_rows)
+    room = _room(found, schema)
     pairs = by_columns(schema.columns, frame.n_rows, lambda column: _learnt(found.columns[column.name], column, room))
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
@@ -52,7 +53,7 @@ def more(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool
     """The values of a further batch, and the schema that also knows its levels, words and classes."""
     target = schema.target.union(target)
     if _is_sparse(frame):
-        return msgspec.structs.replace(schema, target=target), SparseColumns(frame.matrix)
+        return msgspec.structs.replace(schema, target=target), _sparse(frame, schema)
     found = aligned(frame, schema)
     batch = Census.of(found, {column.name: _kind_of(column) for column in schema.columns}).schema(schema.is_named)
     batch, values = learn(found, batch, accepts_infinite)
@@ -106,10 +107,21 @@ def _is_sparse(frame: RawFrame) -> bool:
     return frame.matrix is not None and not isinstance(frame.matrix, np.ndarray)
 
 
-def _room(schema: Schema, n_rows: int) -> dict[str, np.ndarray]:
-    """Memory for all coded columns in one piece: the system hands out one large piece far faster than many."""
+def _sparse(frame: RawFrame, schema: Schema) -> SparseColumns:
+    for column in schema.columns:
+        if column.kind is not Kind.NUMERIC:
+            raise ValueError(f"column {column.name!r} is {column.kind}, but a sparse matrix holds numbers; give a frame")
+    return SparseColumns(frame.matrix)
+
+
+def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
+    """Memory for all coded columns in one piece: the system hands out one large piece far faster than many.
+
+    Columns of numbers that lie in one array get their codes here, together.
+    """
     names = [column.name for column in schema.columns if column.kind in (Kind.ORDINAL, Kind.NOMINAL)]
-    return dict(zip(names, np.empty((len(names), n_rows), np.int32), strict=True))
+    factorise_together([frame.columns[name] for name in names])
+    return dict(zip(names, np.empty((len(names), frame.n_rows), np.int32), strict=True))
 
 
 def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
@@ -137,7 +149,7 @@ def _recoded(values: Values, batch: Column, joint: Column) -> Values:
 
 def _rows_of(raw: Raw, rows: np.ndarray) -> Raw:
     if isinstance(raw, Numbers):
-        return msgspec.structs.replace(raw, values=raw.values[rows])
+        return raw.take(rows)
     if isinstance(raw, Codes):
         return msgspec.structs.replace(raw, codes=raw.codes[rows])
     kept = [document for document, is_kept in zip(raw.documents(), rows.tolist(), strict=True) if is_kept]
@@ -196,9 +208,7 @@ def _documents(raw: Raw, column: Column) -> Any:
 
 
 def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
-    if isinstance(raw, Numbers):
-        return _codes_of_numbers(raw, column, unseen, result)
-    codes = raw.factorise() if isinstance(raw, Strings) else raw
+    codes = raw if isinstance(raw, Codes) else raw.factorise()
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):
         return _widened(codes.codes, result)
     place = _places(column)
@@ -243,13 +253,3 @@ def _refuse_other_type(new: list, column: Column) -> None:
         raise ValueError(
             f"column {column.name!r} held numbers in training, but {new[0]!r} is a string; convert it to numbers"
         )
-
-
-def _codes_of_numbers(raw: Numbers, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
-    values = np.ascontiguousarray(raw.values)
-    missing = np.isnan(values)
-    distinct, inverse = distinct_numbers(values[~missing] if missing.any() else values)
-    levels = tuple(int(value) if value.is_integer() else value for value in distinct.tolist())
-    codes = np.full(len(raw.values), -1, np.int32)
-    codes[~missing] = inverse
-    return _codes(Codes(codes, levels), column, unseen, result)

@@ -56,6 +56,8 @@ class Estimator(BaseEstimator):
 
     def _enter(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
         self._check_common_parameters()
+        if isinstance(X, Table):  # rows of a table that has come through the door already
+            return X, RawFrame({}, len(X), X.schema.is_named, X.schema.is_named)
         frame, label = self._split(X, y)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
         frame, label, weight = _counted_rows(frame, label, weight)
@@ -70,7 +72,7 @@ class Estimator(BaseEstimator):
             frame, label = self._labels_by_name(X, frame, y)
         else:
             label = self._read_labels(y, getattr(y, "name", None) or "y")
-            if label.missing.any():
+            if label.has_missing:
                 row = int(np.argmax(label.missing))
                 raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
         check_shape(frame, len(label.values), type(self).__name__)
@@ -82,6 +84,14 @@ class Estimator(BaseEstimator):
         label = self._read_labels(X[name] if name in X else X[_original_name(X, name)], name)
         columns = {other: raw for other, raw in frame.columns.items() if other != name}
         return msgspec.structs.replace(frame, columns=columns, matrix=None), label
+
+    def _truth(self, X: Any, y: Any, sample_weight: Any) -> tuple[labels.Labels, np.ndarray]:
+        """The labels that answers are held against, and their weights."""
+        check_is_fitted(self, "model_")
+        frame = read(X)
+        label = self._labels_by_name(X, frame, y)[1] if isinstance(y, str) else self._read_labels(y, "y")
+        check_shape(frame, len(label.values), type(self).__name__)
+        return label, door.weights(sample_weight, frame.n_rows)[0]
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         if isinstance(self.schema, Schema):
@@ -155,11 +165,11 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
-        truth = labels.read_classes(X[y] if isinstance(y, str) else y)
+        truth, weight = self._truth(X, y, sample_weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         known = np.array([*(place.get(label, -1) for label in truth.target.classes or ()), -1])
         answers = np.array([place[label] for label in self.predict(X).tolist()])
-        return float(np.average(known[truth.values] == answers, weights=sample_weight))
+        return float(np.average(known[truth.values] == answers, weights=weight))
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         return labels.read_classes(y, name)
@@ -174,7 +184,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""
-        return super().score(X, X[y] if isinstance(y, str) else y, sample_weight)
+        truth, weight = self._truth(X, y, sample_weight)
+        return super().score(X, truth.values, weight)
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         return labels.read_numbers(y, name)
@@ -281,10 +292,10 @@ def _with_classes(table: Table, classes: Sequence | None) -> Table:
 
 def _counted_rows(frame: RawFrame, label: labels.Labels, weight: np.ndarray) -> tuple[RawFrame, labels.Labels, np.ndarray]:
     """Only the rows that count: with a label, and with a weight that is not zero."""
-    keep = (weight > 0) & ~label.missing
-    if keep.all():
+    if not label.has_missing and weight.all():
         return frame, label, weight
-    if label.missing.any():
+    keep = (weight > 0) & ~label.missing
+    if label.has_missing:
         warnings.warn(
             f"{int(label.missing.sum())} rows have no value in the target column {label.target.name!r} and are left out",
             UserWarning,

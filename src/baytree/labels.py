@@ -23,6 +23,12 @@ class Labels(msgspec.Struct, frozen=True):
         """Which rows have no label."""
         return np.isnan(self.values) if self.values.dtype == np.float64 else self.values < 0
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether any row has no label."""
+        least = self.values.min(initial=0)  # NaN where one is among the numbers
+        return bool(np.isnan(least)) if self.values.dtype == np.float64 else bool(least < 0)
+
 
 def read_classes(y: Any, name: str = "y") -> Labels:
     """Class labels: any hashables; the classes that occur, sorted (in their own order where that was declared)."""
@@ -63,7 +69,7 @@ def recode(labels: Labels, target: Target) -> np.ndarray:
 
 
 def take(labels: Labels, rows: np.ndarray) -> Labels:
-    """The labels of these rows (a mask); classes that none of them has are dropped."""
+    """The labels of these rows (indices or a mask); classes that none of them has are dropped."""
     values = labels.values[rows]
     classes = labels.target.classes
     if classes is None:
@@ -149,7 +155,7 @@ def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> La
         return Labels(codes, Target(name, classes, dtype))
     place = {label: code for code, label in enumerate(classes)}
     recode = np.array([*(place[level] for level in levels), -1], np.int32)
-    return Labels(recode[codes], Target(name, classes, dtype))
+    return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
 
 
 def _refuse_look_alikes(levels: list, name: str) -> None:

@@ -78,8 +78,31 @@ class Explanation(msgspec.Struct, frozen=True):
             "scores": self.scores.tolist(),
         }
 
+    def against_runner_up(self) -> tuple[str, str, list[float], float]:
+        """The answer in words, what is added up, its amounts (the start, then each line of evidence), and their sum.
+
+        Of classes it is the most probable one against the next.
+        """
+        ledger, scores = (self.start, *(line.effect for line in self.evidence)), self.scores
+        if self.unit == "number":
+            return f"{self.classes[0]} = {scores[0]:.6g}", "number", [float(line[0]) for line in ledger], float(scores[0])
+        order = np.argsort(-self.probability, kind="stable")
+        best = int(order[0])
+        answer = f"{self.classes[best]}, with probability {self.probability[best]:.3f}"
+        if len(order) == 1:
+            return answer, self.unit, [float(line[0]) for line in ledger], float(scores[0])
+        other = int(order[1])
+        answer += f" ({self.classes[other]}: {self.probability[other]:.3f})"
+        title = f"{self.unit} for {self.classes[best]} against {self.classes[other]}"
+        return answer, title, [float(line[best] - line[other]) for line in ledger], float(scores[best] - scores[other])
+
     def __str__(self) -> str:
         return _in_words(self)
+
+    def _repr_html_(self) -> str:
+        from .export.ledger import to_html  # only a notebook asks for it
+
+        return to_html(self)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
@@ -93,37 +116,24 @@ _BAR = 20  # characters of the longest bar
 
 
 def _in_words(explanation: Explanation) -> str:
+    answer, title, amounts, total = explanation.against_runner_up()
+    if len(explanation.probability) == 1 and explanation.unit != "number":
+        return answer
+    names = ["start", *(f"{line.column} = {line.value}" for line in explanation.evidence)]
+    width = max(map(len, [*names, "sum"]))
     if explanation.unit == "number":
-        return _number_in_words(explanation)
-    order = np.argsort(-explanation.probability, kind="stable")
-    best, other = int(order[0]), int(order[1]) if len(order) > 1 else None
-    head = f"{explanation.classes[best]}, with probability {explanation.probability[best]:.3f}"
-    if other is None:
-        return head
-    head += f" ({explanation.classes[other]}: {explanation.probability[other]:.3f})"
-    lines = [("start", float(explanation.start[best] - explanation.start[other]))]
-    lines += [(f"{e.column} = {e.value}", float(e.effect[best] - e.effect[other])) for e in explanation.evidence]
-    total = float(explanation.scores[best] - explanation.scores[other])
-    return "\n".join([head, "", *_ledger(lines, total, explanation, best, other)])
-
-
-def _number_in_words(explanation: Explanation) -> str:
-    lines = [("start", float(explanation.start[0]))]
-    lines += [(f"{e.column} = {e.value}", float(e.effect[0])) for e in explanation.evidence]
-    width = max(len(name) for name, _ in [*lines, ("sum", 0.0)])
-    largest = max([abs(effect) for _, effect in lines[1:]] or [1.0]) or 1.0
-    rows = [f"{name:<{width}}  {effect:+12.6g}  {_bar(effect, largest)}".rstrip() for name, effect in lines[1:]]
-    total = float(explanation.scores[0])
-    head = f"{explanation.classes[0]} = {total:.6g}"
-    return "\n".join([head, "", f"{'start':<{width}}  {lines[0][1]:12.6g}", *rows, f"{'sum':<{width}}  {total:12.6g}"])
-
-
-def _ledger(lines: list[tuple[str, float]], total: float, explanation: Explanation, best: int, other: int) -> list[str]:
-    title = f"{explanation.unit} for {explanation.classes[best]} against {explanation.classes[other]}"
-    width = max(len(name) for name, _ in [*lines, ("sum", 0.0)])
-    largest = max([abs(effect) for _, effect in lines if np.isfinite(effect)] or [1.0]) or 1.0
+        return "\n".join([answer, "", *_numbers(names, amounts, total, width)])
+    largest = max([abs(effect) for effect in amounts if np.isfinite(effect)] or [1.0]) or 1.0
+    lines = zip(names, amounts, strict=True)
     rows = [f"{name:<{width}}  {effect:+9.3f}  {_bar(effect, largest)}".rstrip() for name, effect in lines]
-    return [f"{'':<{width}}  {title}", *rows, f"{'sum':<{width}}  {total:+9.3f}"]
+    return "\n".join([answer, "", f"{'':<{width}}  {title}", *rows, f"{'sum':<{width}}  {total:+9.3f}"])
+
+
+def _numbers(names: list[str], amounts: list[float], total: float, width: int) -> list[str]:
+    largest = max([abs(effect) for effect in amounts[1:]] or [1.0]) or 1.0
+    lines = zip(names[1:], amounts[1:], strict=True)
+    rows = [f"{name:<{width}}  {effect:+12.6g}  {_bar(effect, largest)}".rstrip() for name, effect in lines]
+    return [f"{'start':<{width}}  {amounts[0]:12.6g}", *rows, f"{'sum':<{width}}  {total:12.6g}"]
 
 
 def _bar(effect: float, largest: float) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 from .table import Table
 
 ROWS_PER_PART = 1 << 17  # a part is small enough that Ctrl-C is answered between two of them
+LEAST_ROWS = 1 << 14  # fewer are not worth a thread of their own
 
 
 class Parts(Protocol):
@@ -76,8 +77,8 @@ def of(table: Table, n_jobs: int | None = None) -> Parts:
 
 def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | None = None) -> None:
     """Calls work(part, first, last) for parts of a table's rows; each call writes only what belongs to its rows."""
-    starts = range(0, max(len(table), 1), ROWS_PER_PART)
-    spans = [(start, min(start + ROWS_PER_PART, len(table))) for start in starts]
+    step = min(ROWS_PER_PART, max(LEAST_ROWS, -(-len(table) // threads(n_jobs))))
+    spans = [(start, min(start + step, len(table))) for start in range(0, max(len(table), 1), step)]
     LocalParts(spans, n_jobs).map(lambda span: work(table.rows(*span), *span)).cache()
 
 

@@ -80,10 +80,23 @@ class Problem:
         return Table(schema, values, np.ones(len(self)), self.label.values, True)
 
     @cached_property
-    def kinds(self) -> dict[str, Any]:
+    def missing(self) -> dict[str, float]:
+        """The share of rows where each column is missing."""
+        return {name: _missing(self.frame.columns[name]) for name in self.schema.names if name in self.frame.columns}
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether no number in the columns is infinite."""
+        if self.frame.matrix is not None:
+            return True if not isinstance(self.frame.matrix, np.ndarray) else not np.isinf(self.frame.matrix).any()
+        numbers = [raw.values for raw in self.frame.columns.values() if isinstance(raw, Numbers)]
+        return not any(np.isinf(values).any() for values in numbers)
+
+    @cached_property
+    def kinds(self) -> dict[str, Any] | Schema:
         """The kinds of the columns that hold strings, as all rows together decide them: no fold may decide otherwise."""
         if isinstance(self.declared, Schema):
-            return {}
+            return self.declared
         free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
         kinds = {c.name: c.text if c.kind is Kind.TEXT else c.kind.value for c in self.schema.columns if c.name in free}
         return {**kinds, **(self.declared or {})}
@@ -149,6 +162,8 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
         y = y if hasattr(y, "__len__") else np.asarray(y)
         return _indexable(X), y, str(getattr(y, "name", None) or "y")
     names = list(X) if isinstance(X, Mapping) else list(getattr(X, "column_names", getattr(X, "columns", ())))
+    if list(map(str, names)) == [y]:
+        raise ValueError(f"there is no column besides the target {y!r}: nothing to learn from")
     if y not in map(str, names):
         raise ValueError(f"no target column {y!r}; the columns are {', '.join(map(repr, names)) or 'without names'}")
     original = next(name for name in names if str(name) == y)
@@ -181,9 +196,18 @@ def _labelled(problem: Problem) -> Problem:
     return replace(problem, X=X, y=y, label=labels.take(problem.label, ~missing))
 
 
+def _missing(raw: Any) -> float:
+    if isinstance(raw, Numbers):
+        return float(np.isnan(raw.values).mean())
+    codes = raw.factorise() if isinstance(raw, Strings) else raw
+    return float((np.asarray(codes.codes) < 0).mean())
+
+
 def _length(X: Any) -> int:
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))
+    if not hasattr(X, "__len__") or getattr(X, "shape", None) == ():
+        raise ValueError(f"a table has rows and columns, but X is {X!r}: give a frame, a matrix or a dict of columns")
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 

@@ -7,7 +7,7 @@ so neither the order of rows, nor the boundaries of parts, nor the number of thr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -43,6 +43,8 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The exact numbers equal to these doubles or integers."""
         values = np.asarray(values)
         if values.dtype.kind in "iu":
+            if values.size and _is_digit(values):
+                return cls.carried(values.astype(np.int64, copy=False)[..., None], _UNIT)
             return cls.carried(np.stack([values & _MASK, values >> _BITS], axis=-1).astype(np.int64), _UNIT)
         fraction, exponent = np.frexp(values)
         integer = np.ldexp(fraction, 53).astype(np.int64)
@@ -63,6 +65,8 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def carried(cls, limbs: np.ndarray, low: int) -> Self:
         """The canonical form of limbs of any size below 2^62."""
+        if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # a short way for counts: nothing to carry
+            return cls(limbs, low)
         wide = np.empty((*limbs.shape[:-1], limbs.shape[-1] + 2), np.int64)
         carry = np.zeros(limbs.shape[:-1], np.int64)
         for k in range(limbs.shape[-1]):
@@ -137,9 +141,22 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def take(self, index: np.ndarray, axis: int = 0) -> Self:
         """The numbers at these places along an axis; −1 gives zero."""
-        taken = np.moveaxis(np.take(self.limbs, np.maximum(index, 0), axis), axis, 0).copy()
-        taken[np.asarray(index) < 0] = 0
+        index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)
+        taken = np.zeros((len(index), *limbs.shape[1:]), limbs.dtype)
+        taken[index >= 0] = limbs[index[index >= 0]]
         return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
+
+
+def times_limbs(statistic: Any, limbs: int) -> Any:
+    """The same statistic as if every weight had been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
+    if isinstance(statistic, ExactSum):
+        return ExactSum(statistic.limbs, statistic.low + limbs) if statistic.limbs.any() else statistic
+    if isinstance(statistic, tuple):
+        return tuple(times_limbs(part, limbs) for part in statistic)
+    if isinstance(statistic, msgspec.Struct):
+        fields = statistic.__struct_fields__
+        return msgspec.structs.replace(statistic, **{name: times_limbs(getattr(statistic, name), limbs) for name in fields})
+    return statistic
 
 
 def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:
@@ -272,6 +289,10 @@ def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:
     size = numerator.bit_length() - denominator.bit_length() + exponent
     shift = size - size % 2
     return float(np.ldexp(np.sqrt(_quotient(numerator, denominator, exponent - shift)), shift // 2))
+
+
+def _is_digit(values: np.ndarray) -> bool:
+    return bool(values.min() >= -(1 << (_BITS - 1)) and values.max() < 1 << (_BITS - 1))
 
 
 def _aligned(left: ExactSum, right: ExactSum) -> tuple[np.ndarray, np.ndarray, int]:

@@ -68,7 +68,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "missing"
         if self.levels:
             return str(self.levels[int(value)])
-        if self.unit:
+        if self.unit and np.isfinite(value):
             return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{self.unit}]")))
         return f"{value:.6g}"
 
@@ -385,32 +385,42 @@ def _common_dtype(left: str, right: str) -> str:
     return np.result_type(np.dtype(left), np.dtype(right)).str
 
 
-_SHOWN_LEVELS = 60  # characters
+_WIDTH = 80  # characters of a line
+_SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # characters of a name at most, of levels at least
 
 
 def _schema_table(schema: Schema) -> str:
-    rows = [("column", "kind", "levels"), *((c.name, c.kind.value, _levels_in_words(c)) for c in schema.columns)]
-    rows += [(name, "left out", "only identifies rows") for name in schema.left_out]
+    named = {name: _shortened(name) for name in (*schema.inputs, *schema.names, schema.target.name)}
+    room = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
+    rows = [("column", "kind", "levels")]
+    rows += [(named[c.name], c.kind.value, _levels_in_words(c, room)) for c in schema.columns]
+    rows += [(named[name], "left out", "only identifies rows") for name in schema.left_out]
     if schema.target.name:
         classes = schema.target.classes
-        rows.append((schema.target.name, "target", "a number" if classes is None else _listed(classes)))
+        rows.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
     width = [max(len(row[i]) for row in rows) for i in range(2)]
     lines = [f"{name:<{width[0]}}  {kind:<{width[1]}}  {levels}".rstrip() for name, kind, levels in rows]
     return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
 
 
-def _levels_in_words(column: Column) -> str:
+def _shortened(name: str) -> str:
+    return name if len(name) <= _SHOWN_NAME else f"{name[: _SHOWN_NAME - 1]}…"
+
+
+def _levels_in_words(column: Column, room: int) -> str:
     if column.kind is Kind.TEXT:
         return f"{len(column.levels)} words" if column.levels else "words"
     if column.kind is Kind.NUMERIC:
         return f"date ({column.unit})" if column.unit else ""
-    return _listed(column.levels, " < " if column.kind is Kind.ORDINAL else ", ")
+    return _listed(column.levels, room, " < " if column.kind is Kind.ORDINAL else ", ")
 
 
-def _listed(levels: Sequence[Any], separator: str = ", ") -> str:
+def _listed(levels: Sequence[Any], room: int, separator: str = ", ") -> str:
+    """The levels, or as many of them as there is room for and the number of all."""
     names = [str(level) for level in levels]
     shown = separator.join(names)
-    if len(shown) <= _SHOWN_LEVELS:
+    if len(shown) <= room:
         return shown
-    kept = next(k for k in range(len(names), -1, -1) if len(separator.join(names[:k])) <= _SHOWN_LEVELS - 16)
-    return separator.join([*names[:kept], f"… ({len(names)} levels)"])
+    rest = f"… ({len(names):,} levels)"
+    kept = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= room or k == 0)
+    return separator.join([*names[:kept], rest])

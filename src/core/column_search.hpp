@@ -146,7 +146,8 @@ template <Measure M> class ColumnSearch {
   Split search_levels(const Node& node, int32_t column, Desk<M>& desk) {
     const ColumnView& view = columns_[size_t(column)];
     if constexpr (requires { desk.measure.is_centred(); }) center_on_known(node, view, desk);
-    desk.counter.count(ground_.entries(node, size_t(column)), view.levels, target_, desk.measure, desk.levels);
+    if (is_tallied(node, column)) desk.counter.read(node.tallies[size_t(column)], target_.classes, desk.levels);
+    else desk.counter.count(ground_.tags(node), ground_.slots(size_t(column)), view.levels, target_, desk.measure, desk.levels);
     Split best;
     best.known = uint32_t(node.end - node.begin);
     Levels& levels = desk.levels;
@@ -176,6 +177,9 @@ template <Measure M> class ColumnSearch {
     return best;
   }
 
+  static bool is_tallied(const Node& node, int32_t column) {
+    return !node.tallies.empty() && !node.tallies[size_t(column)].empty();
+  }
   void center_on_known(const Node& node, const ColumnView& view, Desk<M>& desk) const {
     std::vector<uint32_t> known;
     for (const uint32_t row : ground_.tags(node))

@@ -1,10 +1,13 @@
 // Fixed-width items (integers, fixed-width strings) to codes in order of first appearance.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
+
+#include "workers.hpp"
 
 namespace baytree {
 
@@ -18,14 +21,10 @@ class ItemTable {
   ItemTable(const unsigned char* items, std::size_t item_size) : items_(items), size_(item_size), slots_(64, -1) {}
 
   std::int32_t code_of(std::size_t row) {
-    if (!first_.empty() && equal(row, static_cast<std::size_t>(first_[last_]))) return static_cast<std::int32_t>(last_);
     const unsigned char* item = items_ + row * size_;
     for (std::size_t slot = hash(item) & mask();; slot = (slot + 1) & mask()) {
       if (slots_[slot] < 0) return insert(row, slot);
-      if (equal(row, static_cast<std::size_t>(first_[static_cast<std::size_t>(slots_[slot])]))) {
-        last_ = static_cast<std::size_t>(slots_[slot]);
-        return slots_[slot];
-      }
+      if (equal(row, static_cast<std::size_t>(first_[static_cast<std::size_t>(slots_[slot])]))) return slots_[slot];
     }
   }
 
@@ -66,8 +65,7 @@ class ItemTable {
   }
 
   std::int32_t insert(std::size_t row, std::size_t slot) {
-    last_ = first_.size();
-    slots_[slot] = static_cast<std::int32_t>(last_);
+    slots_[slot] = static_cast<std::int32_t>(first_.size());
     first_.push_back(static_cast<std::int64_t>(row));
     const auto code = slots_[slot];
     if (2 * first_.size() > slots_.size()) grow();
@@ -87,16 +85,48 @@ class ItemTable {
   std::size_t size_;
   std::vector<std::int32_t> slots_;
   std::vector<std::int64_t> first_;
-  std::size_t last_ = 0;
 };
 
-inline Factorised factorise(const unsigned char* items, std::size_t n_items, std::size_t item_size) {
-  ItemTable table(items, item_size);
-  Factorised result;
-  result.code.reserve(n_items);
-  for (std::size_t row = 0; row < n_items; ++row) result.code.push_back(table.code_of(row));
-  result.first = table.take_first();
-  return result;
-}
+// Parts of the rows are coded apart; then the distinct items of all parts, in the order of the parts, get their codes.
+class ItemCoder {
+ public:
+  ItemCoder(const unsigned char* items, std::size_t n_items, std::size_t item_size, Workers& workers)
+      : items_(items), n_items_(n_items), size_(item_size), workers_(workers) {}
+
+  Factorised operator()() {
+    Factorised result;
+    result.code.resize(n_items_);
+    std::vector<std::vector<std::int64_t>> first((n_items_ + part - 1) / part);
+    workers_.run(first.size(), [&](std::size_t p, int) { first[p] = code_part(p, result.code); });
+    if (first.size() == 1) {
+      result.first = std::move(first[0]);
+      return result;
+    }
+    ItemTable whole(items_, size_);
+    std::vector<std::vector<std::int32_t>> joint(first.size());
+    for (std::size_t p = 0; p < first.size(); ++p)
+      for (const std::int64_t row : first[p]) joint[p].push_back(whole.code_of(static_cast<std::size_t>(row)));
+    workers_.run(first.size(), [&](std::size_t p, int) {
+      for (std::size_t row = p * part; row < end(p); ++row) result.code[row] = joint[p][static_cast<std::size_t>(result.code[row])];
+    });
+    result.first = whole.take_first();
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t part = 1 << 17;
+
+  std::size_t end(std::size_t p) const { return std::min(n_items_, (p + 1) * part); }
+
+  std::vector<std::int64_t> code_part(std::size_t p, std::vector<std::int32_t>& code) const {
+    ItemTable own(items_, size_);
+    for (std::size_t row = p * part; row < end(p); ++row) code[row] = own.code_of(row);
+    return own.take_first();
+  }
+
+  const unsigned char* items_;
+  std::size_t n_items_, size_;
+  Workers& workers_;
+};
 
 }  // namespace baytree

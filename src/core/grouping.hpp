@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "measures.hpp"
 #include "search.hpp"
+#include "slots.hpp"
 
 namespace baytree {
 
@@ -24,48 +26,68 @@ struct Levels {
   std::span<const double> operator[](size_t i) const { return {statistic.data() + i * width, width}; }
 };
 
+// How many rows of each slot and class there are: [n_levels + 1, n_classes].
+using Tally = std::vector<uint32_t>;
+
+// Rows that count 1 each: two tables in turn, so that a row need not wait for the one before it.
+inline Tally tally_of(std::span<const uint32_t> tags, const Slots& slots, int32_t n_levels, const Target& target) {
+  const size_t classes = target.classes, cells = (size_t(n_levels) + 1) * classes;
+  Tally counts(2 * cells, 0);
+  uint32_t *even = counts.data(), *odd = even + cells;
+  slots.with([&](const auto* slot) {
+    const auto cell = [&](uint32_t tag) { return size_t(slot[target.row(tag)]) * classes + target.class_of(tag); };
+    size_t i = 0;
+    for (; i + 1 < tags.size(); i += 2) ++even[cell(tags[i])], ++odd[cell(tags[i + 1])];
+    if (i < tags.size()) ++even[cell(tags[i])];
+  });
+  for (size_t i = 0; i < cells; ++i) even[i] += odd[i];
+  counts.resize(cells);
+  return counts;
+}
+
 // Counts the levels of the rows. Few rows of many levels are sorted by level, so the cost follows the rows.
 template <Measure M> class LevelCounter {
  public:
-  // rows: (code, tag) of each row, in any order.
-  void count(std::span<const Entry> rows, int32_t n_levels, const Target& target, const M& measure, Levels& levels) {
+  // Of the rows with these tags.
+  void count(std::span<const uint32_t> tags, const Slots& slots, int32_t n_levels, const Target& target, const M& measure,
+             Levels& levels) {
     levels.width = measure.width(), levels.code.clear(), levels.statistic.clear();
-    if (rows.size() * 4 < size_t(n_levels)) by_sorting(rows, measure, levels);
-    else if (measure.is_plain_count()) by_counting(rows, size_t(n_levels) + 1, target, levels);
-    else by_table(rows, size_t(n_levels) + 1, measure, levels);
+    slots.with([&](const auto* slot) {
+      const auto slot_of = [&](uint32_t tag) { return size_t(slot[target.row(tag)]); };
+      if (tags.size() * 4 < size_t(n_levels)) by_sorting(tags, slot_of, measure, levels);
+      else if (measure.is_plain_count()) read(tally_of(tags, slots, n_levels, target), target.classes, levels);
+      else by_table(tags, slot_of, size_t(n_levels) + 1, measure, levels);
+    });
   }
-
- private:
-  static size_t slot(Entry e) { return size_t(rank_of(e) + 1); }  // the rows without a value come first
-
-  void by_table(std::span<const Entry> rows, size_t slots, const M& measure, Levels& levels) {
-    const size_t width = levels.width;
-    table_.assign(slots * width, 0.0);
-    seen_.assign(slots, 0);
-    for (const Entry e : rows) measure.add(table_.data() + slot(e) * width, tag_of(e)), seen_[slot(e)] = 1;
-    for (size_t i = 0; i < slots; ++i)
-      if (seen_[i]) append(int32_t(i) - 1, {table_.data() + i * width, width}, levels);
-  }
-  // Rows that count 1 each: whole numbers, and two tables in turn, so that a row need not wait for the one before it.
-  void by_counting(std::span<const Entry> rows, size_t slots, const Target& target, Levels& levels) {
-    const size_t classes = target.classes, cells = slots * classes;
-    counts_.assign(2 * cells, 0);
-    uint32_t *even = counts_.data(), *odd = even + cells;
-    const auto cell = [&](Entry e) { return slot(e) * classes + target.class_of(tag_of(e)); };
-    size_t i = 0;
-    for (; i + 1 < rows.size(); i += 2) ++even[cell(rows[i])], ++odd[cell(rows[i + 1])];
-    if (i < rows.size()) ++even[cell(rows[i])];
+  // Levels that are already counted.
+  static void read(const Tally& counts, size_t classes, Levels& levels) {
+    levels.width = classes + 1, levels.code.clear(), levels.statistic.clear();
     std::vector<double> statistic(classes + 1);
-    for (size_t at = 0; at < slots; ++at) {
+    for (size_t at = 0; at * classes < counts.size(); ++at) {
       double size = 0;
-      for (size_t k = 0; k < classes; ++k) size += statistic[k] = double(even[at * classes + k]) + double(odd[at * classes + k]);
+      for (size_t k = 0; k < classes; ++k) size += statistic[k] = double(counts[at * classes + k]);
       statistic[classes] = size;
       if (size > 0) append(int32_t(at) - 1, statistic, levels);
     }
   }
-  void by_sorting(std::span<const Entry> rows, const M& measure, Levels& levels) {
+
+ private:
+  template <std::invocable<uint32_t> SlotOf>
+  void by_table(std::span<const uint32_t> tags, const SlotOf& slot_of, size_t slots, const M& measure, Levels& levels) {
+    const size_t width = levels.width;
+    table_.assign(slots * width, 0.0);
+    seen_.assign(slots, 0);
+    for (const uint32_t tag : tags) {
+      const size_t slot = slot_of(tag);
+      measure.add(table_.data() + slot * width, tag), seen_[slot] = 1;
+    }
+    for (size_t i = 0; i < slots; ++i)
+      if (seen_[i]) append(int32_t(i) - 1, {table_.data() + i * width, width}, levels);
+  }
+  template <std::invocable<uint32_t> SlotOf>
+  void by_sorting(std::span<const uint32_t> tags, const SlotOf& slot_of, const M& measure, Levels& levels) {
     order_.clear();
-    for (const Entry e : rows) order_.push_back(entry(rank_of(e) + 1, tag_of(e)));
+    for (const uint32_t tag : tags) order_.push_back(entry(uint32_t(slot_of(tag)), tag));
     std::ranges::sort(order_);
     std::vector<double> statistic(levels.width);
     for (size_t i = 0; i < order_.size();) {
@@ -80,7 +102,6 @@ template <Measure M> class LevelCounter {
     levels.statistic.insert(levels.statistic.end(), statistic.begin(), statistic.end());
   }
   std::vector<double> table_;
-  std::vector<uint32_t> counts_;
   std::vector<uint8_t> seen_;
   std::vector<uint64_t> order_;
 };

@@ -34,6 +34,7 @@ template <Measure M> class Grower {
     meter_.measure(nodes[0], desks_[0]);
     std::vector<size_t> large, small;
     if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
+    if (!large.empty()) tally_root(nodes[0]);
     while (!large.empty()) large = grow_level(nodes, large, small);
     grow_subtrees(nodes, small);
     return nodes;
@@ -82,7 +83,54 @@ template <Measure M> class Grower {
         if (!nodes[child].is_final) (nodes[child].end - nodes[child].begin >= kLarge ? next : small).push_back(child);
       }
     }
+    tally_children(nodes, large);
     return next;
+  }
+
+  // ---- levels of large nodes ----
+
+  bool is_tallied(size_t column) const {
+    return columns_[column].is_nominal() && desks_[0].measure.is_plain_count() &&
+           (size_t(columns_[column].levels) + 1) * target_.classes <= kLarge;
+  }
+  Tally tally_of(const Node& node, size_t column) const {
+    return baytree::tally_of(ground_.tags(node), ground_.slots(column), columns_[column].levels, target_);
+  }
+
+  void tally_root(Node& root) {
+    root.tallies.resize(columns_.size());
+    workers_.run(columns_.size(), [&](size_t j, int) {
+      if (is_tallied(j)) root.tallies[j] = tally_of(root, j);
+    });
+  }
+
+  // Of siblings all but the largest one are counted: the rest of the parent's rows are its own.
+  void tally_children(std::vector<Node>& nodes, const std::vector<size_t>& parents) {
+    const size_t width = columns_.size();
+    for (const size_t parent : parents)
+      for (int b = 0; b < nodes[parent].branches; ++b) nodes[size_t(nodes[parent].first + b)].tallies.resize(width);
+    workers_.run(parents.size() * width, [&](size_t task, int) {
+      const Node& parent = nodes[parents[task / width]];
+      if (parent.is_leaf() || !is_tallied(task % width)) return;
+      tally_family(parent, {&nodes[size_t(parent.first)], size_t(parent.branches)}, task % width);
+    });
+    for (const size_t parent : parents) nodes[parent].tallies.clear();
+  }
+  static size_t rows(const Node& node) { return node.end - node.begin; }
+  static bool is_open(const Node& node) { return !node.is_final && rows(node) >= kLarge; }
+
+  void tally_family(const Node& parent, std::span<Node> children, size_t column) const {
+    Node& largest = *std::ranges::max_element(children, {}, rows);
+    if (!is_open(largest) || children.back().end != parent.end) return;  // some rows may have come to rest at the parent
+    Tally rest = parent.tallies[column];
+    if (rest.empty()) return;
+    for (Node& child : children) {
+      if (&child == &largest) continue;
+      Tally own = tally_of(child, column);
+      for (size_t i = 0; i < rest.size(); ++i) rest[i] -= own[i];
+      if (is_open(child)) child.tallies[column] = std::move(own);
+    }
+    largest.tallies[column] = std::move(rest);
   }
 
   // ---- small nodes: one thread per subtree ----
@@ -186,6 +234,7 @@ template <Measure M> class Grower {
     const size_t branches = node.split.has_own_branch ? 3 : 2;
     std::vector<Node> children(branches);
     ground_.divide_rows(node, children, desk.aside);
+    meter_.count_children(node, children);
     for (Node& child : children) {
       child.depth = node.depth + 1, child.most_improved = node.most_improved;
       meter_.measure(child, desk);

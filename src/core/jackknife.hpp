@@ -1,6 +1,9 @@
-// Leave-one-out scores of normal columns: what each class says of a value once the value itself is taken away.
+// Leave-one-out scores of normal columns, row by row.
 #pragma once
+#include <limits>
+
 #include "amounts.hpp"
+#include "left_out.hpp"
 
 namespace baytree {
 
@@ -11,85 +14,88 @@ struct ClassMoments {
   std::size_t n_classes;
 };
 
-enum class NormalRule { plain, mode, predictive, raised };
-
-struct NormalSetting {
-  NormalRule rule;
-  double alpha;  // pseudo-observations of the prior
-  double floor;  // of the variance (plain), or what is added to it (raised)
-};
-
 class LeftOutNormals {
  public:
   LeftOutNormals(const ClassMoments& moments, const NormalSetting& setting, std::size_t n_columns)
-      : moments_(moments), setting_(setting), n_columns_(n_columns), whole_(n_columns), step_(moments.weight.size()), less_(moments.weight.size()) {
-    for (std::size_t j = 0; j < n_columns; ++j)
-      for (std::size_t c = 0; c < moments.n_classes; ++c) {
-        const double n = moments.weight[c * n_columns + j];
-        whole_[j] += n;
-        step_[c * n_columns + j] = log_rising((setting.alpha + n) / 2, 0.5);
-        less_[c * n_columns + j] = log_rising((setting.alpha + std::max(n - 1, 0.0)) / 2, 0.5);
-      }
-  }
-
-  // Adds the scores of one value, up to a number that all classes share.
-  void add(double value, std::size_t j, std::size_t label, double weight, double* scores) const {
-    const double x = (value - moments_.centre[j]) / moments_.unit[j], n = whole_[j] - weight;
-    if (!(n > 0)) return;
-    const double centre = -weight * x / n, variance = (whole_[j] - weight * x * x * whole_[j] / n) / n;
-    if (!(variance > 1e-14)) return add_unknown(scores);  // nearly all of the spread was this row's: to be derived anew
-    for (std::size_t c = 0; c < moments_.n_classes; ++c) {
-      const std::size_t cell = c * n_columns_ + j;
-      double count = moments_.weight[cell], mean = moments_.mean[cell], squares = moments_.squares[cell], step = step_[cell];
-      if (c == label) {
-        const double rest = count - weight, gap = x - mean;
-        squares = rest > 0 ? std::max(squares - weight * gap * gap * count / rest, 0.0) : 0;
-        mean = rest > 0 ? mean - weight * gap / rest : 0;
-        count = std::max(rest, 0.0);
-        step = weight == 1 ? less_[cell] : log_rising((setting_.alpha + count) / 2, 0.5);
-      }
-      const double unit = std::sqrt(variance);
-      scores[c] += log_density_at((x - centre) / unit, count, (mean - centre) / unit, count > 0 ? squares / count / variance : 0, step);
+      : setting_(setting), n_columns_(n_columns), n_classes_(moments.n_classes), n_groups_((n_columns + lanes - 1) / lanes),
+        columns_(3 * n_groups_), moments_(6 * n_groups_ * n_classes_) {
+    for (std::size_t j = 0; j < n_columns; ++j) {
+      at(columns_, 0, j) = 0;
+      at(columns_, 1, j) = moments.centre[j];
+      at(columns_, 2, j) = 1 / moments.unit[j];
+      for (std::size_t c = 0; c < n_classes_; ++c) keep(moments, j, c);
     }
   }
+
+  // Adds the scores of one row, up to a number that all classes share; NaN where they must be derived anew.
+  class Reader {
+   public:
+    explicit Reader(const LeftOutNormals& normals)
+        : normals_(normals), value_(normals.n_groups_), row_(3 * normals.n_groups_), known_(normals.n_groups_), rest_(5 * normals.n_groups_) {}
+
+    void add(const double* row, std::ptrdiff_t step, std::size_t label, double weight, double* scores) {
+      const std::size_t n_groups = normals_.n_groups_;
+      for (Lanes& group : value_) group = Lanes{} + std::numeric_limits<double>::quiet_NaN();
+      for (std::size_t j = 0; j < normals_.n_columns_; ++j) value_[j / lanes][j % lanes] = row[static_cast<std::ptrdiff_t>(j) * step];
+      const RowLanes here{row_.data(), row_.data() + n_groups, row_.data() + 2 * n_groups, known_.data()};
+      const bool is_safe = loops_.prepare(value_.data(), n_groups, normals_.columns(), weight, here);
+      for (std::size_t c = 0; c < normals_.n_classes_; ++c)
+        scores[c] += !is_safe   ? std::numeric_limits<double>::quiet_NaN()
+                     : c == label ? own_score(here, c, weight)
+                                  : loops_.score(here, n_groups, normals_.of_class(c), normals_.setting_);
+    }
+
+   private:
+    double own_score(const RowLanes& here, std::size_t c, double weight) {
+      const std::size_t n_groups = normals_.n_groups_;
+      const auto field = [&](std::size_t k) { return rest_.data() + k * n_groups; };
+      loops_.take_away(here, n_groups, normals_.of_class(c), weight, normals_.setting_.alpha, {field(0), field(1), field(2), field(3)});
+      const MomentLanes rest{field(0), field(1), field(2), field(3), weight == 1 ? normals_.steps_without_one(c) : field(4)};
+      if (weight != 1 && normals_.setting_.rule == NormalRule::predictive)
+        for (std::size_t j = 0; j < normals_.n_columns_; ++j) field(4)[j / lanes][j % lanes] = normals_.step(field(0)[j / lanes][j % lanes]);
+      return loops_.score(here, n_groups, rest, normals_.setting_);
+    }
+
+    const LeftOutNormals& normals_;
+    const LeftOutLoops& loops_ = left_out_loops();
+    std::vector<Lanes> value_, row_;
+    std::vector<LaneBits> known_;
+    std::vector<Lanes> rest_;
+  };
 
  private:
-  double log_density_at(double x, double n, double distance, double spread, double step) const {
-    const double alpha = setting_.alpha, kappa = alpha + n;
-    if (setting_.rule == NormalRule::plain || setting_.rule == NormalRule::raised) {
-      const double variance = n <= 0                                    ? 1.0
-                              : setting_.rule == NormalRule::plain ? std::max(spread, setting_.floor)
-                                                                   : spread + std::max(setting_.floor, 1e-300);
-      const double z = x - (n > 0 ? distance : 0);
-      return -0.5 * (std::log(variance) + z * z / variance);
-    }
-    const double mean = n * distance / kappa, a = kappa / 2;
-    const double b = alpha / 2 + n * spread / 2 + alpha * n * distance * distance / (2 * kappa), z = x - mean;
-    if (setting_.rule == NormalRule::mode) {
-      const double variance = b / (a + 1.5);
-      return -0.5 * (std::log(variance) + z * z / variance);
-    }
-    const double variance = b / a * (1 + 1 / kappa);
-    return step - 0.5 * std::log(kappa * variance) - 0.5 * (kappa + 1) * std::log1p(z * z / variance / kappa);
+  double& at(std::vector<Lanes>& table, std::size_t field, std::size_t j) {
+    return table[field * n_groups_ + j / lanes][j % lanes];
   }
 
-  void add_unknown(double* scores) const {
-    for (std::size_t c = 0; c < moments_.n_classes; ++c) scores[c] = std::numeric_limits<double>::quiet_NaN();
+  void keep(const ClassMoments& moments, std::size_t j, std::size_t c) {
+    const double n = moments.weight[c * n_columns_ + j];
+    const double fields[] = {n, moments.mean[c * n_columns_ + j], n > 0 ? moments.squares[c * n_columns_ + j] / n : 0.0,
+                             1 / (setting_.alpha + n), step(n), step(std::max(n - 1, 0.0))};
+    for (std::size_t k = 0; k < 6; ++k) at(moments_, 6 * c + k, j) = fields[k];
+    at(columns_, 0, j) += n;
   }
 
-  ClassMoments moments_;
+  double step(double n) const { return log_rising((setting_.alpha + n) / 2, 0.5); }
+
+  ColumnLanes columns() const { return {columns_.data(), columns_.data() + n_groups_, columns_.data() + 2 * n_groups_}; }
+
+  const Lanes* field(std::size_t c, std::size_t k) const { return moments_.data() + (6 * c + k) * n_groups_; }
+  MomentLanes of_class(std::size_t c) const { return {field(c, 0), field(c, 1), field(c, 2), field(c, 3), field(c, 4)}; }
+  const Lanes* steps_without_one(std::size_t c) const { return field(c, 5); }
+
   NormalSetting setting_;
-  std::size_t n_columns_;
-  std::vector<double> whole_, step_, less_;
+  std::size_t n_columns_, n_classes_, n_groups_;
+  std::vector<Lanes> columns_;  // [3, n_groups]: weight, centre and inverse unit
+  std::vector<Lanes> moments_;  // [n_classes, 6, n_groups]: weight, mean, variance, 1/κ, step, step without a row of weight 1
 };
 
 inline void add_left_out_normals(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight,
                                  const LeftOutNormals& normals, std::size_t n_classes, std::span<double> scores) {
+  LeftOutNormals::Reader reader(normals);
   for (std::size_t i = 0; i < matrix.n_rows; ++i)
-    for (std::size_t j = 0; j < matrix.n_columns; ++j) {
-      const double x = matrix.data[static_cast<std::ptrdiff_t>(i) * matrix.row_step + static_cast<std::ptrdiff_t>(j) * matrix.column_step];
-      if (x == x) normals.add(x, j, static_cast<std::size_t>(label[i]), weight.empty() ? 1.0 : weight[i], scores.data() + i * n_classes);
-    }
+    reader.add(matrix.data + static_cast<std::ptrdiff_t>(i) * matrix.row_step, matrix.column_step, static_cast<std::size_t>(label[i]),
+               weight.empty() ? 1.0 : weight[i], scores.data() + i * n_classes);
 }
 
 }  // namespace baytree

@@ -25,9 +25,16 @@ inline double log_distance(double x, double mean, double scale) {
   return std::log(std::fabs(x / 2 - mean / 2)) + std::log(2.0) - std::log(scale);  // the difference itself may overflow
 }
 
+// (x - mean) / scale; as in the lanes, where they can.
+inline double standardised(double x, double mean, double scale) {
+  const double gap = x - mean;
+  if (std::isinf(gap)) return (x / 2 - mean / 2) / (scale / 2);
+  return scale < 0x1p-1000 ? gap / scale : gap * (1 / scale);
+}
+
 // The log-density of one value, whatever its size.
 inline double log_density(double x, double mean, double scale, double degrees, double constant) {
-  const double z = (x - mean) * (1 / scale);
+  const double z = standardised(x, mean, scale);
   if (std::fabs(z) <= far_away)
     return std::isinf(degrees) ? constant - 0.5 * z * z : constant + -0.5 * (degrees + 1) * std::log1p(z / degrees * z);
   const double distance = log_distance(x, mean, scale);

@@ -29,16 +29,24 @@ template <Measure M> class NodeMeasure {
                     node.impurity <= settings_.min_impurity || (settings_.is_cart && node.risk <= settings_.min_risk);
   }
 
+  // Whole numbers only, and only where every row went on: what the others leave of the parent's is the largest child's.
+  void count_children(const Node& parent, std::span<Node> children) const {
+    if (!target_.classes || target_.weight || children.back().end != parent.end) return;
+    Node& largest = *std::ranges::max_element(children, {}, [](const Node& child) { return child.end - child.begin; });
+    std::vector<double> rest = parent.counts;
+    for (Node& child : children) {
+      if (&child == &largest) continue;
+      child.counts = counts_of(ground_.tags(child));
+      for (size_t k = 0; k < rest.size(); ++k) rest[k] -= child.counts[k];
+    }
+    largest.counts = std::move(rest);
+  }
+
  private:
   void measure_classes(Node& node, std::span<const uint32_t> own, Desk<M>& desk) {
     const size_t classes = target_.classes;
-    node.counts.assign(classes, 0.0);
     node.total.assign(desk.measure.width(), 0.0);
-    if (!target_.weight) {
-      count_classes(own, node.counts);
-    } else {
-      for (const uint32_t tag : own) node.counts[target_.class_of(tag)] += target_.weight_of(target_.row(tag));
-    }
+    if (node.counts.empty()) node.counts = counts_of(own);
     for (size_t k = 0; k < classes; ++k) node.weight += node.counts[k];
     sum_classes(node, own, desk);
     if constexpr (requires { desk.measure.impurity(node.total); })
@@ -46,6 +54,13 @@ template <Measure M> class NodeMeasure {
     decide(node);
   }
 
+  std::vector<double> counts_of(std::span<const uint32_t> own) const {
+    std::vector<double> counts(target_.classes, 0.0);
+    if (!target_.weight) count_classes(own, counts);
+    else
+      for (const uint32_t tag : own) counts[target_.class_of(tag)] += target_.weight_of(target_.row(tag));
+    return counts;
+  }
   // Four tables in turn: rows of one class after the other would each wait for the sum before.
   void count_classes(std::span<const uint32_t> own, std::vector<double>& counts) const {
     const size_t classes = target_.classes;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -68,8 +68,8 @@ bool scan(std::span<const Entry> known, M& measure, std::span<const double> tota
 }
 
 // The same for two classes that are only counted, under gini. With c of C in class 1 among the first l of n rows, the
-// gain is 2 d^2 / (n l r), d = c n - l C, r = n - l. A first pass bounds each block of cuts in plain doubles;
-// only blocks that can hold the best are then judged cut by cut, in whole numbers.
+// gain is 2 d^2 / (n l r), d = c n - l C, r = n - l. A first pass bounds each block of cuts by its farthest d;
+// only blocks that can hold the best are then judged cut by cut.
 class TwoClassScan {
  public:
   struct Block {
@@ -129,49 +129,61 @@ class TwoClassScan {
   }
   double bar(const Split& best) const { return (best.score.value - slack_) * double(n_) / 2; }
 
-  // The largest d^2 / (l r) of each block, whether a cut is allowed there or not.
-  void bound(size_t end, uint64_t first, uint64_t first_one) const {
-    const double n = double(n_), all = double(of_one_);
-    uint64_t before = first_one;
-    std::array<int32_t, kBlock> ones;
-    blocks_.clear();
-    for (size_t begin = 0; begin < end; begin += kBlock) {
-      const size_t count = std::min(kBlock, end - begin);
-      int32_t running = 0;
-      for (size_t i = 0; i < count; ++i) ones[i] = running += int32_t(known_[begin + i] & 1);
-      const double rows = double(first + begin), base = double(before);
-      const double top =
-          count == kBlock ? top_of_block(ones, rows, base, n, all) : top_of({ones.data(), count}, rows, base, n, all);
-      blocks_.push_back({top, before});
-      before += uint64_t(running);
+  // What some rows do to d, by their classes: where it ends, and how far it strays on the way.
+  struct Walk {
+    int64_t end, high, low, ones;
+    Walk then(const Walk& next) const {
+      return {end + next.end, std::max(high, end + next.high), std::min(low, end + next.low), ones + next.ones};
     }
+  };
+  Walk step(uint64_t bit) const {
+    const int64_t d = (bit ? int64_t(n_) : 0) - int64_t(of_one_);
+    return {d, d, d, int64_t(bit)};
+  }
+  // Of eight rows, the class of the first in the highest bit.
+  std::array<Walk, 256> walks() const {
+    std::array<Walk, 256> walk;
+    for (size_t bits = 0; bits < 256; ++bits) {
+      walk[bits] = step(bits >> 7);
+      for (int at = 6; at >= 0; --at) walk[bits] = walk[bits].then(step(bits >> at & 1));
+    }
+    return walk;
+  }
+  size_t eight(size_t at) const {
+    size_t bits = 0;
+    for (size_t i = 0; i < 8; ++i) bits = bits << 1 | (known_[at + i] & 1);
+    return bits;
   }
 
-  static double worth(double l, double ones, double n, double all) {
-    const double d = ones * n - l * all;
-    return d * d / (l * (n - l));
-  }
-  static double top_of(std::span<const int32_t> ones, double rows, double base, double n, double all) {
-    double top = 0;
-    for (size_t i = 0; i < ones.size(); ++i) top = std::max(top, worth(rows + double(i + 1), base + double(ones[i]), n, all));
-    return top;
-  }
-  // The same over a whole block and in separate lanes, so that the compiler can use vector registers.
-  static double top_of_block(const std::array<int32_t, kBlock>& ones, double rows, double base, double n, double all) {
-    std::array<double, kBlock> each;
-    for (size_t i = 0; i < kBlock; ++i) each[i] = worth(rows + double(int32_t(i) + 1), base + double(ones[i]), n, all);
-    std::array<double, 4> top{0, 0, 0, 0};
-    for (size_t i = 0; i < kBlock; i += 4)
-      for (size_t lane = 0; lane < 4; ++lane) top[lane] = top[lane] > each[i + lane] ? top[lane] : each[i + lane];
-    return std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+  // No cut of a block is worth more than its largest d^2 over its smallest l r, which is at one of its ends.
+  void bound(size_t end, uint64_t first, uint64_t first_one) const {
+    const auto walk = walks();
+    const auto n = int64_t(n_), all = int64_t(of_one_);
+    auto one = int64_t(first_one);
+    blocks_.clear();
+    for (size_t begin = 0; begin < end; begin += kBlock) {
+      const size_t stop = std::min(begin + kBlock, end);
+      const auto l = int64_t(first + begin), last = int64_t(first + stop), start = one * n - l * all;
+      Walk whole{start, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), 0};
+      size_t at = begin;
+      for (; at + 8 <= stop; at += 8) whole = whole.then(walk[eight(at)]);
+      for (; at < stop; ++at) whole = whole.then(step(known_[at] & 1));
+      const double farthest = double(std::max(whole.high, -whole.low));
+      blocks_.push_back({farthest * farthest / double(std::min((l + 1) * (n - l - 1), last * (n - last))), uint64_t(one)});
+      one += whole.ones;
+    }
   }
 
   bool judge_block(size_t block, size_t end, uint64_t first, Split& best) const {
     uint64_t one = blocks_[block].ones;
+    double least = bar(best);
     bool is_improved = false;
     for (size_t at = block * kBlock; at < std::min(end, (block + 1) * kBlock); ++at) {
       one += known_[at] & 1;
-      is_improved |= judge(at, first + at + 1, one, best);
+      const uint64_t l = first + at + 1;
+      const double d = double(int64_t(one * n_ - l * of_one_));
+      if (d * d < least * double(l) * double(n_ - l) || !judge(at, l, one, best)) continue;
+      is_improved = true, least = bar(best);
     }
     return is_improved;
   }

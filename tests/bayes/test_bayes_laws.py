@@ -145,6 +145,38 @@ def test_leaving_a_row_out_is_fitting_without_it(estimate):
         assert np.allclose(answer[row], fresh.predict_proba(columns.iloc[row : row + 1])[0], atol=1e-12)
 
 
+@pytest.mark.parametrize("estimate", ["mle", "map", "bayes"])
+@pytest.mark.parametrize("n_columns", [1, 8, 11])
+def test_leaving_a_weighted_row_out_is_fitting_without_it(estimate, n_columns):
+    X, y, weight = RNG.normal(size=(40, n_columns)), np.arange(40) % 3, RNG.choice([0.5, 1.0, 3.0], 40)
+    X[RNG.random(X.shape) < 0.1] = np.nan
+    model = bt.NaiveBayesClassifier(estimate=estimate)
+    answer = model.fit(X, y, sample_weight=weight).leave_one_out(X, y, sample_weight=weight)
+    for row in range(40):
+        rest = np.arange(40) != row
+        fresh = bt.NaiveBayesClassifier(estimate=estimate).fit(X[rest], y[rest], sample_weight=weight[rest])
+        assert np.allclose(answer[row], fresh.predict_proba(X[row : row + 1])[0], atol=1e-11)
+
+
+@pytest.mark.parametrize("weight", [2.0**-992, 1e-300, 5e-324, 1e307])
+@pytest.mark.parametrize("estimate", ["mle", "map", "bayes"])
+def test_weights_of_any_size_are_learnt_from(weight, estimate):
+    X, y = np.repeat([[0.0], [1.0], [5.0], [6.0]], 20, axis=0), np.repeat(["low", "low", "high", "high"], 20)
+    model = bt.NaiveBayesClassifier(estimate=estimate).fit(X, y, sample_weight=np.full(80, weight))
+    assert (model.predict(X) == y).all()
+    if weight == 2.0**-992:  # a whole number of limbs: only proportions count, so nothing has changed
+        assert np.array_equal(model.predict_proba(X), bt.NaiveBayesClassifier(estimate=estimate).fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1.0, 1e300, 1.7e306])
+@pytest.mark.parametrize("model", [bt.GaussianNB(), *(bt.NaiveBayesClassifier(estimate=e) for e in ("mle", "map", "bayes"))])
+def test_columns_at_both_ends_of_the_doubles_are_learnt_from(scale, model):
+    y = np.arange(200) % 2
+    X = ((np.where(y, 50.0, -50.0) + np.arange(200) % 31 - 15) * scale).reshape(-1, 1)
+    assert (model.fit(X, y).predict(X) == y).all()
+    assert (model.leave_one_out(X, y).argmax(axis=1) == y).all()
+
+
 def test_a_hundred_thousand_columns_do_not_underflow():
     X = RNG.normal(size=(8, 100_000)) + np.arange(8)[:, None] % 2
     answer = bt.GaussianNB().fit(X, np.arange(8) % 2).predict_proba(X)

@@ -135,3 +135,8 @@ def test_counts_beyond_every_machine_integer_do_not_wrap():
 def test_sums_side_by_side_keep_their_numbers():
     parts = [ExactSum.of(np.array([[1.5], [1e300]])), ExactSum.of(np.array([[-3.0], [5e-324]]))]
     assert joined(parts, 1) == ExactSum.of(np.array([[1.5, -3.0], [1e300, 5e-324]]))
+
+
+def test_where_nothing_was_seen_every_place_is_zero():
+    nothing = ExactSum.of(np.zeros((0, 2)))
+    assert nothing.take(np.array([-1, -1, -1])).rounded().tolist() == [[0.0, 0.0]] * 3

@@ -1,62 +1,182 @@
-"""On the folds of the reference programs: equal counts where the algorithm is the same, and no worse where it is not."""
+"""On the folds of the reference programs: the same algorithm is right equally often in every fold.
+
+`pytest tests/oracles/test_folds.py -m slow -k beside -s` prints our accuracies beside those of the programs.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 import reference
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 import baytree as bt
 from baytree.evaluate.folds import Fold
+from baytree.linear.logistic import Options, strongest, task_of
+from baytree.terminal import aligned
 
-TABLES = [name for name in reference.tables("folds") if name not in ("sms_spam",)]
+TABLES = reference.tables("folds")
 SMALL = {"tennis", "weather_numeric", "contact_lenses", "iris", "labor", "zoo", "kyphosis", "wine", "hepatitis", "crabs"}
-# Pairs of a reference program and our estimator that follow the same rules, and the tables where they part. On soybean ours
-# is right for 609 rows and rpart for 607; the cause is not known yet (rpart's two ways for rows without a surrogate?).
-SAME = {
-    "rpart_default": (lambda: bt.CARTClassifier(), {"soybean"}),
-    "lda": (lambda: bt.LinearDiscriminantAnalysis(), set()),
-    "qda": (lambda: bt.QuadraticDiscriminantAnalysis(), set()),
-    "c45r8": (lambda: bt.C45Classifier(), set()),
-    "j48": (lambda: bt.C45Classifier(conventions="j48"), set()),
+
+
+class OnePercent(ClassifierMixin, BaseEstimator):
+    """Logistic regression at a hundredth of the penalty at which the lasso keeps no column of the training rows."""
+
+    def __init__(self, penalty: str = "l1"):
+        self.penalty = penalty
+
+    def fit(self, X, y):
+        lasso = bt.LogisticRegression(penalty="l1", ordinal="dummies")
+        table, _ = lasso._enter(X, y, None)
+        options = Options(l1_share=1.0, ordinal="dummies")
+        top = strongest(task_of(table, options, np.ones(table.n_classes)), options)
+        self.model_ = bt.LogisticRegression(penalty=self.penalty, lambda_=0.01 * top, ordinal="dummies").fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+class Pair(NamedTuple):
+    """A reference program, our estimator of the same rules, and the tables where they part, with the reason."""
+
+    make: Callable[[], Any]
+    parts: dict[str, str]
+
+
+NEARLY_EVEN = "rows whose two best classes are 1e-6 to 1e-3 apart, within the precision of glmnet's own optimum"
+UNDECLARED = "a class that is declared but without training rows has a prior in Weka"
+PAIRS = {
+    "rpart_default": Pair(bt.CARTClassifier, {"soybean": "ours is right for 609 rows, rpart for 607; cause not known"}),
+    "c45r8": Pair(bt.C45Classifier, {}),
+    "c45r8_unpruned": Pair(lambda: bt.C45Classifier(pruning=None), {"credit_a": "a tie in the last bit of a float32 sum"}),
+    "j48": Pair(lambda: bt.C45Classifier(conventions="j48"), {}),
+    "j48_unpruned": Pair(lambda: bt.C45Classifier(conventions="j48", pruning=None), {}),
+    "weka_naivebayes": Pair(lambda: bt.NaiveBayesClassifier(conventions="weka"), {"enjoysport": UNDECLARED}),
+    "weka_naivebayes_D": Pair(
+        lambda: bt.NaiveBayesClassifier(conventions="weka", numeric="discretized"), {"enjoysport": UNDECLARED}
+    ),
+    "e1071_nb_laplace1": Pair(
+        lambda: bt.NaiveBayesClassifier(conventions="e1071", alpha=1.0),
+        {"lymph": "a class of one training row has no deviation in R, and its posterior there is not a number"},
+    ),
+    "lda": Pair(bt.LinearDiscriminantAnalysis, {}),
+    "qda": Pair(bt.QuadraticDiscriminantAnalysis, {}),
+    "glmnet_lasso_1pct": Pair(OnePercent, {"pima": NEARLY_EVEN, "vehicle": NEARLY_EVEN}),
+    "glmnet_ridge_1pct": Pair(lambda: OnePercent("l2"), {}),
+}
+TEXT = {
+    "sklearn_multinomial_alpha1": bt.MultinomialNB(),
+    "sklearn_multinomial_alpha0.1": bt.MultinomialNB(alpha=0.1),
+    "sklearn_multinomial_uniform_prior": bt.MultinomialNB(fit_prior=False),
+    "sklearn_bernoulli_alpha1": bt.BernoulliNB(),
+    "sklearn_complement_alpha1": bt.ComplementNB(),
 }
 
 
-def folds_of(table: str) -> tuple[dict, list[Fold]]:
+def folds_of(table: str) -> list[Fold]:
     stored = reference.expected("folds", table)
     fold = np.array(stored["fold"])
-    return stored, [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(stored["k"])]
+    return [Fold(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(stored["k"])]
 
 
-def right_per_fold(estimator, table: str) -> tuple[list[int], dict]:
-    stored, folds = folds_of(table)
+def answered(program: str, table: str) -> list[int]:
+    """How often the program was right in each fold; the test is skipped where it was not run, or failed."""
+    right = reference.expected("folds", table)["results"].get(program, {}).get("correct_per_fold")
+    if not right or None in right:
+        pytest.skip(f"{program} has no answers for {table}")
+    return right
+
+
+def right_per_fold(estimator: Any, table: str) -> list[int]:
     X, _ = reference.columns_and_labels(table)
     frame, about = reference.frame(table)
     classes = about["columns"][about["target"]]["levels"]  # in the order of the reference: ties go to the first class
     y = pd.Series(pd.Categorical(frame[about["target"]], categories=classes, ordered=True))
-    result = bt.cross_validate(estimator, X, y, cv=folds)
+    return _right(bt.cross_validate(estimator, X, y, cv=folds_of(table)))
+
+
+def _right(result: Any) -> list[int]:
     sizes = [len(trial.rows) for trial in result.trials]
-    return np.round(result.scores("accuracy") * sizes).astype(int).tolist(), stored
+    return np.round(result.scores("accuracy") * sizes).astype(int).tolist()
 
 
-def pairs(names: set[str]) -> list:
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def cases() -> list:
     return [
-        pytest.param(table, program, marks=[] if table in names else [pytest.mark.slow], id=f"{table}-{program}")
+        pytest.param(table, program, marks=[] if table in SMALL else [pytest.mark.slow], id=f"{table}-{program}")
         for table in TABLES
-        for program in SAME
+        for program in PAIRS
     ]
 
 
-@pytest.mark.parametrize(("table", "program"), pairs(SMALL))
+@pytest.mark.parametrize(("table", "program"), cases())
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_same_algorithm_is_right_equally_often_in_every_fold(table, program):
-    make, ties = SAME[program]
-    answered = reference.expected("folds", table)["results"].get(program)
-    if not answered or None in (answered.get("correct_per_fold") or [None]):
-        pytest.skip(f"{program} was not run on {table}")
-    ours, _ = right_per_fold(make(), table)
-    theirs = answered["correct_per_fold"]
-    if table in ties:
-        assert abs(sum(ours) - sum(theirs)) <= 0.02 * len(reference.columns_and_labels(table)[1])
+    theirs = answered(program, table)
+    ours = right_per_fold(PAIRS[program].make(), table)
+    if table in PAIRS[program].parts:
+        assert ours != theirs, "they no longer part: take the table off the list"
+        assert abs(sum(ours) - sum(theirs)) <= max(1, 0.05 * len(reference.expected("folds", table)["fold"]))
     else:
         assert ours == theirs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", TEXT)
+def test_text_is_classified_as_scikit_learn_classifies_it_in_every_fold(program):
+    theirs = answered(program, "sms_spam")
+    whole, about = reference.frame("sms_spam")
+    words = CountVectorizer(tokenizer=_tokens, token_pattern=None, lowercase=False)
+    labels = whole[about["target"]].astype(str).to_numpy(dtype=object)
+    texts = whole["text"].fillna("").to_numpy(dtype=object)
+    right = []
+    for fold in folds_of("sms_spam"):  # documents are no columns: the vocabulary is learnt inside the fold by the pipeline
+        model = make_pipeline(words, TEXT[program]).fit(texts[fold.train], labels[fold.train])
+        right.append(int((model.predict(texts[fold.test]) == labels[fold.test]).sum()))
+    assert right == theirs
+
+
+@pytest.mark.parametrize("table", ["airquality", "cpu", "cu_summary", "mtcars", "ozone1", "trees"])
+def test_a_regression_tree_errs_as_much_as_rpart_s_in_every_fold(table):
+    stored = reference.expected("folds", table)["results"].get("rpart_default")
+    if not stored:
+        pytest.skip(f"rpart was not run on {table}")
+    X, y = reference.columns_and_labels(table)
+    result = bt.cross_validate(bt.CARTRegressor(), X, y, cv=folds_of(table))
+    ours = [float(((y[trial.rows] - trial.answer) ** 2).sum()) for trial in result.trials]
+    assert ours == pytest.approx(stored["sse_per_fold"], rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_our_accuracies_stand_beside_those_of_the_reference_programs(capsys):
+    rows, n_same, n_all = [], 0, 0
+    for table in [name for name in TABLES if reference.expected("folds", name)["results"].get("c45r8")]:
+        stored = reference.expected("folds", table)
+        cells = [table]
+        for program, pair in PAIRS.items():
+            theirs = stored["results"].get(program, {}).get("correct_per_fold")
+            if not theirs or None in theirs:
+                cells.append("")
+                continue
+            ours = right_per_fold(pair.make(), table)
+            n_all, n_same = n_all + 1, n_same + (ours == theirs)
+            share = [sum(right) / len(stored["fold"]) for right in (ours, theirs)]
+            cells.append(f"{share[0]:.4f}" if ours == theirs else f"{share[0]:.4f} ({share[1]:.4f})")
+        rows.append(cells)
+    with capsys.disabled():
+        print(f"\nours, in brackets theirs where a fold differs: {n_same} of {n_all} have the same counts in all folds\n")
+        print(aligned(["table", *PAIRS], rows))
+    assert n_same >= 0.97 * n_all

@@ -1,5 +1,6 @@
 """Pruning needs no growing: every pruner is a function of the tree."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -7,6 +8,8 @@ import baytree as bt
 from baytree.tree import cart
 from baytree.tree.prune import path
 from baytree.tree.structure import parents
+
+RNG = np.random.default_rng(5)
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +99,33 @@ def test_the_verb_and_the_parameter_named_prune_live_side_by_side(full):
     assert full.prune("collapse").n_leaves_ <= full.n_leaves_
     with pytest.raises(ValueError, match="how="):
         full.prune("away")
+
+
+def test_pruning_by_impurity_is_the_path_of_scikit_learn():
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = RNG.normal(size=(200, 3)).astype(np.float32).astype(float)
+    y = (X[:, 0] + X[:, 1] ** 2 + RNG.normal(size=200) / 3 > 0.5).astype(int)
+    theirs = DecisionTreeClassifier(random_state=0).fit(X, y)
+    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None)
+    table, _ = ours._enter(X, y, None)
+    controls = msgspec.structs.replace(ours._controls(), prunes_impurity=True)
+    tree = cart.cart(table, controls, ours._costs(table), 1)
+    assert tree.n_leaves == theirs.get_n_leaves()
+    expected = theirs.cost_complexity_pruning_path(X, y).ccp_alphas
+    found = np.unique(np.round(path(tree).cp * tree.risk[0] / len(X), 10))
+    assert np.allclose(np.unique(np.round(expected, 10)), found, atol=1e-9)
+
+
+def test_splitters_pairs_and_vectors_of_folds_are_the_same_folds():
+    from sklearn.model_selection import StratifiedKFold
+
+    X, y = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120)
+    splitter = StratifiedKFold(4)
+    fold = np.empty(120, int)
+    for number, (_, outside) in enumerate(splitter.split(X, y)):
+        fold[outside] = number
+    models = [bt.CARTClassifier(cp=0, prune="min", cv=cv).fit(X, y) for cv in (splitter, list(splitter.split(X, y)), fold)]
+    assert len({model.export_text() for model in models}) == 1
+    with pytest.raises(ValueError, match="cv"):
+        bt.CARTClassifier(prune="min", cv=fold[:50]).fit(X, y)

@@ -78,6 +78,17 @@ def test_every_reading_of_every_tree_has_all_its_leaves(estimator):
     assert len(model.growth_frames()) == model.n_nodes_ - model.n_leaves_ + 1
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=NAMES)
+def test_importances_are_a_table_in_falling_order(estimator):
+    model = estimator.fit(*frame())
+    table = model.importances()
+    shares = dict(zip(model.schema_.names, model.feature_importances_, strict=True))
+    assert {row.column: row.importance for row in table} == shares
+    assert [row.importance for row in table] == sorted(model.feature_importances_, reverse=True)
+    assert sum(row.tests for row in table) == model.n_nodes_ - model.n_leaves_
+    assert len(str(table).splitlines()) == len(table) + 1 == len(table.to_frame()) + 1
+
+
 def test_text_tells_names_counts_and_the_road_of_missing_values():
     table = pd.DataFrame({"sky": ["sun"] * 40 + ["rain"] * 40 + [None] * 40, "play": ["yes"] * 40 + ["no"] * 80})
     model = bt.CHAIDClassifier().fit(table, "play")

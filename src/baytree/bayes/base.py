@@ -29,11 +29,13 @@ class BayesClassifier(AdditiveClassifier):
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
-        return self.model_.scores(self._encoded(X))
+        table = self._encoded(X)
+        return self.model_.scores(table)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """log p(x) of each row, over all classes: low where a row is unlike anything that was learnt."""
-        return log_densities(self.model_, self._encoded(X))
+        table = self._encoded(X)
+        return log_densities(self.model_, table)
 
     def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
         """n new rows with their class, as a frame (pandas where it is installed, else a dict of arrays).

@@ -15,6 +15,7 @@ from .estimation import Estimation, Group, bounded, prior_numbers
 
 VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
 _LARGEST = float(np.finfo(np.float64).max)
+_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="normal"):
@@ -101,14 +102,15 @@ class Gaussian:
         centre, unit = np.nan_to_num(pooled.mean()[0]), _units(pooled)
         n, exponent = bounded(seen.weight)
         with np.errstate(over="ignore", invalid="ignore"):
-            distance = np.nan_to_num((seen.mean() - centre) / unit)  # in the column's own unit: nothing can overflow
+            distance = in_units(seen.mean(), centre, unit)
             spread = np.nan_to_num(seen.deviation() / unit) ** 2
         mean, variance, degrees = self.moments(n, distance, spread, (estimation, exponent, group, schema, centre, unit))
         constant = (pooled.deviation()[0] == 0) & ~_has_prior(group, schema, estimation)
         mean, variance, degrees = (np.where(constant, a, b) for a, b in ((0.0, mean), (1.0, variance), (np.inf, degrees)))
         with np.errstate(over="ignore"):  # beside the largest doubles a scale may leave them
             mean, scale = centre + unit * mean, unit * np.sqrt(variance)
-        return NormalLikelihood(group.columns, *(np.clip(a, -_LARGEST, _LARGEST) for a in (mean, scale)), degrees)
+        mean, scale = np.clip(mean, -_LARGEST, _LARGEST), np.clip(scale, _SMALLEST, _LARGEST)
+        return NormalLikelihood(group.columns, mean, scale, degrees)
 
     def moments(self, n: np.ndarray, distance: np.ndarray, spread: np.ndarray, setting: tuple) -> tuple:
         """Mean, variance and degrees of freedom in each class, in the units of the columns."""
@@ -248,7 +250,15 @@ def _units(pooled: Moments) -> np.ndarray:
     """The standard deviation of each column over all classes; for a constant column something small beside it."""
     deviation = np.nan_to_num(pooled.deviation()[0])
     size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), 2.0**-1000)  # its inverse is still a double
+    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), _SMALLEST)
+
+
+def in_units(mean: np.ndarray, centre: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """How far means lie from a centre, in units of their column; 0 where there is no mean."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        distance = (mean - centre) / unit
+        halved = 2 * ((mean / 2 - centre / 2) / unit)  # the distance of two doubles may be none itself
+    return np.nan_to_num(np.where(np.isfinite(distance), distance, halved))
 
 
 def _sample_deviation(seen: Moments, n: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Exact leave-one-out: every row's posterior by the model of all other rows, from the statistics alone.
 
 Normal columns have a closed form: taking x away moves the mean of its class by (x − m)/(n − 1) and its sum of squares by
-(x − m)² n/(n − 1), and the same for the column as a whole. For all other columns, and for the classes, rows that are alike
-leave the same model behind, so it is derived once for each distinct value, label and weight.
+(x − m)² n/(n − 1), and the same for the column as a whole; so have levels, whose own count falls by one. For all other
+columns, and for the classes, rows that are alike leave the same model behind, so it is derived once for each distinct
+value, label and weight.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..frames import factorise_fixed
 from ..model import softmax
 from ..parts import by_rows
-from ..statistics import Moments
+from ..statistics import Counts, Moments
 from ..table import SparseColumns, Table, Tokens, matrices
 from .estimation import Estimation, Group, bounded, class_shares, refusing_infinite
 from .events import EVENTS
-from .gaussian import VARIANCE_FLOOR
+from .gaussian import VARIANCE_FLOOR, in_units
+from .levels import Categorical
 from .model import Seen
 
 
@@ -29,6 +32,8 @@ def leave_one_out(estimator: Any, table: Table) -> np.ndarray:
     for group, statistic in zip(estimator.seen_.groups, estimator.seen_.statistics, strict=True):
         if isinstance(statistic, Moments) and _has_closed_form(group, table, estimation):
             _add_normal(group, statistic, table, estimation, scores)
+        elif isinstance(EVENTS[group.event], Categorical) and table.is_unweighted:
+            _add_levels(group, statistic, table, estimation, scores)
         else:
             _add_derived(group, statistic, table, estimation, scores)
     unknown = np.flatnonzero(np.isnan(scores).any(axis=1) | np.isneginf(scores).all(axis=1))
@@ -71,7 +76,7 @@ def _add_normal(group: Group, seen: Moments, table: Table, estimation: Estimatio
     n, exponent = bounded(seen.weight)
     unit = np.where(unit > 0, unit, np.inf)  # a constant column adds nothing
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.nan_to_num((seen.mean() - centre) / unit)
+        mean = in_units(seen.mean(), centre, unit)
         squares = n * np.nan_to_num(seen.deviation() / unit) ** 2
     weight = np.empty(0) if table.is_unweighted else np.ldexp(table.weight, -exponent)
     is_raised = group.event == "smoothed gaussian"
@@ -92,6 +97,20 @@ def _add_normal(group: Group, seen: Moments, table: Table, estimation: Estimatio
         by_rows(table, add)
 
 
+def _add_levels(group: Group, seen: Counts, table: Table, estimation: Estimation, scores: np.ndarray) -> None:
+    """Of the row's own class what its level has without the row; of the others what it has."""
+    event: Any = EVENTS[group.event]
+    ordinary = event.derive(seen, group, table.schema, estimation).log_probability
+    own = event.left_out(seen, group, table.schema, estimation)
+    n_levels, n_classes = ordinary.shape
+    effects = np.zeros((n_classes, n_levels + 1, n_classes))  # missing first, adds nothing
+    effects[:, 1:] = ordinary
+    for c in range(n_classes):
+        effects[c, 1:, c] = own[:, c]
+    kind = table.label * np.int32(n_levels + 1) + table.values[group.columns[0]]
+    _core.add_level_scores(kind + np.int32(1), effects.reshape(-1, n_classes), scores)
+
+
 def _add_derived(group: Group, seen: Any, table: Table, estimation: Estimation, scores: np.ndarray) -> None:
     """One derived likelihood for each distinct combination of the group's values, the label and the weight."""
     event = EVENTS[group.event]
@@ -110,8 +129,8 @@ def _alike(table: Table, values: list) -> tuple[list[int], np.ndarray]:
         return list(range(len(table))), np.arange(len(table))
     kind = table.label.astype(np.int64)
     for column in values if table.is_unweighted else [table.weight, *values]:
-        distinct, code = np.unique(column, return_inverse=True)
-        kind = np.unique(kind * len(distinct) + code, return_inverse=True)[1]  # small again, so that it cannot overflow
+        code, distinct = factorise_fixed(column)
+        kind = factorise_fixed(kind * len(distinct) + code)[0].astype(np.int64)  # small again, so that it cannot overflow
     place = np.full(int(kind.max()) + 1, -1)
     place[kind[::-1]] = np.arange(len(kind))[::-1]
     return place[place >= 0].tolist(), (np.cumsum(place >= 0) - 1)[kind]

@@ -59,6 +59,8 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """A level for each row of a class, as the user writes it."""
+        if not schema.columns[self.column].levels:  # every value was missing
+            return [np.full(len(label), None, object)]
         levels = np.empty(len(schema.columns[self.column].levels), object)
         levels[:] = schema.columns[self.column].levels
         return [levels[draw_codes(random, np.exp(self.log_probability), label)]]
@@ -87,6 +89,16 @@ class Categorical:
         counts, exponent = bounded(seen.cells)
         share = smoothed(counts[1:], pseudo_counts(estimation, column.name, column.levels, exponent))
         return LevelLikelihood(group.columns[0], self.logarithm(share))
+
+    def left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+        """The log-probability of each level in each class once a row of that level and class, of weight 1, is taken away."""
+        column = schema.columns[group.columns[0]]
+        counts = seen.known()
+        added = pseudo_counts(estimation, column.name, column.levels)
+        total = counts.sum(axis=0) - 1 + added.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(total > 0, (counts - 1 + added[:, None]) / total, 1 / max(len(counts), 1))
+        return self.logarithm(np.where(counts >= 1, share, 0.0))  # no such row is there to be taken away
 
     def logarithm(self, share: np.ndarray) -> np.ndarray:
         """The logarithm of the shares; a level that a class never had is impossible in it."""

@@ -12,13 +12,14 @@ import numpy as np
 from .. import _core
 from ..model import Evidence, Explanation, softmax
 from ..parts import by_rows
-from ..statistics import Counts
+from ..statistics import Counts, times_limbs
 from ..table import Column, Schema, Table, Target, level_map
 from .documents import DocumentLikelihood, DocumentUrns
-from .estimation import Estimation, Group, class_shares, refusing_infinite
+from .estimation import Estimation, Group, bounded, class_shares, refusing_infinite
 from .events import EVENTS, Likelihood, Statistic
 from .words import Words
 
+_LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):
     """Everything that naive Bayes keeps of the rows: class weights, and one statistic per group of columns."""
@@ -75,6 +76,21 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         return smaller, self.grown(schema, smaller)
 
 
+def _as_rows(seen: Seen) -> Seen:
+    """What was seen, with weights that a prior can be held against.
+
+    Weights that together are less than the smallest part of one row cannot be meant as numbers of rows: only their
+    proportions count, so they are raised until together they are one row or more.
+    """
+    counts, exponent = bounded(seen.classes.cells)
+    total = float(counts.sum())
+    if exponent or not 0 < total < _LEAST_ROWS:
+        return seen
+    limbs = -int(np.floor(np.log2(total) / 32))
+    statistics = tuple(times_limbs(part, limbs) for part in seen.statistics)
+    return msgspec.structs.replace(seen, classes=times_limbs(seen.classes, limbs), statistics=statistics)
+
+
 class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes"):
     """argmax_c log p(c) + Σ_j log p(x_j | c), a missing value adding nothing."""
 
@@ -90,6 +106,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
     @classmethod
     def derive(cls, seen: Seen, schema: Schema, estimation: Estimation, prior: np.ndarray | None) -> Self:
         """The model that follows from what was seen; `prior` replaces the classes' own shares."""
+        seen = _as_rows(seen)
         shares = class_shares(seen.classes, schema, estimation) if prior is None else prior
         likelihoods = tuple(
             EVENTS[group.event].derive(statistic, group, schema, estimation)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import baytree as bt
-from baytree.cli import arguments
-from baytree.cli.console import say
+from baytree.cli import arguments, pages
+from baytree.cli.console import say, unknown
 from baytree.terminal import escaped
 
 if TYPE_CHECKING:
-    from baytree.comparison.compare import Progress
+    from baytree.comparison.race import Progress
 
 _Table = click.argument("table", metavar="TABLE")
 _Target = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
@@ -33,37 +33,63 @@ _Task = click.option("--task", type=click.Choice(["classification", "regression"
 @click.option("--cv", default=10, show_default=True, type=click.IntRange(2), help="How many folds.")
 @click.option("-m", "--models", metavar="NAMES", help="Which models, such as c45,cart,nb; all by default.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to save.")
+@click.option("--no-save", is_flag=True, help="Save nothing.")
 @_Nominal
 @_Ordinal
 @_Text
 @_Drop
 @_Task
-def compare(table: str, target: str, cv: int, models: str | None, output: Path | None, **options: Any) -> None:
-    """Try every model on the same folds of TABLE, and recommend the simplest that is not significantly worse.
+def compare(
+    table: str, target: str, cv: int, models: str | None, output: Path | None, no_save: bool, **options: Any
+) -> None:
+    """Try every model on the same folds of TABLE, and recommend the simplest that is not significantly worse than
+    the best.
 
-    Ctrl-C keeps the models that are finished. With -o the recommended model (model.baytree) and all results
-    (results.json) are saved to a directory.
+    Words, truth values and up to 20 different whole numbers are classes; a target of other numbers gets the
+    regression models (--task decides otherwise). Settings are chosen inside each fold. "Not significantly worse":
+    one-sided corrected resampled t test against the best on the same folds, p > 0.05.
+
+    The recommended model (model.baytree) and all results (results.json) are saved in DIR, or in a directory called
+    after the table. Ctrl-C keeps the models that are finished.
+
+    \b
+    Models of classes: majority, id3, c45, cart, chaid, nb-mle, nb, lda, qda,
+                       logistic, lasso
+    Models of numbers: mean, cart, cart-min, cart-cp, chaid
 
     \b
     Examples:
       baytree compare titanic --target survived
       baytree compare people.csv --target income --models c45,cart,nb -o chosen
+      baytree compare wine.csv --target quality --task regression
     """
     from baytree.problem import Problem
 
     frame, schema = _frame(table, target, options)
     problem = Problem.of(frame, target, options["task"], schema or None)
     if not click.get_current_context().meta.get("quiet"):
-        click.echo(escaped(f"{problem.schema}\n\n{len(problem):,} rows\n", keep="\n"))
+        click.echo(escaped(f"{problem.schema}\n\n{pages.of_rows(problem)}\n", keep="\n"))
     with _progress() as tell:
         result = _compared(frame, target, models, cv=cv, task=options["task"], schema=schema or None, progress=tell)
-    click.echo(escaped(str(result), keep="\n"))
-    click.echo(escaped(f"\n{result.recommended}", keep="\n"))
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        bt.save(result.recommended, output / "model.baytree")
-        (output / "results.json").write_text(result.to_json() + "\n", encoding="utf-8")
-        say(f"\nsaved to {output}: model.baytree, results.json")
+    click.echo(pages.coloured(escaped(str(result), keep="\n")))
+    click.echo("\n" + escaped(pages.beginning(str(result.recommended)), keep="\n"))
+    if not no_save:
+        _save(result, output, Path(f"{pages.file_name(table)}-compared"))
+
+
+def _save(result: Any, output: Path | None, usual: Path) -> None:
+    """Saves where it was asked for; where it was not, not being able to is only worth a note."""
+    directory = output or usual
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        bt.save(result.recommended, directory / "model.baytree")
+        (directory / "results.json").write_text(result.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        if output is not None:
+            raise
+        say(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
+        return
+    say(f"\nsaved: {directory / 'model.baytree'} (see it with baytree show), {directory / 'results.json'}")
 
 
 @click.command(short_help="Rank the columns of a table by what they tell.")
@@ -80,19 +106,32 @@ def compare(table: str, target: str, cv: int, models: str | None, output: Path |
 def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **options: Any) -> None:
     """Rank the columns of TABLE by what they tell about the target.
 
-    Measures: information_gain, gain_ratio, symmetric_uncertainty, chi2, correlation, anova, mrmr,
-    importance, lasso.
+    \b
+    Measures (--by):
+      information_gain       bits that the column saves about the class
+      gain_ratio             the same per bit of the column itself
+      symmetric_uncertainty  the same between 0 and 1
+      chi2                   test of independence, with p-values
+      correlation            Pearson, Spearman, point-biserial, Cramér's V or
+                             η, as the kinds of column and target ask
+      spearman               the same, numbers by their ranks
+      anova                  F test, with p-values
+      mrmr                   relevance less redundancy with those before
+      importance             of a CART tree learnt from all rows
+      lasso                  how early the column enters the L1 path
+
+    Numbers are cut for measures in bits at the one best place, for chi2 and mrmr into ten equal shares (--cuts).
+    p-values also come corrected for the number of columns (Bonferroni, false discovery rate).
 
     \b
     Examples:
       baytree rank titanic --target survived
-      baytree rank people.csv --target income --by chi2
+      baytree rank people.csv --target income --by chi2 --cuts mdl
+      baytree rank houses.csv --target price --by correlation -o ranking.csv
     """
     from baytree.select.ranking import MEASURES
 
     if by not in MEASURES:
-        from baytree.cli.console import unknown
-
         raise click.UsageError(unknown("measure", by, MEASURES))
     frame, schema = _frame(table, target, options)
     ranking = bt.rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
@@ -133,7 +172,8 @@ def _progress() -> Generator[Any]:
         return
 
     def tell(progress: Progress) -> None:
-        line = f"{progress.done}/{progress.total}  {progress.name}, about {progress.seconds_left:.0f} s left"
+        left = f", about {pages.duration(progress.seconds_left)} left" if progress.done else ""
+        line = f"{progress.done}/{progress.total}  {progress.name}{left}"
         click.echo(f"\r\x1b[2K{escaped(line)}", nl=False, err=True)
 
     yield tell

@@ -52,11 +52,16 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
 
     Without -o the model is printed; with it the model is saved, and the schema is printed to be checked.
 
+    Parameters are those of the Python class, as name=value: numbers, true, false, none, words or JSON. A name or a
+    value that is not known is answered with those that are.
+
     \b
     Examples:
       baytree fit play-tennis --target PlayTennis
       baytree fit people.csv --target income --nominal zip -o m.baytree
       baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
+      baytree fit titanic -t survived -m cart -p prune=1se -p max_depth=4
+      baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
     """
     from baytree import streams
 
@@ -148,9 +153,14 @@ def explain(model: Path, table: str, row: tuple[int, ...]) -> None:
 def evaluate(model: Path, table: str) -> None:
     """Say how well a model predicts TABLE, which must hold its target column.
 
+    Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
+    with an interval, balanced accuracy, F1, Matthews' correlation, log loss, a line per class and the confusions; of
+    numbers R² and the errors.
+
     \b
-    Example:
+    Examples:
       baytree evaluate m.baytree held-out.csv
+      cat held-out.csv | baytree evaluate m.baytree -
     """
     from baytree import streams
     from baytree.cli import verdicts

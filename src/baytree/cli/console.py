@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
@@ -102,12 +103,17 @@ def _notes(ctx: click.Context) -> Generator[None]:
     def note(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in said and not ctx.meta.get("quiet"):
             said.add(str(message))
-            click.echo(click.style("note: ", fg="yellow") + escaped(str(message)), err=True)
+            click.echo(click.style("note: ", fg="yellow") + _in_options(escaped(str(message))), err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = note
         yield
+
+
+def _in_options(note: str) -> str:
+    """A remedy said as a user of the command line can follow it: options instead of a schema."""
+    return re.sub(r"declare schema=\{'([^']*)': 'nominal'\} or 'text'", r"use --nominal '\1' or --text '\1'", note)
 
 
 def _sentence(error: Exception) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from baytree.confusion import Confusion
 from baytree.residuals import Residuals
 from baytree.terminal import aligned, escaped
@@ -25,8 +27,8 @@ def _of_numbers(counted: Residuals) -> str:
 
 def _of_classes(counted: Confusion, classes: Sequence[str]) -> str:
     n_of_class = counted.counts.sum(axis=1).tolist()
-    scores = (classes, n_of_class, counted.precision.tolist(), counted.recall.tolist())
-    by_class = aligned(["class", "rows", "precision", "recall"], zip(*scores, strict=True))
+    scores = (classes, n_of_class, *(_shown(part) for part in (counted.precision, counted.recall, counted.f1)))
+    by_class = aligned(["class", "rows", "precision", "recall", "F1"], zip(*scores, strict=True))
     cells = [[name, *row] for name, row in zip(classes, counted.counts.tolist(), strict=True)]
     return "\n\n".join([_in_all(counted, classes), by_class, aligned(["is, predicted as", *map(escaped, classes)], cells)])
 
@@ -36,7 +38,15 @@ def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
     largest = int(counted.counts.sum(axis=1).argmax())
     always = f"always {escaped(classes[largest])}: {counted.counts[largest].sum() / n:.4f}"
     return "\n".join([
-        f"rows      {n:,}",
-        f"accuracy  {counted.accuracy:.4f}  (95% interval {low:.4f} to {high:.4f}; {always})",
-        f"log loss  {counted.log_loss / n:.4f}",
+        f"rows               {n:,}",
+        f"accuracy           {counted.accuracy:.4f}  (95% interval {low:.4f} to {high:.4f})",
+        f"                   {always}",
+        f"balanced accuracy  {counted.balanced_accuracy:.4f}",
+        f"F1, mean of all    {float(np.nanmean(counted.f1)):.4f}",
+        f"MCC                {counted.correlation:.4f}",
+        f"log loss           {counted.log_loss / n:.4f}",
     ])  # fmt: skip
+
+
+def _shown(scores: np.ndarray) -> list[str]:
+    return ["–" if np.isnan(score) else f"{score:.4f}" for score in scores]

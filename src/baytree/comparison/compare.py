@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from ..evaluate.folds import Folds
-from ..evaluate.trials import prepared, trials
-from ..evaluate.validation import CrossValidation
 from ..problem import Problem
-from .contestants import Contestant, contestants
-from .leaderboard import Comparison, Entry, Size, ordered
-
-
-class Progress(NamedTuple):
-    """How far a comparison is: what is being learnt, how much is done, and the seconds that are left at this pace."""
-
-    name: str
-    done: int
-    total: int
-    seconds_left: float
+from .contestants import contestants
+from .leaderboard import Comparison
+from .race import Progress, Race
 
 
 def compare(
@@ -34,6 +24,7 @@ def compare(
     task: str | None = None,
     schema: Any = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
     progress: Callable[[Progress], Any] | None = None,
 ) -> Comparison:
     """Every family of models on the same folds of a table; the simplest that is as good as the best is recommended.
@@ -46,13 +37,17 @@ def compare(
     frame, target :
         A table and the name of its target column, or columns and labels apart.
     models : str, list or dict, optional
-        Short names such as "c45,cart,nb", a list of them or of estimators, or estimators by name; all by default.
+        Short names such as "c45,cart,nb", a list of them or of estimators, or estimators by name; by default all
+        that take the table's kinds of columns, but those whose weights would take very long.
     cv, groups, random_state :
         As in `cross_validate`.
     task : {"classification", "regression"}, optional
-        What the target is; inferred where it is not said.
+        What the target is. Where it is not said, words, truth values and at most 20 different whole numbers are
+        classes, all other numbers a regression.
+    n_jobs : int, optional
+        How many threads share the folds; all cores by default. Their number changes no result.
     progress : function, optional
-        Called with a `Progress` before each fold of each model.
+        Called with a `Progress` after each fold of each model.
 
     Examples
     --------
@@ -61,58 +56,49 @@ def compare(
     >>> type(bt.compare(rows, "y", models=["nb"], cv=4).best).__name__
     'NaiveBayesClassifier'
     """
-    problem = Problem.of(frame, target, task, schema).without_identifiers()
+    problem = Problem.of(frame, target, task, schema)
+    _refuse_pointless(problem)
+    problem = problem.without_identifiers()
     there, skipped = contestants(problem, models)
     folds = Folds.of(problem, cv, groups, random_state)
-    race = Race(problem, folds, len(there) * (len(folds.parts) + 1), progress)
-    return race.run(there, skipped)
+    return Race(problem, folds, progress, n_jobs).run(there, skipped, cautions(problem, folds, task))
 
 
-class Race:
-    """A comparison under way: what is finished, and the time it took."""
+FEWEST_ROWS = 4
+FEW_ROWS = 50
 
-    def __init__(self, problem: Problem, folds: Folds, total: int, progress: Callable[[Progress], Any] | None):
-        self._problem, self._folds, self._total, self._tell = problem, folds, total, progress
-        self._done, self._start = 0, perf_counter()
 
-    def run(self, there: list[Contestant], skipped: list[tuple[str, str]]) -> Comparison:
-        """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
-        entries: list[Entry] = []
-        is_interrupted = False
-        for contestant in there:
-            try:
-                entries.append(self._entry(contestant))
-            except KeyboardInterrupt:
-                if not entries:
-                    raise
-                is_interrupted = True
-                break
-            except (ValueError, NotImplementedError, ArithmeticError) as error:
-                skipped = [*skipped, (contestant.name, str(error))]
-                self._total -= len(self._folds.parts) + 1 - self._done % (len(self._folds.parts) + 1)
-        if not entries:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in skipped)
-            raise ValueError(f"no model could be learnt ({reasons})")
-        return Comparison(ordered(entries), tuple(skipped), is_interrupted)
+def cautions(problem: Problem, folds: Folds, task: str | None) -> tuple[str, ...]:
+    """What a reader must know before trusting the scores: a target that could be meant otherwise, and what is scarce."""
+    said = []
+    if task is None and problem.is_classification and not isinstance(problem.classes.tolist()[0], (str, bool)):
+        said.append(
+            f"{problem.name} holds {len(problem.classes)} different whole numbers (20 at most), so they are taken as "
+            "classes; with task regression the number itself would be predicted"
+        )
+    if len(problem) < FEW_ROWS:
+        said.append(f"{len(problem)} rows are few: the intervals are wide, and what is best may be so by chance")
+    rare = _rare_classes(problem, len(folds.parts))
+    if rare:
+        names = ", ".join(f"{label} ({n})" for label, n in rare[:3]) + (", …" if len(rare) > 3 else "")
+        said.append(f"classes with fewer rows than there are folds are learnt or asked for in some folds only: {names}")
+    return tuple(said)
 
-    def _entry(self, contestant: Contestant) -> Entry:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            answered = []
-            self._report(contestant.name)
-            for trial in trials(contestant.estimator, self._problem, self._folds.parts):
-                answered.append(trial)
-                self._step(contestant.name)
-            fitted = prepared(contestant.estimator, self._problem).fit(self._problem.X, self._problem.y)
-            self._step(contestant.name)
-        validation = CrossValidation(contestant.name, self._problem.label, tuple(answered), self._folds.how)
-        return Entry(contestant.short, contestant.name, validation, fitted, Size.of(fitted))
 
-    def _step(self, name: str) -> None:
-        self._done += 1
-        self._report(name)
+def _rare_classes(problem: Problem, n_folds: int) -> list[tuple[Any, int]]:
+    if not problem.is_classification or n_folds >= len(problem):
+        return []
+    counts = np.bincount(problem.label.values, minlength=len(problem.classes)).tolist()
+    return [(label, n) for label, n in zip(problem.classes.tolist(), counts, strict=True) if n < n_folds]
 
-    def _report(self, name: str) -> None:
-        if self._tell is not None:
-            left = (perf_counter() - self._start) / max(self._done, 1) * (self._total - self._done)
-            self._tell(Progress(name, self._done, self._total, left))
+
+def _refuse_pointless(problem: Problem) -> None:
+    if len(problem) < FEWEST_ROWS:
+        raise ValueError(f"{len(problem)} rows are too few to keep some back and compare; give at least {FEWEST_ROWS}")
+    if not len(problem.schema):
+        names = ", ".join(map(repr, problem.schema.left_out))
+        raise ValueError(f"nothing to learn from: {names} only identify rows; declare one nominal or text to keep it")
+    different = np.unique(problem.label.values)
+    if len(different) < 2:
+        only = problem.classes.tolist()[0] if problem.is_classification else float(different[0])
+        raise ValueError(f"the target {problem.name!r} is {only!r} in every row: there is nothing to predict")

@@ -15,6 +15,7 @@ from ..results import Shown, frame_of
 from ..terminal import aligned, escaped
 
 SIGNIFICANCE = 0.05
+BASELINE = "majority class"
 
 
 class Size(NamedTuple):
@@ -30,7 +31,7 @@ class Size(NamedTuple):
             n = int(estimator.n_leaves_)
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")
         if hasattr(estimator, "coef_"):
-            n = int(np.count_nonzero(estimator.coef_) + np.size(estimator.intercept_))
+            n = _weights(estimator.coef_) + (1 if len(estimator.coef_) <= 2 else len(estimator.coef_))
             return cls(n, f"{n:,} {'weight' if n == 1 else 'weights'}")
         n = _numbers(getattr(estimator, "model_", None))
         return cls(n, f"{n:,} numbers")
@@ -54,6 +55,7 @@ class Comparison(Shown):
     entries: tuple[Entry, ...]
     skipped: tuple[tuple[str, str], ...] = ()  # names and reasons
     is_interrupted: bool = False
+    cautions: tuple[str, ...] = ()  # what a reader must know before trusting the scores
 
     @property
     def metric(self) -> str:
@@ -77,10 +79,14 @@ class Comparison(Shown):
 
     @cached_property
     def p_values(self) -> tuple[float, ...]:
-        """For each model the p-value that it scores like the best one; by McNemar where folds have no score of their own."""
+        """For each model the one-sided p-value that it is as good as the best one, on the same folds.
+
+        By the corrected resampled t, or McNemar's test where folds have no score of their own. Each is a test on its own:
+        a correction for their number would only let more models count as good as the best.
+        """
         first = self.entries[0].validation
         tests = [first.against(entry.validation) for entry in self.entries]
-        return tuple(test.corrected_t if first.is_by_fold else test.mcnemar for test in tests)
+        return tuple((test.corrected_t if first.is_by_fold else test.mcnemar) / 2 for test in tests)
 
     @property
     def contenders(self) -> list[Entry]:
@@ -106,6 +112,8 @@ class Comparison(Shown):
             "metric": self.metric,
             "folds": self.entries[0].validation.how,
             "models": [{**row, "scores": _scores(entry), "parameters": _parameters(entry.fitted)} for entry, row in each],
+            "cautions": list(self.cautions),
+            "test": "corrected resampled t" if self.entries[0].validation.is_by_fold else "McNemar",
             "left_out": [{"model": name, "reason": reason} for name, reason in self.skipped],
             "is_interrupted": self.is_interrupted,
             "recommended": self.recommendation.short,
@@ -133,12 +141,17 @@ class Comparison(Shown):
         if len(self.entries) == 1:
             return f"{head} It is the only model that was tried."
         if chosen is first:
-            return f"{head} It is the best. {self._of_the_simpler(chosen)}"
+            return f"{head} {self._of_the_best(first)} {self._of_the_simpler(chosen)}"
         p = self.p_values[self.entries.index(chosen)]
         return (
             f"{head} The best, {first.name} ({first.size.words}), has {_score(top)}; the difference may be chance "
-            f"(p = {p:.2g}), and of all such models this one has the least to read."
+            f"(p = {p:.2g}), and of all models of which that can be said this one has the least to read. Where the "
+            f"score matters more than reading, take {first.name}."
         )
+
+    def _of_the_best(self, first: Entry) -> str:
+        scores = {self._interval(entry).mean for entry in self.entries}
+        return "It is the best." if len(scores) > 1 else "All models score the same."
 
     def _of_the_simpler(self, chosen: Entry) -> str:
         """What can be said about the models with less to read than the best one."""
@@ -158,8 +171,13 @@ class Comparison(Shown):
     def _line(self, entry: Entry) -> list[str]:
         also = [_score(entry.validation.mean(metric)) for metric in self._second_metric]
         mark = "*" if entry in self.contenders else ""
-        seconds = f"{entry.validation.seconds:.2f}"
-        return [mark, entry.name[:20], *map(_score, self._interval(entry)), *also, seconds, entry.size.words]
+        scores = [_score(value, self._digits) for value in self._interval(entry)]
+        return [mark, entry.name[:20], *scores, *also, f"{entry.validation.seconds:.2f}", entry.size.words]
+
+    @cached_property
+    def _digits(self) -> int:
+        """The same for all scores, so that their points stand below each other."""
+        return _digits(max(abs(value) for entry in self.entries for value in self._interval(entry) if np.isfinite(value)))
 
     @property
     def _second_metric(self) -> list[str]:
@@ -169,13 +187,31 @@ class Comparison(Shown):
         return ["AUC"] if first.is_by_fold else ["log loss"]  # over folds of single rows an AUC is no AUC
 
     def _notes(self) -> list[str]:
-        test = "corrected resampled t" if self.entries[0].validation.is_by_fold else "McNemar's test"
+        by_fold = self.entries[0].validation.is_by_fold
+        test = "corrected resampled t" if by_fold else "McNemar's test"
         notes = [
-            f"* not significantly worse than the best (p > {SIGNIFICANCE}, {test})",
-            "low, high: 95 % interval of the mean; sec: seconds of learning in one fold",
+            f"* not significantly worse than the best: one-sided {test}",
+            f"  on the same folds, p > {SIGNIFICANCE}, each model against the best",
+            f"low, high: 95 % interval of the {'mean' if by_fold else 'score'}; sec: seconds of learning in one fold",
         ]
-        notes += [_wrapped(f"left out: {name} ({escaped(reason)})") for name, reason in self.skipped]
+        notes += [_wrapped(f"note: {caution}") for caution in self.cautions]
+        notes += [_wrapped(line) for line in self._left_out()]
         return notes + (["stopped before all models were tried"] if self.is_interrupted else [])
+
+    def _left_out(self) -> list[str]:
+        """Who did not take part, those of one reason together."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.skipped:
+            names.setdefault(reason, []).append(name)
+        lines = [f"left out: {', '.join(those)} ({reason})" for reason, those in names.items()]
+        return lines + ([self._largest_class] if any(name == BASELINE for name, _ in self.skipped) else [])
+
+    @property
+    def _largest_class(self) -> str:
+        label = self.entries[0].validation.label
+        counts = np.bincount(label.values)
+        largest = (label.target.classes or ())[int(counts.argmax())]
+        return f"always answering {largest} would be right for {counts.max() / counts.sum():.4f} of the rows"
 
     def _interval(self, entry: Entry) -> Any:
         return entry.validation.summary(self.metric)
@@ -209,6 +245,12 @@ def ordered(entries: list[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda entry: (sign * entry.validation.mean(metric), entry.size.numbers)))
 
 
+def _weights(coefficients: np.ndarray) -> int:
+    """The weights that are not 0; of two classes only the difference counts."""
+    own = coefficients[1] - coefficients[0] if len(coefficients) == 2 else coefficients
+    return int(np.count_nonzero(own))
+
+
 def _numbers(record: Any) -> int:
     """How many numbers a record of arrays holds."""
     if isinstance(record, np.ndarray):
@@ -240,11 +282,15 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, bool, type(None))) else str(value)
 
 
-def _score(value: float) -> str:
+def _digits(largest: float) -> int:
+    """How many digits after the point leave about four that count."""
+    return 4 if largest < 10 else 3 if largest < 100 else 2 if largest < 1e4 else 0
+
+
+def _score(value: float, digits: int | None = None) -> str:
     if np.isnan(value):
         return "–"
-    digits = 4 if abs(value) < 10 else 3 if abs(value) < 100 else 2
-    return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.4g}"
+    return f"{value:,.{_digits(abs(value)) if digits is None else digits}f}" if abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _wrapped(text: str, width: int = 80) -> str:

@@ -13,9 +13,10 @@ from sklearn.base import clone, is_classifier
 from ..problem import Problem
 from ..results import Shown, frame_of
 from ..terminal import aligned
+from .fold_tables import to_learn_from
 from .folds import Fold, Folds
 from .significance import Interval
-from .trials import prepared, trials
+from .trials import prepared, reads_alike, trials
 from .validation import CrossValidation
 
 
@@ -82,22 +83,47 @@ class Stability(Shown):
         names, shares = zip(*self.shares, strict=True)
         return frame_of({"root": list(names), "share": list(shares)})
 
+    def plot(self, ax: Any = None) -> Any:
+        """A bar for each column; needs matplotlib."""
+        from ..charts import bars
+
+        names, shares = zip(*self.shares, strict=True)
+        return bars(list(names), list(shares), f"first question in {self.n_times} samples", ax)
+
     def __str__(self) -> str:
         return aligned(["first question", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
 
 
 def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 100, random_state: int = 0) -> Stability:
-    """How often each column is the root of a tree when the rows are drawn anew with replacement."""
+    """How often each column is the root of a tree when the rows are drawn anew with replacement.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "noise": [1.0, 2.0] * 10, "y": ["a", "a", "b", "b"] * 5}
+    >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=20).shares
+    (('x', 1.0),)
+    """
     task = "classification" if is_classifier(estimator) else "regression"
     problem = Problem.of(frame, target, task, getattr(estimator, "schema", None)).without_identifiers()
     rng = np.random.default_rng(random_state)
     tree = prepared(estimator, problem)
-    roots = Counter(_root(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
+    if not hasattr(tree, "nodes"):
+        raise ValueError(f"{type(estimator).__name__} is no tree and has no first question; give a tree")
+    grow = _root_of_table if reads_alike(tree, problem) else _root
+    roots = Counter(grow(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
     return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
 
 
+def _root_of_table(tree: Any, problem: Problem, rows: np.ndarray) -> str:
+    return _first_question(clone(tree).fit(to_learn_from(problem.table, rows)))
+
+
 def _root(tree: Any, problem: Problem, rows: np.ndarray) -> str:
-    fitted = clone(tree).fit(*problem.rows(rows))
+    return _first_question(clone(tree).fit(*problem.rows(rows)))
+
+
+def _first_question(fitted: Any) -> str:
     return next(iter(fitted.nodes()))["column"] or "(no question)"
 
 

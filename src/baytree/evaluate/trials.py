@@ -1,22 +1,24 @@
-"""A trial: learn from some rows, answer for others. By refitting, or, where a model adds up, by taking rows away.
+"""A trial: learn from some rows, answer for others. The table is encoded once, and folds are rows of it.
 
-For an additive classifier derive(all − of(fold)) is the model that refitting would give, and the answers are the same.
+An additive classifier does not even learn anew: derive(all − of(fold)) is the model that refitting would give, and the
+answers are the same. What is not ours, or reads the rows in a way of its own, is refitted from the frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import msgspec
 import numpy as np
 from sklearn.base import clone
 
 from ..estimator import AdditiveClassifier, Estimator
+from ..parts import LocalParts
 from ..problem import Problem
-from ..table import Kind, Schema, Table, level_map
+from ..table import Kind, Schema, SparseColumns, Table
+from .fold_tables import to_answer_for, to_learn_from
 from .folds import Fold
 
 ADDITIVE_EVENTS = {"gaussian", "categorical", "bernoulli", "poisson"}  # whose statistics do not depend on other rows
@@ -33,12 +35,21 @@ class Trial:
     seconds: float  # of learning
 
 
-def trials(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> Iterator[Trial]:
-    """The trial of each fold, one by one."""
-    estimator = prepared(estimator, problem)
-    if is_subtractable(estimator, problem):
-        return _by_subtraction(estimator, problem, folds)
-    return (_by_refitting(estimator, problem, fold) for fold in folds)
+Task = Callable[[], list[Trial]]
+
+
+def trials(estimator: Any, problem: Problem, folds: tuple[Fold, ...], n_jobs: int | None = None) -> list[Trial]:
+    """The trial of each fold, in order; folds are shared among threads."""
+    return LocalParts(tasks(estimator, problem, folds), n_jobs).map(lambda task: task()).sum()
+
+
+def tasks(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> list[Task]:
+    """The trials of all folds as pieces of work that do not depend on each other: one per fold, or one for all."""
+    ready = _on_one_thread(prepared(estimator, problem))
+    if is_subtractable(ready, problem):
+        return [lambda: list(_by_subtraction(ready, problem, folds))]
+    learn = _from_table if reads_alike(ready, problem) else _from_frame
+    return [lambda fold=fold: [learn(ready, problem, fold)] for fold in folds]
 
 
 def prepared(estimator: Any, problem: Problem) -> Any:
@@ -49,18 +60,56 @@ def prepared(estimator: Any, problem: Problem) -> Any:
     return copy
 
 
+def learnt(estimator: Any, problem: Problem) -> Any:
+    """The estimator, learnt from all rows."""
+    ready = prepared(estimator, problem)
+    if reads_alike(ready, problem) and problem.frame.has_text_names:
+        return ready.fit(problem.table)
+    return ready.fit(problem.X, problem.y)
+
+
+def _on_one_thread(estimator: Any) -> Any:
+    """The copy that learns on one thread, as the folds share the cores; how many threads there are changes no model."""
+    return estimator.set_params(n_jobs=1) if isinstance(estimator, Estimator) else estimator
+
+
+def reads_alike(estimator: Any, problem: Problem) -> bool:
+    """Whether the estimator would encode the rows of a fold as the rows of the encoded table are."""
+    if not isinstance(estimator, Estimator) or estimator.unseen == "error":
+        return False
+    if any(column.kind is Kind.TEXT for column in problem.schema):  # a vocabulary depends on all rows at once
+        return False
+    if not problem.is_finite or isinstance(problem.table.values, SparseColumns):
+        return False
+    return _schema_is(problem, estimator)
+
+
 def is_subtractable(estimator: Any, problem: Problem) -> bool:
-    """Whether rows can be taken away from what the estimator keeps; vocabularies and bins depend on all rows at once."""
+    """Whether rows can be taken away from what the estimator keeps; bins, kernels and vocabularies depend on all rows."""
     if not isinstance(estimator, AdditiveClassifier) or not problem.is_classification:
         return False
-    if estimator._schema_of(problem.frame).columns != problem.schema.columns:
-        return False  # it encodes rows in a way of its own
+    if estimator.unseen == "error" or any(column.kind is Kind.TEXT for column in problem.schema):
+        return False
     chosen = {getattr(estimator, "numeric", "gaussian"), *(getattr(estimator, "events", None) or {}).values()}
-    has_text = any(column.kind is Kind.TEXT for column in problem.schema)
-    return chosen <= ADDITIVE_EVENTS and not has_text and estimator.unseen != "error"
+    return chosen <= ADDITIVE_EVENTS and _schema_is(problem, estimator)
 
 
-def _by_refitting(estimator: Any, problem: Problem, fold: Fold) -> Trial:
+def _schema_is(problem: Problem, estimator: Estimator) -> bool:
+    is_usual = type(estimator)._schema_of is Estimator._schema_of
+    if is_usual and estimator.schema is problem.kinds:
+        return True  # as `prepared` made it
+    return estimator._schema_of(problem.frame).columns == problem.schema.columns
+
+
+def _from_table(estimator: Estimator, problem: Problem, fold: Fold) -> Trial:
+    start = perf_counter()
+    table = to_learn_from(problem.table, fold.train)
+    model = clone(estimator).fit(table).model_
+    seconds = perf_counter() - start
+    return _answered(model, to_answer_for(problem.table, fold.test, table.schema), fold, problem, seconds)
+
+
+def _from_frame(estimator: Any, problem: Problem, fold: Fold) -> Trial:
     model = clone(estimator)
     X, y = problem.rows(fold.train)
     start = perf_counter()
@@ -79,7 +128,7 @@ def _by_subtraction(estimator: AdditiveClassifier, problem: Problem, folds: tupl
     start = perf_counter()
     for fold, (schema, model) in zip(folds, models_without(estimator, problem.table, folds), strict=True):
         seconds = perf_counter() - start
-        yield _answered(model, recoded(problem.table.take(fold.test), schema), fold, problem, seconds)
+        yield _answered(model, to_answer_for(problem.table, fold.test, schema), fold, problem, seconds)
         start = perf_counter()
 
 
@@ -96,22 +145,13 @@ def models_without(estimator: AdditiveClassifier, table: Table, folds: tuple[Fol
 
 
 def _answered(model: Any, test: Table, fold: Fold, problem: Problem, seconds: float) -> Trial:
+    if not problem.is_classification:
+        return Trial(fold.test, len(fold.train), model.values(test), None, seconds)
     known = _codes(test.schema.classes, problem.label.target.classes)
     probability = model.probabilities(test)
     choose = getattr(model, "choices", None)
     choice = choose(test) if choose else np.argmax(probability, axis=1)
     return Trial(fold.test, len(fold.train), known[choice], _spread(probability, known, problem), seconds)
-
-
-def recoded(table: Table, schema: Schema) -> Table:
-    """Rows to be predicted under a schema that knows fewer levels: what it does not know is missing."""
-    pairs = zip(table.schema.columns, schema.columns, table.values, strict=True)
-    values = tuple(v if old.levels == new.levels else _recoded(v, old.levels, new.levels) for old, new, v in pairs)
-    return msgspec.structs.replace(table, schema=schema, values=values, label=None)
-
-
-def _recoded(codes: np.ndarray, old: tuple, new: tuple) -> np.ndarray:
-    return np.append(level_map(new, old), -1).astype(np.int32)[codes]
 
 
 def _codes(answers: Any, classes: tuple) -> np.ndarray:

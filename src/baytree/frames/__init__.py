@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import array_column, distinct_numbers, factorise_fixed, from_array, from_sparse
+from .arrays import array_column, from_array, from_sparse
+from .codes import Codes, factorise_fixed
+from .numbers import Numbers, factorise_together
 from .objects import object_column
-from .raw import Codes, Numbers, Raw, RawFrame, Strings, without_masked
+from .raw import Raw, RawFrame, Strings, without_masked
 
 __all__ = [
     "Codes",
@@ -21,8 +23,8 @@ __all__ = [
     "Raw",
     "RawFrame",
     "Strings",
-    "distinct_numbers",
     "factorise_fixed",
+    "factorise_together",
     "read",
     "read_column",
     "without_masked",

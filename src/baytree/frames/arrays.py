@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .numbers import as_doubles, refuse_inexact, whole_dates
+from .codes import Codes, booleans, factorise_fixed
+from .numbers import NumberMatrix, Numbers, whole_dates
 from .objects import object_column
-from .raw import Codes, Numbers, Raw, RawFrame, Strings, booleans, without_masked
+from .raw import Raw, RawFrame, Strings, without_masked
 
 
 def from_array(frame: Any) -> RawFrame:
@@ -19,13 +19,10 @@ def from_array(frame: Any) -> RawFrame:
         frame = without_masked(frame)
     array = _as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
-        matrix = as_doubles(array)
-        if array.dtype.kind in "iu":
-            _refuse_inexact_matrix(array, matrix)
-        columns: dict[str, Raw] = {
-            f"x{j}": Numbers(matrix[:, j], is_whole=array.dtype.kind in "iu") for j in range(array.shape[1])
-        }
-        return RawFrame(columns, len(array), False, False, matrix)
+        names = [f"x{j}" for j in range(array.shape[1])]
+        matrix, is_whole = NumberMatrix(array, names), array.dtype.kind in "iu"
+        columns: dict[str, Raw] = {name: Numbers(matrix, j, is_whole=is_whole) for j, name in enumerate(names)}
+        return RawFrame(columns, len(array), False, False, array)
     columns = {f"x{j}": array_column(array[:, j], f"x{j}") for j in range(array.shape[1])}
     return RawFrame(columns, len(array), False)
 
@@ -74,12 +71,8 @@ def array_column(values: np.ndarray, name: str) -> Raw:
     kind = values.dtype.kind
     if kind == "b":
         return booleans(values.view(np.int8))
-    if kind in "iu":
-        doubles = values.astype(np.float64)
-        refuse_inexact(values, doubles, name)
-        return Numbers(doubles, is_whole=True)
-    if kind == "f":
-        return Numbers(as_doubles(values))
+    if kind in "iuf":
+        return Numbers.of(values, name)
     if kind in "mM":
         unit = np.datetime_data(values.dtype)[0]
         return whole_dates(values.view(np.int64), np.isnat(values), unit)
@@ -90,42 +83,6 @@ def array_column(values: np.ndarray, name: str) -> Raw:
     return object_column(values, name)
 
 
-_SMALL_RANGE = 1 << 12
-
-
-def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes in order of first appearance, and the distinct items, of an array of fixed-width items."""
-    items = np.ascontiguousarray(values)
-    if items.dtype.kind in "iu" and len(items):
-        low, high = items.min(), items.max()
-        if int(high) - int(low) < _SMALL_RANGE:
-            return _factorise_small(items, low)
-    raw = items.view(np.uint8).reshape(len(items), items.dtype.itemsize)
-    codes, first = _core.factorise(raw)
-    return codes, items[first]
-
-
-def distinct_numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct numbers, sorted, and the place of each value among them; −0.0 is 0.0."""
-    whole = values.astype(np.int64) if len(values) and np.abs(values).max() < 2.0**53 else values
-    if whole.dtype != np.int64 or not np.array_equal(whole, values):
-        whole = values + 0.0
-    codes, distinct = factorise_fixed(whole)
-    order = np.argsort(distinct, kind="stable")
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order))
-    return distinct[order].astype(np.float64), place[codes]
-
-
-def _factorise_small(items: np.ndarray, low: np.integer) -> tuple[np.ndarray, np.ndarray]:
-    """The same for integers of a small range, by counting instead of hashing; the distinct ones come out sorted."""
-    places = (items - low).astype(np.int64, copy=False)
-    present = np.flatnonzero(np.bincount(places))
-    code = np.zeros(present[-1] + 1, np.int32)
-    code[present] = np.arange(len(present))
-    return code[places], (present + int(low)).astype(items.dtype)
-
-
 def _fixed_strings(values: np.ndarray) -> Strings:
     def factorise() -> Codes:
         if not values.dtype.itemsize:
@@ -134,9 +91,3 @@ def _fixed_strings(values: np.ndarray) -> Strings:
         return Codes(codes, tuple(levels.tolist()))
 
     return Strings(len(values), cache(factorise), values.tolist)
-
-
-def _refuse_inexact_matrix(array: np.ndarray, matrix: np.ndarray) -> None:
-    if array.dtype.itemsize == 8 and array.size and max(abs(int(array.max())), abs(int(array.min()))) > 1 << 53:
-        for j in range(array.shape[1]):
-            refuse_inexact(array[:, j], matrix[:, j], f"x{j}")

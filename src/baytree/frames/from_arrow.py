@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import as_doubles, refuse_inexact, whole_dates
-from .raw import Codes, Numbers, Raw, Strings, booleans
+from .codes import Codes, booleans
+from .numbers import Numbers, whole_dates, with_missing
+from .raw import Raw, Strings
 
 
 def arrow_column(column: Any, name: str) -> Raw:
@@ -25,11 +26,11 @@ def arrow_column(column: Any, name: str) -> Raw:
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return _arrow_dates(array, pa)
     if pa.types.is_null(kind):
-        return Numbers(np.full(len(array), np.nan))
+        return Numbers.of(np.full(len(array), np.nan))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _arrow_numbers(array, name, pa)
     if pa.types.is_decimal(kind):
-        return Numbers(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        return Numbers.of(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
     raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
 
 
@@ -56,12 +57,10 @@ def _arrow_strings(column: Any, pa: Any) -> Strings:
 
 
 def _arrow_numbers(array: Any, name: str, pa: Any) -> Numbers:
-    is_whole = pa.types.is_integer(array.type)
-    if is_whole:
-        known = array.drop_null().to_numpy(zero_copy_only=False)
-        refuse_inexact(known, known.astype(np.float64), name)
-    values = array.to_numpy(zero_copy_only=False)  # nulls become NaN
-    return Numbers(as_doubles(values), is_whole=is_whole)
+    if pa.types.is_integer(array.type) and array.null_count:
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+        return with_missing(array.fill_null(0).to_numpy(zero_copy_only=False), missing, name)
+    return Numbers.of(array.to_numpy(zero_copy_only=False), name)  # nulls become NaN
 
 
 def _arrow_dates(array: Any, pa: Any) -> Numbers:

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from .arrays import array_column
+from .codes import Codes, booleans
 from .from_arrow import arrow_column
-from .numbers import refuse_inexact
+from .numbers import Numbers, with_missing
 from .objects import object_column, plain
-from .raw import Codes, Numbers, Raw, Strings, booleans
+from .raw import Raw, Strings
 
 
-def pandas_column(series: Any, name: str) -> Raw:
+def pandas_column(values: Any, name: str) -> Raw:
+    """A column from a Series, an Index or a bare extension array."""
     import pandas as pd
 
-    dtype = series.dtype
+    series: Any = values if isinstance(values, pd.Series) else pd.Series(values)
+    dtype: Any = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = tuple(plain(level) for level in dtype.categories.tolist())
         return Codes(series.array.codes, levels, bool(dtype.ordered), True)
@@ -30,7 +33,7 @@ def pandas_column(series: Any, name: str) -> Raw:
     if isinstance(dtype, pd.PeriodDtype):
         return array_column(series.dt.to_timestamp().to_numpy(), name)
     if isinstance(dtype, pd.StringDtype):
-        in_arrow = dtype.storage == "pyarrow"
+        in_arrow = getattr(dtype, "storage", None) == "pyarrow"
         return arrow_column(series.array.__arrow_array__(), name) if in_arrow else _pandas_strings(series, pd)
     if isinstance(dtype, np.dtype):
         return _pandas_objects(series, name, pd) if dtype.kind == "O" else array_column(series.to_numpy(), name)
@@ -59,8 +62,9 @@ def _pandas_objects(series: Any, name: str, pd: Any) -> Raw:
 
 
 def _nullable_numbers(series: Any, name: str) -> Numbers:
-    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    if series.dtype.kind in "iu":
-        known = series.dropna().to_numpy()
-        refuse_inexact(known, known.astype(np.float64), name)
-    return Numbers(values, is_whole=series.dtype.kind in "iu")
+    if series.dtype.kind not in "iu":
+        return Numbers.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
+    missing = series.isna().to_numpy()
+    if not missing.any():
+        return Numbers.of(series.to_numpy(dtype=series.dtype.numpy_dtype), name)
+    return with_missing(series.fillna(0).to_numpy(dtype=series.dtype.numpy_dtype), missing, name)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import array_column
-from .numbers import refuse_inexact, whole_dates
-from .raw import Codes, Numbers, Raw, Strings, booleans
+from .codes import Codes, booleans
+from .numbers import Numbers, whole_dates, with_missing
+from .raw import Raw, Strings
 
 
 def polars_column(series: Any, name: str) -> Raw:
@@ -23,16 +24,13 @@ def polars_column(series: Any, name: str) -> Raw:
     if kind in ("Date", "Datetime", "Duration", "Time"):
         return _polars_dates(series, kind)
     if kind == "Null":
-        return Numbers(np.full(len(series), np.nan))
+        return Numbers.of(np.full(len(series), np.nan))
     if kind in ("List", "Array", "Struct", "Object", "Binary"):
         raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
     is_whole = kind.startswith(("Int", "UInt"))
-    values = series.cast(float).to_numpy() if series.null_count() or not is_whole else series.to_numpy()
     if is_whole and series.null_count():
-        known = series.drop_nulls().to_numpy()
-        refuse_inexact(known, known.astype(np.float64), name)
-    column = array_column(values, name)
-    return Numbers(column.values, is_whole=is_whole) if isinstance(column, Numbers) else column
+        return with_missing(series.fill_null(0).to_numpy(), series.is_null().to_numpy(), name)
+    return array_column(series.to_numpy() if is_whole else series.cast(float).to_numpy(), name)
 
 
 def _polars_strings(series: Any) -> Strings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -10,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import inexact, whole_dates
-from .raw import Codes, Numbers, Raw, Strings, booleans
+from .codes import Codes, booleans
+from .numbers import Numbers, inexact, whole_dates
+from .raw import Raw, Strings
 
 
 def object_column(values: Any, name: str) -> Raw:
@@ -35,20 +37,23 @@ def _object_strings(items: list) -> Strings | Numbers:
         return [item if isinstance(item, str) else None for item in items]
 
     if not any(isinstance(item, str) for item in items):  # nothing known: a column of numbers that are all missing
-        return Numbers(np.full(len(items), np.nan))
+        return Numbers.of(np.full(len(items), np.nan))
     return Strings(len(items), cache(lambda: _hashed(items)), documents)
 
 
 def _object_numbers(items: list, name: str, kinds: set[type]) -> Numbers:
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds) and not any(map(_is_missing, items)):
+        with contextlib.suppress(OverflowError):  # beyond 64 bits they are numbers like any other
+            return Numbers.of(np.array(items, np.int64), name)
     try:
         values = np.array([np.nan if _is_missing(item) else item for item in items], dtype=np.float64)
     except OverflowError:
-        raise ValueError(f"column {name!r} holds a whole number beyond the range of doubles; declare it nominal") from None
+        raise ValueError(f"column {name!r} holds a whole number beyond the range of doubles; give it as a string") from None
     if any(issubclass(kind, (int, np.integer)) for kind in kinds):
         for row, (item, value) in enumerate(zip(items, values, strict=True)):
             if isinstance(item, (int, np.integer)) and int(item) != int(value):
                 raise inexact(name, row, item)
-    return Numbers(values, is_whole=all(issubclass(kind, (int, np.integer)) for kind in kinds))
+    return Numbers.of(values, name, is_whole=all(issubclass(kind, (int, np.integer)) for kind in kinds))
 
 
 def _object_dates(items: list, kinds: set[type]) -> Numbers:

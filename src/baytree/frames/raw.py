@@ -8,28 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-
-class Numbers(msgspec.Struct, frozen=True):
-    """A raw column of numbers: float64 with NaN; `unit` where they are dates."""
-
-    values: np.ndarray
-    unit: str | None = None
-    is_whole: bool = False  # they came as integers
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-class Codes(msgspec.Struct, frozen=True):
-    """A raw column of categories: codes with −1 for missing, and the levels in code order."""
-
-    codes: np.ndarray  # any integer type
-    levels: tuple[Any, ...]
-    is_ordered: bool = False
-    is_declared: bool = False
-
-    def __len__(self) -> int:
-        return len(self.codes)
+from .codes import Codes
+from .numbers import Numbers
 
 
 class Strings(msgspec.Struct, frozen=True):
@@ -61,8 +41,3 @@ def without_masked(values: Any) -> np.ndarray:
     objects = np.ma.getdata(values).astype(object)
     objects[np.ma.getmaskarray(values)] = None
     return objects
-
-
-def booleans(codes: np.ndarray) -> Codes:
-    """A column of truth values from codes 0 and 1, −1 for missing."""
-    return Codes(codes, (False, True), False, True)

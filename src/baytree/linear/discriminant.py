@@ -266,7 +266,7 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
     if not (diagonal > 0).all():
         return False
     scale = np.sqrt(diagonal)
-    return bool(heard(np.linalg.eigvalsh, correlation / np.outer(scale, scale))[0] > _FULL * len(scale))
+    return bool(heard(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale))
 
 
 def _blended(own: np.ndarray, pooled: np.ndarray, weight: float) -> np.ndarray:

@@ -11,7 +11,6 @@ import baytree as bt
 
 from ..evaluate.trials import prepared
 from ..problem import Problem
-from ..table import Tokens
 from .ranking import Rank, Ranking, ordered
 
 STEPS = 100  # of the L1 path
@@ -49,7 +48,7 @@ EMBEDDED = {"importance": importance, "lasso": lasso}
 
 
 def _ranking(by: str, problem: Problem, worth: np.ndarray, how: list[str]) -> Ranking:
-    known = [_known(values) for values in problem.table.values]
+    known = [1 - problem.missing[column.name] if problem.missing else 1.0 for column in problem.schema]
     each = zip(problem.schema, worth, how, known, strict=True)
     ranks = [Rank(column.name, column.kind.value, float(value), words, share) for column, value, words, share in each]
     ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in problem.schema.left_out]
@@ -60,10 +59,3 @@ def _origin(feature: str, names: tuple[str, ...]) -> int:
     """The column that a feature of the design was made of: the longest name that it begins with."""
     found = [j for j, name in enumerate(names) if feature == name or feature.startswith((f"{name}=", f"{name} "))]
     return max(found, key=lambda j: len(names[j]))
-
-
-def _known(values: Any) -> float:
-    """The share of rows where a column is known."""
-    if isinstance(values, Tokens):
-        return float(1 - values.missing.mean())
-    return float(1 - np.isnan(values).mean()) if values.dtype == np.float64 else float((values >= 0).mean())

@@ -35,7 +35,7 @@ IN_BITS: dict[str, Callable[[np.ndarray, float], float]] = {
     "gain_ratio": measures.gain_ratio,
     "symmetric_uncertainty": measures.symmetric_uncertainty,
 }
-MEASURES = (*IN_BITS, "chi2", "correlation", "anova", "mrmr", "importance", "lasso")
+MEASURES = (*IN_BITS, "chi2", "correlation", "spearman", "anova", "mrmr", "importance", "lasso")
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Measure:
             return measures.correlation_ratio(label, codes, n_levels)
         if n_classes > 2:
             return measures.correlation_ratio(numbers, label, n_classes)
-        if column.kind is Kind.ORDINAL:
+        if column.kind is Kind.ORDINAL or self.by == "spearman":
             return measures.spearman(numbers, label.astype(np.float64))
         return measures.pearson(numbers, label.astype(np.float64), "point-biserial" if n_classes else "Pearson")
 
@@ -214,7 +214,7 @@ class Measure:
 
     def _word(self, column: Column, word: int, counts: np.ndarray, known: float) -> Rank:
         name, how = f"{column.name}: {column.levels[word]}", f"has {column.levels[word]!r}"
-        if self.by == "correlation":
+        if self.by in ("correlation", "spearman"):
             test = measures.cramers_v(counts)
             return Rank(name, column.kind.value, test.statistic, f"{test.name}, {how}", known, test.p)
         return self._rank_of(name, column.kind.value, counts, how, known)

@@ -17,8 +17,9 @@ from ..bayes.gaussian import NormalLikelihood
 from ..bayes.model import NaiveBayes
 from ..estimator import AdditiveClassifier
 from ..evaluate import metrics
+from ..evaluate.fold_tables import to_answer_for
 from ..evaluate.folds import Fold
-from ..evaluate.trials import is_subtractable, models_without, prepared, recoded, trials
+from ..evaluate.trials import is_subtractable, models_without, prepared, trials
 from ..parts import threads
 from ..problem import Problem
 from ..table import Schema
@@ -80,17 +81,20 @@ class AddingScorer:
         self._label = problem.label.values[rows]
         self._prior = np.empty((len(rows), len(problem.label.target.classes)))
         self._effect = np.empty((len(problem.table.schema), *self._prior.shape))  # [n_columns, n_rows, n_classes]
-        self._fallback = np.empty(len(folds), np.int32)
-        for k, (model, fold) in enumerate(zip(models, folds, strict=True)):
-            self._place(model, problem, fold, slice(self._start[k], self._start[k + 1]))
-            self._fallback[k] = np.argmax(self._prior[self._start[k]])
         self._n_threads = threads(n_jobs)
+
+        def place(k: int) -> None:
+            self._place(models[k], problem, folds[k], slice(self._start[k], self._start[k + 1]))
+
+        with ThreadPoolExecutor(self._n_threads) as pool:  # each fold has rows of its own
+            list(pool.map(place, range(len(folds))))
+        self._fallback = np.argmax(self._prior[self._start[:-1]], axis=1).astype(np.int32)
         self._base: tuple[list[int], np.ndarray] = ([], self._prior)
 
     def _place(self, model: FoldModel, problem: Problem, fold: Fold, rows: slice) -> None:
         """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
         schema, learnt = model
-        test = recoded(problem.table.take(fold.test), schema)
+        test = to_answer_for(problem.table, fold.test, schema)
         known = [problem.label.target.classes.index(label) for label in schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
         self._prior[rows][:, known] = learnt.log_prior

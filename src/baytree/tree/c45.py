@@ -12,11 +12,13 @@ from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree import parameters as given
 from baytree.tree.error_pruning import collapse, pessimism, prune_by_estimate, prune_on_held_out
-from baytree.tree.fractional import Growth, Rules, grow, regrown, ripen, rows_of
+from baytree.tree.fractional import Growth, Rows, Rules, grow, regrown, ripen, rows_of
+from baytree.tree.holding import held_share
 from baytree.tree.prune import with_complexity
 from baytree.tree.quinlan import QuinlanClassifier
 from baytree.tree.structure import Tree
 from baytree.tree.trace import trace_of
+from baytree.tree.units import near_one
 
 
 class Conventions(msgspec.Struct, frozen=True):
@@ -51,7 +53,8 @@ class C45Classifier(QuinlanClassifier):
     confidence : float
         Of the error estimate; smaller prunes more.
     pruning : {"error_based", "reduced_error", None}
-        By the pessimistic estimate, on held-out rows (`fit(..., prune_on=rows)`, otherwise a fixed third), or not at all.
+        By the pessimistic estimate, on held-out rows (`fit(..., prune_on=rows)`, otherwise a third that is drawn by what
+        the rows hold), or not at all.
     binary : bool
         Nominal tests ask for one level against the rest instead of having a branch for each level.
     subset : bool
@@ -129,6 +132,7 @@ class C45Classifier(QuinlanClassifier):
         """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
         self._check_parameters(prune_on)
         table, frame = self._enter(X, y, sample_weight)
+        table = near_one(table)
         held_out = self._held_out(X, y, sample_weight, table, prune_on)
         growth = self._grown(table, held_out)
         self._settle(table.schema, self._ripe(growth), frame)
@@ -160,11 +164,11 @@ class C45Classifier(QuinlanClassifier):
     # --- growing ------------------------------------------------------------------------------------------------------
 
     def _grown(self, table: Table, held_out: np.ndarray | None) -> Growth:
-        kept = np.arange(len(table)) if held_out is None else np.setdiff1d(np.arange(len(table)), held_out)
-        rows = rows_of(table, kept)
+        rows = rows_of(table) if held_out is None else _weighed(rows_of(table), 1.0 - held_out)
         growth = grow(rows, table.n_classes, self._rules(), threads=threads(self.n_jobs), traces=bool(self.trace))
         if held_out is not None:
-            prune_on_held_out(growth, rows_of(table, held_out))
+            if held_out.any():
+                prune_on_held_out(growth, _weighed(rows_of(table), held_out))
             return growth
         if self.collapse:
             collapse(growth)
@@ -207,17 +211,17 @@ class C45Classifier(QuinlanClassifier):
     # --- what the user asked for --------------------------------------------------------------------------------------
 
     def _held_out(self, X: Any, y: Any, sample_weight: Any, table: Table, prune_on: Any) -> np.ndarray | None:
-        """The rows of the table to prune on, or None."""
+        """float64 [n_rows]: the share of each row of the table to prune on, or None."""
         if self.pruning != "reduced_error":
             return None
         if prune_on is None:
-            return np.sort(np.random.default_rng(0).permutation(len(table))[: len(table) // 3])
+            return held_share(table)
         frame, label = self._split(X, y)
         counts = (door.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing
         chosen = _as_mask(prune_on, frame.n_rows)
         if (counts & ~chosen).sum() == 0:
             raise ValueError("prune_on names every row; leave some to grow the tree from")
-        return np.flatnonzero(chosen[counts])
+        return chosen[counts].astype(np.float64)
 
     def _check_parameters(self, prune_on: Any) -> None:
         given.one_of("conventions", self.conventions, tuple(CONVENTIONS))
@@ -230,6 +234,11 @@ class C45Classifier(QuinlanClassifier):
             raise ValueError("binary=True and subset=True contradict each other; choose one")
         if prune_on is not None and self.pruning != "reduced_error":
             raise ValueError("prune_on is for pruning='reduced_error'; leave it out, or choose that pruning")
+
+
+def _weighed(rows: Rows, share: np.ndarray) -> Rows:
+    """The rows that have a share, with that much of their weight."""
+    return msgspec.structs.replace(rows, weight=rows.weight * share, chosen=rows.chosen[share[rows.chosen] > 0])
 
 
 def _as_mask(rows: Any, n_rows: int) -> np.ndarray:

@@ -27,12 +27,13 @@ class Controls(msgspec.Struct, frozen=True, kw_only=True):
     use_surrogate: int = 2
     surrogate_style: int = 0
     counts_rows: bool = True  # sizes are rows whatever their weights
+    prunes_impurity: bool = False  # a split is worth what it takes of the criterion, as in scikit-learn, not of the risk
 
 
 def cart(table: Table, controls: Controls, costs: Costs, threads: int | None) -> Tree:
     """The tree that is left at `cp`, with the penalty at which each of its splits would go."""
     tree = _grown(table, controls, costs, controls.cp * _root_risk(table, costs), threads)
-    return with_complexity(tree, controls.cp, is_bounded=True)
+    return with_complexity(tree, controls.cp, is_bounded=not controls.prunes_impurity)
 
 
 def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None) -> Costs:
@@ -42,14 +43,14 @@ def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None)
     return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
 
 
-def fitted_rows(table: Table, counts_rows: bool) -> Table:
-    """Without rows that miss every value. rpart keeps them where weights are given; so do we where rows are counted."""
+def fitted_rows(table: Table, counts_rows: bool) -> np.ndarray:
+    """bool [n_rows]: which rows have a value. rpart keeps the others where weights are given; so do we where those count."""
     if counts_rows and not table.is_unweighted:
-        return table
+        return np.ones(len(table), np.bool_)
     known = np.zeros(len(table), np.bool_)
     for column, values in zip(table.schema, table.values, strict=True):
         known |= ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
-    return table if known.all() or not known.any() else table.take(known)
+    return known if known.any() else ~known
 
 
 def cross_validated(
@@ -57,7 +58,8 @@ def cross_validated(
 ) -> Path:
     """The path of a tree with the errors that its penalties make on rows left out: one tree per fold."""
     steps = path(tree, controls.cp)
-    penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
+    between = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
+    penalty = steps.cp if controls.prunes_impurity else between
     root, whole = float(tree.risk[0]), float(table.weight.sum())
     if _is_complete(table):  # nothing to substitute for
         controls = msgspec.structs.replace(controls, max_surrogates=0)
@@ -66,7 +68,7 @@ def cross_validated(
         inside, outside = table.take(fold != out), table.take(fold == out)
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
         grown = _grown(inside, controls, costs, controls.cp * unit, 1)
-        part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=True)
+        part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=not controls.prunes_impurity)
         return np.array(_losses(part, outside, costs, penalty * unit))
 
     with ThreadPoolExecutor(threads or 1) as pool:  # in the order of the folds, so that the sum has one last bit
@@ -75,33 +77,39 @@ def cross_validated(
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 
 
-def best_step(steps: Path, rule: str) -> int:
-    """The tree of least cross-validated error, or the smallest one within a standard error of it."""
+def best_step(steps: Path, rule: str, takes_larger: bool = False) -> int:
+    """The tree of least cross-validated error, or the smallest one within a standard error of it; of equals the smaller."""
     least = int(np.argmin(steps.error))
     if rule == "min":
-        return least
+        return len(steps.error) - 1 - int(np.argmin(steps.error[::-1])) if takes_larger else least
     return int(np.argmax(steps.error <= steps.error[least] + steps.deviation[least]))
 
 
 def pruned_by_validation(
-    table: Table, controls: Controls, costs: Costs, rule: str, fold: np.ndarray, threads: int | None
+    table: Table, judged: Table, controls: Controls, costs: Costs, rule: str, fold: np.ndarray, threads: int | None
 ) -> tuple[Tree, Path]:
-    """The tree at the penalty that a rule chooses ("1se" or "min"), and the path it was chosen from."""
+    """The tree at the penalty that a rule chooses ("1se" or "min"), and the path it was chosen from.
+
+    `judged` are the rows of the table as they go into folds, where a row of weight 2 may come twice.
+    """
     tree = cart(table, controls, costs, threads)
     if tree.column[0] < 0:
         return tree, path(tree, controls.cp)
-    steps = cross_validated(table, tree, controls, costs, fold, threads)
-    return cost_complexity(tree, float(steps.cp[best_step(steps, rule)])), steps
+    steps = cross_validated(judged, tree, controls, costs, fold, threads)
+    chosen = best_step(steps, rule, takes_larger=controls.prunes_impurity)
+    return _with_risk(cost_complexity(tree, float(steps.cp[chosen])), costs, controls), steps
 
 
-def folds(table: Table, n_folds: int, seed: int) -> np.ndarray:
-    """int64 [n_rows]: the fold of each row, every class spread evenly over the folds."""
-    shuffled = np.random.default_rng(seed).permutation(len(table))
-    label = table.label[shuffled]
-    order = shuffled[np.argsort(label, kind="stable")] if table.n_classes else shuffled
-    fold = np.empty(len(table), np.int64)
-    fold[order] = np.arange(len(table)) % n_folds
-    return fold
+def _with_impurity(tree: Tree, controls: Controls) -> Tree:
+    """The tree whose nodes cost what is left of the criterion in them."""
+    return msgspec.structs.replace(tree, risk=tree.impurity * tree.weight) if controls.prunes_impurity else tree
+
+
+def _with_risk(tree: Tree, costs: Costs, controls: Controls) -> Tree:
+    """The tree whose nodes cost what is lost by stopping there."""
+    if not controls.prunes_impurity:
+        return tree
+    return msgspec.structs.replace(tree, risk=((costs.risk_scale * tree.counts) @ costs.loss).min(axis=1))
 
 
 def _grown(table: Table, controls: Controls, costs: Costs, min_risk: float, threads: int | None) -> Tree:
@@ -116,9 +124,9 @@ def _grown(table: Table, controls: Controls, costs: Costs, min_risk: float, thre
         max_surrogates=controls.max_surrogates,
         use_surrogate=controls.use_surrogate,
         surrogate_style=controls.surrogate_style,
-        min_risk=min_risk * (1 - 1e-9),  # the exact test comes with the complexities
+        min_risk=0.0 if controls.prunes_impurity else min_risk * (1 - 1e-9),  # the exact test comes with the complexities
     )
-    return grow(table, policy, costs, conventions, threads)
+    return _with_impurity(grow(table, policy, costs, conventions, threads), controls)
 
 
 def _is_complete(table: Table) -> bool:

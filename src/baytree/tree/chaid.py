@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from math import exp
-from typing import Any, Self
+from typing import Any
 
 import msgspec
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from baytree.estimator import Classifier, Regressor
 from baytree.table import Table
 from baytree.tree.association import CLASS_TESTS
 from baytree.tree.chaid_growth import Growth, grow
-from baytree.tree.chaid_model import ChaidModel, Trial
+from baytree.tree.chaid_model import ChaidModel, in_words
 from baytree.tree.face import TreeFace
 from baytree.tree.merging import Rules
-from baytree.tree.nodes import nodes
-from baytree.tree.structure import Tree
+from baytree.tree.units import in_range, in_unit, near_one
 
 
 class CHAID(TreeFace):
@@ -26,37 +22,10 @@ class CHAID(TreeFace):
     _accepts_infinite = True
 
     @property
-    def tree_(self) -> Tree:
-        """The tree as flat arrays; its tests read codes: of a numeric column those of its bins."""
-        check_is_fitted(self, "model_")
-        return self.model_.tree
-
-    def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first; the groups of a numeric column are its bins in words."""
-        return nodes(self.tree_, self.model_.bins.schema(self.schema_))
-
-    def apply(self, X: Any) -> np.ndarray:
-        """The id of the leaf of each row: [n_rows]."""
-        check_is_fitted(self, "model_")
-        return self.model_.leaves(self._encoded(X))
-
-    def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
-        """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
-        return self._with_bins(super().prune(how, *args, **options))
-
-    def snip(self, node_id: int) -> Self:
-        """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
-        return self._with_bins(super().snip(node_id))
-
-    def _with_bins(self, smaller: Self) -> Self:
-        smaller.model_ = ChaidModel(smaller.model_, self.model_.bins)
-        return smaller
-
-    @property
     def trace_(self) -> list[dict[str, Any]]:
-        """Every column at every node: its groups, p, Bonferroni's multiplier and the adjusted p; needs `trace=True`."""
+        """Each split's groups, p, Bonferroni's multiplier and adjusted p; with `trace=True` of all columns everywhere."""
         schema = self.model_.bins.schema(self.schema_)
-        return [_in_words(trial, schema) for trial in self.model_.trials]
+        return [in_words(trial, schema) for trial in self.model_.trials]
 
     def _grown(self, table: Table, test: str) -> ChaidModel:
         self._check()
@@ -76,7 +45,7 @@ class CHAID(TreeFace):
             bins=int(self.bins),
         )
         model = grow(table, growth)
-        return model if self.trace else msgspec.structs.replace(model, trials=())
+        return model if self.trace else msgspec.structs.replace(model, trials=model.taken)
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""
@@ -166,7 +135,7 @@ class CHAIDClassifier(CHAID, Classifier):
     def _learn(self, table: Table) -> ChaidModel:
         if self.test not in CLASS_TESTS:
             raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
-        return self._grown(table, self.test)
+        return self._grown(near_one(table), self.test)
 
 
 class CHAIDRegressor(CHAID, Regressor):
@@ -212,21 +181,6 @@ class CHAIDRegressor(CHAID, Regressor):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table) -> ChaidModel:
-        return self._grown(table, "mean")
-
-
-def _in_words(trial: Trial, schema: Any) -> dict[str, Any]:
-    column = schema.columns[trial.column]
-    groups = [[column.levels[code] for code in np.flatnonzero(trial.group_of == group)] for group in range(trial.n_groups)]
-    return {
-        "node": trial.node,
-        "column": column.name,
-        "groups": groups,
-        "missing": trial.floating if trial.floating >= 0 else None,
-        "p": exp(trial.log_p),
-        "multiplier": exp(min(trial.log_multiplier, 700.0)),
-        "adjusted_p": min(1.0, exp(min(trial.log_adjusted, 0.0))),
-        "log_p": trial.log_p,
-        "log_multiplier": trial.log_multiplier,
-        "log_adjusted_p": trial.log_adjusted,
-    }
+        table, unit = in_range(near_one(table))
+        model = self._grown(table, "mean")
+        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))

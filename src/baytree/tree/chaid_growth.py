@@ -15,6 +15,7 @@ import numpy as np
 from baytree.table import Kind, Table
 from baytree.tree.bins import Bins
 from baytree.tree.chaid_model import ChaidModel, Trial
+from baytree.tree.fractional import gain_of, impurity_of
 from baytree.tree.merging import Candidate, Grouping, Rules, merge, settle
 from baytree.tree.structure import LEAF, STOP, Surrogates, Tree
 
@@ -27,6 +28,9 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     min_split: float = 20
     max_depth: int | None = None
     bins: int = 10
+    criterion: str | None = None  # what the groups of a column are worth; None judges by the adjusted p
+    min_gain: float = 0.0  # of the criterion, in units of weight
+    min_impurity: float = 0.0  # of the criterion, per unit of weight
 
 
 def grow(table: Table, growth: Growth) -> ChaidModel:
@@ -39,7 +43,7 @@ def grow(table: Table, growth: Growth) -> ChaidModel:
     while opened:
         tried = _try_columns(rows, nodes, [k for k in opened if _may_split(rows, nodes[k], growth)], growth.rules)
         trials += tried
-        opened = [child for winner in _winners(tried, growth.alpha_split) for child in _split(rows, nodes, winner)]
+        opened = [child for winner in _winners(tried, growth, rows, nodes) for child in _split(rows, nodes, winner)]
     return ChaidModel(_tree(rows, nodes), bins, tuple(trials))
 
 
@@ -77,6 +81,10 @@ class _Rows:
         mean += float(weight @ (label - mean) / total)  # the second pass takes away what the first one rounded
         return np.array([total, mean, float(weight @ (label - mean) ** 2)])
 
+    def impurity(self, statistics: np.ndarray, criterion: str) -> float:
+        """The criterion per unit of weight, or the variance."""
+        return float(statistics[2] / statistics[0] if self.is_mean else impurity_of(statistics[None], criterion)[0])
+
     def of_levels(self, rows: np.ndarray, j: int, centre: float) -> tuple[np.ndarray, np.ndarray]:
         """The codes that occur in these rows, and their statistics [n_codes, n_statistics]."""
         code = self.codes[j][rows]
@@ -101,6 +109,8 @@ def _may_split(rows: _Rows, node: _Node, growth: Growth) -> bool:
     if growth.max_depth is not None and node.depth >= growth.max_depth:
         return False
     if (node.statistics[0] if rows.is_mean else node.statistics.sum()) < growth.min_split:
+        return False
+    if growth.min_impurity > 0 and rows.impurity(node.statistics, growth.criterion or "gini") <= growth.min_impurity:
         return False
     label = rows.label[node.rows]
     return bool((label != label[0]).any())
@@ -193,14 +203,33 @@ def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> n
     return group_of[known[before]]
 
 
-def _winners(trials: list[Trial], alpha_split: float) -> Iterator[Trial]:
-    """The trial with the smallest adjusted p at each node, where it is significant; the first column of several."""
-    threshold = log(alpha_split) if alpha_split > 0 else -inf
-    for _, of_node in groupby(trials, lambda trial: trial.node):
+def _winners(trials: list[Trial], growth: Growth, rows: _Rows, nodes: list[_Node]) -> Iterator[Trial]:
+    """The best trial at each node, where one is good enough; the first column of several."""
+    threshold = log(growth.alpha_split) if growth.alpha_split > 0 else -inf
+    for k, of_node in groupby(trials, lambda trial: trial.node):
         useful = [trial for trial in of_node if trial.n_groups > 1]
+        if growth.criterion is not None:
+            useful = _most_useful(rows, nodes[k], useful, growth)
         least = min((trial.log_adjusted for trial in useful), default=inf)
         if least <= threshold:
             yield next(trial for trial in useful if trial.log_adjusted <= least + _TIE * abs(least))
+
+
+def _most_useful(rows: _Rows, node: _Node, trials: list[Trial], growth: Growth) -> list[Trial]:
+    """The trial whose groups gain most of a criterion, the first of equals; none where all gain too little."""
+    criterion = growth.criterion or "gini"
+    worth = [gain_of(_counts(rows, node, trial), criterion) for trial in trials]
+    most = max(worth, default=0.0)
+    if most <= max(growth.min_gain, 1e-12 * float(node.statistics.sum())):
+        return []
+    return [next(trial for trial, gain in zip(trials, worth, strict=True) if gain >= most * (1 - _TIE))]
+
+
+def _counts(rows: _Rows, node: _Node, trial: Trial) -> np.ndarray:
+    """float64 [n_groups, n_classes]: the weight of each class in each group."""
+    branch = np.append(trial.group_of, trial.floating)[rows.codes[trial.column][node.rows]]
+    cell = branch.astype(np.int64) * rows.n_classes + rows.label[node.rows]
+    return np.bincount(cell, rows.weight[node.rows], trial.n_groups * rows.n_classes).reshape(trial.n_groups, -1)
 
 
 _TIE = 1e-11  # log p closer than this, relatively, are equal: two columns may be the same up to their names

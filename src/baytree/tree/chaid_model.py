@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import exp
+from typing import Any
+
 import msgspec
 import numpy as np
 
@@ -23,6 +26,24 @@ class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"
     log_p: float
     log_multiplier: float
     log_adjusted: float  # not cut at p = 1
+
+
+def in_words(trial: Trial, schema: Schema) -> dict[str, Any]:
+    """A trial in the words of the table: its groups, p, Bonferroni's multiplier and the adjusted p."""
+    column = schema.columns[trial.column]
+    groups = [[column.levels[code] for code in np.flatnonzero(trial.group_of == group)] for group in range(trial.n_groups)]
+    return {
+        "node": trial.node,
+        "column": column.name,
+        "groups": groups,
+        "missing": trial.floating if trial.floating >= 0 else None,
+        "p": exp(trial.log_p),
+        "multiplier": exp(min(trial.log_multiplier, 700.0)),
+        "adjusted_p": min(1.0, exp(min(trial.log_adjusted, 0.0))),
+        "log_p": trial.log_p,
+        "log_multiplier": trial.log_multiplier,
+        "log_adjusted_p": trial.log_adjusted,
+    }
 
 
 class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chaid"):
@@ -47,6 +68,8 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
         if np.any(self.tree.levels[asked] != n_levels[self.tree.column[asked]]):
             raise ValueError("a test of the tree does not fit the levels of its column")
         for trial in self.trials:
+            if not 0 <= trial.node < len(self.tree):
+                raise ValueError("a trial belongs to no node of the tree")
             if not 0 <= trial.column < len(n_levels) or trial.group_of.shape != (n_levels[trial.column],):
                 raise ValueError("a trial does not fit the levels of its column")
 
@@ -68,13 +91,23 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
         return [_with_values(each, table, row) for row, each in enumerate(explanations)]
 
     def describe(self, schema: Schema) -> str:
-        """The tree in words."""
-        from baytree.tree.text import export_text
+        """The tree in words, each split with its p-value, adjusted for the number of ways to merge."""
+        from baytree.tree.text import lines
 
-        return export_text(self.tree, schema, self.bins)
+        notes = {trial.node: f"; adjusted p {_told(trial.log_adjusted)}" for trial in self.taken}
+        return "\n".join(lines(self.tree, schema, self.bins, notes=notes))
+
+    @property
+    def taken(self) -> tuple[Trial, ...]:
+        """The trials that became splits."""
+        return tuple(trial for trial in self.trials if self.tree.column[trial.node] == trial.column)
 
     def _coded(self, table: Table) -> Table:
         return self.bins.coded(table, set(self.tree.column.tolist()))
+
+
+def _told(log_p: float) -> str:
+    return f"{exp(min(log_p, 0.0)):.3g}" if log_p > -700 else "below 1e-304"
 
 
 def _with_values(explanation: Explanation, table: Table, row: int) -> Explanation:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 
+from baytree import door
 from baytree.estimator import Classifier, Regressor
+from baytree.parts import threads
 from baytree.table import Table
 from baytree.tree import cart
 from baytree.tree import parameters as given
 from baytree.tree import prune as pruning
 from baytree.tree.candidates import candidates
+from baytree.tree.chaid_model import ChaidModel, in_words
 from baytree.tree.face import TreeFace
 from baytree.tree.grow import Conventions, Costs, altered_costs, equal_costs, grow
+from baytree.tree.holding import folds, folds_of, unfolded
+from baytree.tree.merged import grow_merged
 from baytree.tree.multiway import grow_multiway
+from baytree.tree.multiway_numbers import grow_multiway_numbers
 from baytree.tree.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.reading import thread_count
 from baytree.tree.structure import Tree
-from baytree.tree.units import in_range, in_unit
+from baytree.tree.units import from_zero, in_range, in_unit, near_one, near_zero
 
 CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
 ROADS = ("learned", "surrogate", "category", "largest")
@@ -39,11 +45,17 @@ class _OpenTree(TreeFace):
     def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
         missing, max_leaves = policy.missing, policy.stopping.max_leaves
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, thread_count(self.n_jobs)))
+        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads(self.n_jobs)))
         tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
         if self.trace:
             self.trace_ = candidates(tree, table, policy, costs, conventions)
         return tree
+
+    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
+        model = grow_merged(table, policy)
+        if self.trace:
+            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
+        return msgspec.structs.replace(model, trials=model.taken)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -69,6 +81,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
     `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
+    `branching="merge"` merges levels, and tenths of numeric columns, while their classes do not differ as in CHAID, by the
+    test of `criterion` (chi2, likelihood_ratio) or by Pearson's (error, entropy, gini, gain_ratio).
     `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
     test of levels is then one level against the rest.
 
@@ -123,16 +137,19 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
+    def _learn(self, table: Table) -> Tree | ChaidModel:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(criterion, CLASS_ROADS, ("binary", "multiway"))
+        policy, table = self._policy(criterion, CLASS_ROADS, tuple(Branching)), near_one(table)
         if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
             return self._grow(table, policy, self._costs(table))
         if self.priors is not None or self.costs is not None:
             raise ValueError(
-                "priors and costs go with neither branching='multiway' nor missing='fractional'; give sample weights instead"
+                "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
+                "give sample weights instead"
             )
-        return grow_multiway(table, policy, thread_count(self.n_jobs))
+        if policy.branching is Branching.MERGE:
+            return self._merge(table, policy)
+        return grow_multiway(table, policy, threads(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
@@ -143,6 +160,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
     """A regression tree by least squares; parameters as in `DecisionTreeClassifier`.
+
+    `branching="multiway"` gives every level that occurs a branch; `branching="merge"` merges levels, and tenths of numeric
+    columns, while the F test of their means does not part them (p above 0.05), and splits by the least adjusted p.
 
     >>> DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1]).predict([[2.0], [3.0]])
     array([1.e+12, 1.e+12])
@@ -179,26 +199,48 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, ("binary",))
-        table, unit = in_range(table)
+    def _learn(self, table: Table) -> Tree | ChaidModel:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, tuple(Branching))
+        table, unit = in_range(near_one(table))
+        if policy.branching is Branching.MERGE:
+            model = self._merge(table, policy)
+            return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
+        if policy.branching is Branching.MULTIWAY:
+            return in_unit(grow_multiway_numbers(table, policy, threads(self.n_jobs)), unit)
         return in_unit(self._grow(table, policy, equal_costs(0)), unit)
 
 
 class _Cart(TreeFace):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
 
-    def _grow(self, table: Table) -> Tree:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        table, frame = self._enter(X, y, sample_weight)
+        fold = None if self._is_number_of_folds() else self._given_folds(X, y, sample_weight)
+        self._settle(table.schema, self._learn_with(table, fold), frame)
+        return self
+
+    def _learn(self, table: Table) -> Tree:
+        return self._learn_with(table, None)
+
+    def _learn_with(self, table: Table, fold: np.ndarray | None) -> Tree:
+        return self._grow(near_one(table), fold)
+
+    def _grow(self, table: Table, fold: np.ndarray | None) -> Tree:
         rule = self.get_params(deep=False)["prune"]
         if rule is not None:
             given.one_of("prune", rule, ("1se", "min"))
-        controls = self._controls()
-        table = cart.fitted_rows(table, controls.counts_rows)
-        costs, threads = self._costs(table), thread_count(self.n_jobs)
+        controls, n_threads = self._controls(), threads(self.n_jobs)
+        is_fitted = cart.fitted_rows(table, controls.counts_rows)
+        table = table if is_fitted.all() else table.take(is_fitted)
+        costs = self._costs(table)
         if rule is None:
-            return cart.cart(table, controls, costs, threads)
-        tree, _ = cart.pruned_by_validation(table, controls, costs, rule, self._folds(table), threads)
-        return tree
+            return cart.cart(table, msgspec.structs.replace(controls, prunes_impurity=False), costs, n_threads)
+        if fold is not None:
+            return cart.pruned_by_validation(table, table, controls, costs, rule, fold[is_fitted], n_threads)[0]
+        judged = table if controls.counts_rows else unfolded(table)
+        fold = folds(judged, min(given.whole("cv", self.cv, 2), len(judged)), self.random_state or 0)
+        return cart.pruned_by_validation(table, judged, controls, costs, rule, fold, n_threads)[0]
 
     def _costs(self, table: Table) -> Costs:
         return equal_costs(0)
@@ -216,14 +258,17 @@ class _Cart(TreeFace):
             use_surrogate=int(given.number("use_surrogate", self.use_surrogate, 0, 2)),
             surrogate_style=int(given.number("surrogate_style", self.surrogate_style, 0, 1)),
             counts_rows=is_given,
+            prunes_impurity=given.one_of("prune_by", getattr(self, "prune_by", "risk"), ("risk", "impurity")) == "impurity",
         )
 
-    def _folds(self, table: Table) -> np.ndarray:
-        if np.ndim(self.cv) == 0:
-            return cart.folds(table, min(given.whole("cv", self.cv, 2), len(table)), self.random_state or 0)
-        if len(self.cv) != len(table):
-            raise ValueError(f"cv: {len(self.cv)} folds for {len(table)} rows")
-        return np.asarray(self.cv)
+    def _is_number_of_folds(self) -> bool:
+        return not hasattr(self.cv, "__iter__") and not hasattr(self.cv, "split")
+
+    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+        """int64: the fold of each row that counts, from a vector of folds, pairs of (inside, outside), or a splitter."""
+        frame, label = self._split(X, y)
+        fold = folds_of(self.cv, label.values, frame.n_rows)
+        return fold[(door.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters as they were given."""
@@ -246,7 +291,10 @@ class CARTClassifier(_Cart, Classifier):
     units of the root's risk; `use_surrogate` 0 stops rows without a value, 1 uses surrogates, 2 then follows
     the majority; `surrogate_style` 1 judges surrogates on the rows that they know. A given `min_leaf` counts rows,
     as rpart does; with None it is a third of `min_split`, and both count weight, so a row of weight 2 equals two rows.
-    `prune` "1se" or "min" chooses the penalty by `cv`-fold cross-validation, with one tree per fold. With three and
+    `prune` "1se" or "min" chooses the penalty by `cv`-fold cross-validation, with one tree per fold; `cv` may also be the
+    fold of each row, pairs of rows (inside, outside), or a splitter of scikit-learn. `prune_by="impurity"` follows
+    scikit-learn: a split is worth what it takes of the criterion, and the path's own penalties are judged, of equals the
+    larger tree; "risk" weighs the expected loss and judges between two penalties, as rpart does. With three and
     more classes all groupings of up to 25 levels are tried; above, levels are cut along their first principal component.
 
     >>> import pandas as pd
@@ -269,6 +317,7 @@ class CARTClassifier(_Cart, Classifier):
         priors: Any = None,
         costs: Any = None,
         prune: str | None = None,
+        prune_by: str = "risk",
         cv: Any = 10,
         random_state: int | None = None,
         schema: Any = None,
@@ -286,14 +335,12 @@ class CARTClassifier(_Cart, Classifier):
         self.priors = priors
         self.costs = costs
         self.prune = prune
+        self.prune_by = prune_by
         self.cv = cv
         self.random_state = random_state
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
-
-    def _learn(self, table: Table) -> Tree:
-        return self._grow(table)
 
     def _costs(self, table: Table) -> Costs:
         target = table.schema.target
@@ -338,6 +385,7 @@ class CARTRegressor(_Cart, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
-        table, unit = in_range(table)
-        return in_unit(self._grow(table), unit)
+    def _learn_with(self, table: Table, fold: np.ndarray | None) -> Tree:
+        table, unit = in_range(near_one(table))
+        table, origin = near_zero(table)
+        return in_unit(from_zero(self._grow(table, fold), origin), unit)

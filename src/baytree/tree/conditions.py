@@ -34,7 +34,8 @@ class Interval(msgspec.Struct, frozen=True):
     def show(self, column: Column, name: str = "") -> str:
         """The interval around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`."""
         has_low, has_high = self.low > -inf or self.from_low, self.high < inf or self.below_high
-        low, high = column.show(self.low), column.show(self.high)
+        edges = (self.low, self.high)
+        low, high = (column.show(edge) if abs(edge) < inf or not column.unit else str(edge) for edge in edges)
         below = "<" if self.below_high else "≤"
         if has_low and has_high:
             return f"{low} {'≤' if self.from_low else '<'} {name or '…'} {below} {high}"

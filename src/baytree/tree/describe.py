@@ -5,34 +5,58 @@ from __future__ import annotations
 from baytree.table import Kind, Schema
 from baytree.tree.nodes import groups
 from baytree.tree.structure import Tree, depths, parents, preorder
+from baytree.tree.words import plain
+
+MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
 
 
 def describe(tree: Tree, schema: Schema) -> str:
     """The nodes depth first: how a row gets there, its rows, and what is predicted there."""
-    depth, parent = depths(tree), parents(tree)
-    return "\n".join(
-        f"{'|  ' * int(depth[node])}{_test(tree, schema, int(parent[node]), node)}{_outcome(tree, schema, node)}"
-        for node in preorder(tree)
-    )
+    depth, parent = depths(tree).tolist(), parents(tree).tolist()
+    tests, outcomes = _Tests(tree, schema), _Outcomes(tree, schema)
+    return "\n".join(f"{_indent(depth[node])}{tests.of(parent[node], node)}{outcomes.of(node)}" for node in preorder(tree))
 
 
-def _test(tree: Tree, schema: Schema, parent: int, node: int) -> str:
-    if node == 0:
-        return ""
-    column, branch = schema.columns[tree.column[parent]], node - int(tree.first[parent])
-    if branch == 2 and tree.levels[parent] == 0:
-        return f"{column.name} is missing: "
-    if column.kind is not Kind.NUMERIC:
-        levels = groups(tree, schema, parent)[branch]
-        return f"{column.name} in {{{', '.join(map(str, levels))}}}: " if levels else f"{column.name} is missing: "
-    sign = ("<" if tree.strict[parent] else "<=", ">=" if tree.strict[parent] else ">")[branch]
-    return f"{column.name} {sign} {column.show(tree.cut[parent])}: "
+def _indent(depth: int) -> str:
+    return "|  " * depth if depth <= MOST_BARS else f"{'|  ' * MOST_BARS}({depth}) "
 
 
-def _outcome(tree: Tree, schema: Schema, node: int) -> str:
-    rows = f"{int(tree.rows[node])} rows"
-    if not tree.n_classes:
-        return f"{tree.value[node, 0]:.6g} ({rows})"
-    chosen = int(tree.prediction[node])
-    classes = schema.classes if schema.target and schema.classes else range(tree.n_classes)
-    return f"{classes[chosen]} ({rows}, {tree.value[node, chosen]:.3f})"
+class _Tests:
+    """The tests that lead to nodes. Reads the arrays once, so that asking is quick."""
+
+    def __init__(self, tree: Tree, schema: Schema) -> None:
+        self.tree, self.schema = tree, schema
+        self.column, self.first, self.levels = tree.column.tolist(), tree.first.tolist(), tree.levels.tolist()
+        self.cut, self.strict = tree.cut.tolist(), tree.strict.tolist()
+        self.name = [plain(column.name) for column in schema.columns]
+
+    def of(self, parent: int, node: int) -> str:
+        """What a row passes on its way from a parent to a node; nothing at the root."""
+        if node == 0:
+            return ""
+        column, branch = self.schema.columns[self.column[parent]], node - self.first[parent]
+        name = self.name[self.column[parent]]
+        if branch == 2 and self.levels[parent] == 0:
+            return f"{name} is missing: "
+        if column.kind is not Kind.NUMERIC:
+            levels = groups(self.tree, self.schema, parent)[branch]
+            return f"{name} in {{{', '.join(map(plain, levels))}}}: " if levels else f"{name} is missing: "
+        sign = ("<" if self.strict[parent] else "<=", ">=" if self.strict[parent] else ">")[branch]
+        return f"{name} {sign} {column.show(self.cut[parent])}: "
+
+
+class _Outcomes:
+    """What nodes predict."""
+
+    def __init__(self, tree: Tree, schema: Schema) -> None:
+        self.n_classes, self.rows, self.prediction = tree.n_classes, tree.rows.tolist(), tree.prediction.tolist()
+        chosen = tree.prediction if tree.n_classes else 0
+        self.value = tree.value[range(len(tree)), chosen].tolist()
+        classes = schema.classes if schema.target and schema.classes else range(tree.n_classes)
+        self.classes = [plain(label) for label in classes]
+
+    def of(self, node: int) -> str:
+        """The prediction, the rows and, of a class, its share."""
+        if not self.n_classes:
+            return f"{self.value[node]:.6g} ({self.rows[node]} rows)"
+        return f"{self.classes[self.prediction[node]]} ({self.rows[node]} rows, {self.value[node]:.3f})"

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from baytree.table import Schema
 from baytree.tree import prune as pruning
 from baytree.tree import reading
+from baytree.tree.chaid_model import ChaidModel
+from baytree.tree.importance import ImportanceTable, importance_table
 from baytree.tree.nodes import nodes
 from baytree.tree.structure import Tree, depths, importances
 from baytree.tree.views import TreeReading
@@ -25,9 +27,9 @@ class TreeFace(TreeReading):
 
     @property
     def tree_(self) -> Tree:
-        """The tree as flat arrays."""
+        """The tree as flat arrays. Where levels were merged its tests read codes: of a numeric column those of its bins."""
         check_is_fitted(self, "model_")
-        return self.model_
+        return self.model_.tree if isinstance(self.model_, ChaidModel) else self.model_
 
     @property
     def n_nodes_(self) -> int:
@@ -49,14 +51,20 @@ class TreeFace(TreeReading):
         """What each column's tests gained of the criterion, as shares of the whole: [n_columns]."""
         return importances(self.tree_, len(self.schema_))
 
+    def importances(self) -> ImportanceTable:
+        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight."""
+        return importance_table(self.tree_, self.schema_)
+
     def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first, in the words of the table."""
-        return nodes(self.tree_, self.schema_)
+        """One dict per node, depth first, in the words of the table; the groups of a binned column are its bins in words."""
+        bins = self._bins()
+        return nodes(self.tree_, self.schema_ if bins is None else bins.schema(self.schema_))
 
     def apply(self, X: Any) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
         check_is_fitted(self, "model_")
-        return reading.leaves(self.model_, self._encoded(X))
+        table = self._encoded(X)
+        return self.model_.leaves(table) if isinstance(self.model_, ChaidModel) else reading.leaves(self.model_, table)
 
     def cost_complexity_path(self, X: Any = None, y: Any = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -86,6 +94,7 @@ def _pruned(estimator: TreeFace, how: str, *args: Any, **options: Any) -> Any:
     if how not in pruning.PRUNERS:
         raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
     smaller = copy.copy(estimator)
-    smaller.model_ = pruning.PRUNERS[how](estimator.tree_, *args, **options)
+    tree = pruning.PRUNERS[how](estimator.tree_, *args, **options)
+    smaller.model_ = ChaidModel(tree, estimator.model_.bins) if isinstance(estimator.model_, ChaidModel) else tree
     smaller._before = estimator
     return smaller

@@ -56,6 +56,7 @@ class Rows(msgspec.Struct, frozen=True):
     label: np.ndarray
     weight: np.ndarray
     chosen: np.ndarray  # int32
+    total: float  # weight of the whole table, the base of the many-levels rule
 
 
 class Growth(msgspec.Struct, frozen=True):
@@ -71,24 +72,25 @@ def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
     if chosen is None:
         chosen = np.arange(len(table))
     chosen = chosen[table.weight[chosen] > 0].astype(np.int32)
+    weight = _moderate(table.weight)
     return Rows(
         table.schema.names,
         [_contiguous(table, j) for j in range(len(table.schema))],
         np.array([0 if c.kind is Kind.NUMERIC else max(len(c.levels), 1) for c in table.schema], np.int32),
         np.ascontiguousarray(table.label, np.int32),
-        _moderate(table.weight),
+        weight,
         chosen,
+        float(weight.sum()),
     )
 
 
 def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: bool = False) -> Growth:
     """The full tree of these rows, neither collapsed nor pruned."""
-    total = float(rows.weight.sum())
     single = rules.single and is_counted_in_single(rows.weight)
     try:
         nodes, tried = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
-            _core_rules(rules, total), single, threads, traces,
+            _core_rules(rules, rows.total), single, threads, traces,
         )  # fmt: skip
     except IndexError as refused:
         j = int(str(refused))
@@ -136,12 +138,23 @@ def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "
         counts=raw["counts"],
         value=_distributions(raw, parent, empty, laplace),
         prediction=raw["label"],
-        impurity=_impurity(raw["counts"], measure),
+        impurity=impurity_of(raw["counts"], measure),
         risk=raw["weight"] - raw["counts"].max(axis=1),
         gain=np.where(inner, np.maximum(raw["gain"], 0) * raw["weight"], 0.0),
         complexity=np.zeros(n),
         surrogates=Surrogates.none(),
     )
+
+
+def gain_of(counts: np.ndarray, criterion: str) -> float:
+    """What branches [n_branches, n_classes] gain of a criterion, in units of weight; `gain_ratio` over their own entropy."""
+    measure = "entropy" if criterion == "gain_ratio" else criterion
+    weight, whole = counts.sum(axis=1), counts.sum(axis=0, keepdims=True)
+    gain = float(weight.sum() * impurity_of(whole, measure)[0] - weight @ impurity_of(counts, measure))
+    if criterion != "gain_ratio":
+        return gain
+    info = float(impurity_of(weight[None], "entropy")[0])
+    return gain / info if info > 0 else 0.0
 
 
 def _moderate(weight: np.ndarray) -> np.ndarray:
@@ -221,7 +234,7 @@ def _distributions(raw: dict[str, np.ndarray], parent: np.ndarray, empty: str, l
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _impurity(counts: np.ndarray, measure: str) -> np.ndarray:
+def impurity_of(counts: np.ndarray, measure: str) -> np.ndarray:
     """The criterion per unit of weight; bits for entropy. An empty node is pure."""
     total = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)

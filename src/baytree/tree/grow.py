@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree import _core
+from baytree import _core, parts
 from baytree.table import Table
 from baytree.tree.policy import Policy
-from baytree.tree.reading import columns, level_counts, thread_count
+from baytree.tree.reading import columns, level_counts
 from baytree.tree.structure import Surrogates, Tree
 
 TRIED_LEVELS = 12  # with three or more classes, up to here every way to group levels is tried
@@ -54,7 +54,7 @@ def grow(
         None if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
         np.ascontiguousarray(costs.scale, np.float64),
         _settings(table, policy, costs, conventions),
-        thread_count(threads),
+        parts.threads(threads),
     )
     return tree_of(grown, costs, uses_surrogates=conventions.use_surrogate > 0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.model import Evidence, Explanation
+from baytree.parts import threads
 from baytree.table import Kind, Schema, Table, Tokens
 
 if TYPE_CHECKING:
@@ -63,18 +63,8 @@ def level_counts(schema: Schema) -> np.ndarray:
     return np.array([len(c.levels) if c.kind is Kind.NOMINAL else 0 for c in schema], np.int32)
 
 
-def thread_count(n_jobs: int | None) -> int:
-    """The number of threads that `n_jobs` asks for: None and -1 are one per core."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 asks for no thread; use a number of threads, or None for one per core")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
-
-
 def _threads(table: Table) -> int:
-    return 1 if len(table) < _SMALL else thread_count(None)
+    return 1 if len(table) < _SMALL else threads(None)
 
 
 def _arrays(record: msgspec.Struct) -> dict[str, np.ndarray]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from baytree.table import Schema
 from baytree.tree.bins import Bins
 from baytree.tree.conditions import Branches
+from baytree.tree.describe import MOST_BARS
 from baytree.tree.structure import Tree
 from baytree.tree.words import number, quoted
 
-_MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
 _MOST_CLASSES = 8
 
 
@@ -25,14 +26,19 @@ def export_text(
 
 
 def lines(
-    tree: Tree, schema: Schema, bins: Bins | None = None, max_depth: int | None = None, max_levels: int | None = 12
+    tree: Tree,
+    schema: Schema,
+    bins: Bins | None = None,
+    max_depth: int | None = None,
+    max_levels: int | None = 12,
+    notes: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """The lines of the text, one after the other; memory does not grow with the depth."""
+    """The lines of the text, one after the other; memory does not grow with the depth. `notes` follow predictions."""
     branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
     waiting = [(0, 0, "", "", f"{int(tree.rows[0])} rows")]  # node, depth, bars before it, bars below it, words
     while waiting:
         node, depth, bars, below, words = waiting.pop()
-        yield f"{bars}{words}: {outcome.of(node)}"
+        yield f"{bars}{words}: {outcome.of(node)}{notes.get(node, '')}"
         if branches.column[node] < 0:
             continue
         if max_depth is not None and depth >= max_depth:
@@ -77,7 +83,7 @@ def _children(
     rows = []
     for branch, words in enumerate(told):
         is_last = branch == len(told) - 1
-        if depth >= _MOST_BARS:
+        if depth >= MOST_BARS:
             bars = under = f"{depth + 1:>7} "
         else:
             bars, under = below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")

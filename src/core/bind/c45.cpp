@@ -10,11 +10,6 @@ using namespace baytree::fractional;
 using baytree::Interrupted;
 using baytree::Workers;
 
-bool is_interrupted() {
-  const nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
 // Runs a kernel without the GIL; an interrupt becomes the exception that Python has already set.
 template <std::invocable<Workers&> Kernel> void run(const Kernel& kernel) {
   try {

@@ -23,6 +23,12 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
   return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
 }
 
+// Whether the user pressed Ctrl-C: what the workers of a kernel ask now and then.
+inline bool is_interrupted() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
 void bind_statistics(nb::module_& module);
 void bind_c45(nb::module_& module);
 void bind_tree(nb::module_& module);

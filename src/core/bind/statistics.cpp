@@ -5,6 +5,7 @@
 #include "factorise.hpp"
 #include "families.hpp"
 #include "moments.hpp"
+#include "places.hpp"
 
 using namespace baytree;
 
@@ -81,14 +82,41 @@ nb::tuple count_weighted(const Vector<std::int32_t>& code, const Vector<std::int
   return as_tuple(std::move(table), (n_levels + 1) * n_classes);
 }
 
-nb::tuple factorise_items(const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& items) {
-  Factorised result;
-  {
-    nb::gil_scoped_release released;
-    result = factorise(items.data(), items.shape(0), items.shape(1));
+// Runs a kernel without the GIL on some threads; an interrupt becomes the exception that Python has already set.
+template <std::invocable<Workers&> Kernel> void run(int threads, const Kernel& kernel) {
+  try {
+    const nb::gil_scoped_release released;
+    Workers workers(threads, is_interrupted);
+    kernel(workers);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
   }
+}
+
+nb::tuple factorise_items(const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& items, int threads) {
+  Factorised result;
+  run(threads, [&](Workers& workers) { result = ItemCoder(items.data(), items.shape(0), items.shape(1), workers)(); });
   const std::size_t n_items = result.code.size(), n_distinct = result.first.size();
   return nb::make_tuple(to_numpy(std::move(result.code), {n_items}), to_numpy(std::move(result.first), {n_distinct}));
+}
+
+template <typename Number> using Numbers = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
+
+using CodeRows = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Writes the codes [n_columns, n_rows]; gives for each column its distinct numbers, or none where this is no case for places.
+template <Placeable Number> nb::list place(const Numbers<Number>& numbers, const CodeRows& codes, int threads) {
+  const NumberMatrix<Number> matrix{numbers.data(), numbers.shape(0), numbers.shape(1), numbers.stride(0), numbers.stride(1)};
+  if (codes.shape(0) != matrix.n_columns || codes.shape(1) != matrix.n_rows) throw nb::value_error("numbers and codes differ in shape");
+  std::vector<std::vector<std::int64_t>> levels;
+  run(threads, [&](Workers& workers) {
+    Placer<Number> placer(matrix, {codes.data(), codes.size()}, workers);
+    for (std::size_t first = 0; first < matrix.n_columns; first += stripe)
+      for (auto& found : placer(first, std::min(first + stripe, matrix.n_columns))) levels.push_back(std::move(found));
+  });
+  nb::list distinct;
+  for (auto& found : levels) distinct.append(to_numpy(std::move(found), {found.size()}));
+  return distinct;
 }
 
 }  // namespace
@@ -100,6 +128,10 @@ void bind_statistics(nb::module_& module) {
              "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
   module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "n_levels"_a, "n_classes"_a, "Weights per level and class as limbs and their lowest limb, not yet carried.");
-  module.def("factorise", &factorise_items, "items"_a.noconvert(),
+  module.def("factorise", &factorise_items, "items"_a.noconvert(), "threads"_a,
              "Codes in order of first appearance and where each distinct item appears first; items are rows of bytes.");
+  const char* places = "Writes the codes [n_columns, n_rows] of each column's numbers, NaN -1; gives its distinct numbers in ascending "
+                       "order, or none where they are not whole or lie too far apart.";
+  module.def("place", &place<std::int64_t>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, places);
+  module.def("place", &place<double>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, places);
 }

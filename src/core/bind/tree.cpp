@@ -13,11 +13,6 @@ namespace {
 using namespace baytree;
 using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 
-bool is_stopped() {
-  const nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
 // The signal's own exception is already set where work was interrupted.
 template <typename Work> auto interruptible(const Work& work) {
   try {
@@ -185,7 +180,7 @@ nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const Maybe
   target.is_counted = setting<bool>(given, "is_counted");
   const int bits = target.classes > 1 ? std::bit_width(target.classes - 1) : 0;
   target.class_bits = rows << bits <= 0xFFFFFFFFu ? bits : 0;
-  Workers workers(threads, is_stopped);
+  Workers workers(threads, is_interrupted);
   auto nodes = interruptible([&] { return grow_with(columns.views, rows, target, settings, workers); });
   return Arrays(nodes, columns.views, target.classes).to_python();
 }
@@ -232,7 +227,7 @@ class PyRouter {
 
   nb::ndarray<nb::numpy, int32_t> leaves(const nb::list& arrays, const Vector<int32_t>& levels, size_t rows, int threads) {
     const Columns columns = checked(arrays, levels, rows);
-    Workers workers(threads, is_stopped);
+    Workers workers(threads, is_interrupted);
     std::vector<int32_t> out(rows);
     interruptible([&] { baytree::leaves(router_, columns.views, out, workers); });
     return to_numpy(std::move(out), {rows});
@@ -242,7 +237,7 @@ class PyRouter {
                                           nb::ndarray<const double, nb::ndim<2>, nb::c_contig> value, int threads) {
     const Columns columns = checked(arrays, levels, rows);
     if (value.shape(0) != router_.nodes.size()) throw nb::value_error("one value is needed per node");
-    Workers workers(threads, is_stopped);
+    Workers workers(threads, is_interrupted);
     std::vector<double> out(rows * value.shape(1), 0.0);
     const std::span<const double> values(value.data(), value.size());
     interruptible([&] { baytree::mixtures(router_, columns.views, values, rows, out, workers); });

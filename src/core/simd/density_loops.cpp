@@ -5,8 +5,6 @@
 namespace baytree {
 namespace {
 
-double summed(const Lanes& a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
-
 double squares(const Lanes* __restrict value, std::size_t n_groups, const ClassLanes& density) {
   const Lanes *__restrict mean = density.mean, *__restrict inverse = density.inverse;
   Lanes sum{};

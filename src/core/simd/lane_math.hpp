@@ -1,21 +1,18 @@
-// exp and log(1 + u) of eight numbers at once, the same bits for every instruction set.
+// exp, log and log(1 + u) of eight numbers at once, the same bits for every instruction set.
 //
-// Everything here is local to the file that includes it: copies compiled for different machines must not be united.
+// Everything here is local to the file that includes it: copies compiled for different machines must not be united. A cast
+// between vectors of one size keeps the bits.
 #pragma once
 #include "slices.hpp"
 
 namespace baytree {
 namespace {
 
-// log(1 + u) for 0 <= u < 2^1000: 1 + u = 2^k (1 + f) with 1 + f between √½ and √2, then 2 artanh(f / (2 + f)) by its series.
-// Where k = 0, f is u itself, so small u lose nothing.
-[[maybe_unused]] Lanes log_one_plus(const Lanes& u) {
-  constexpr std::int64_t root_half = 0x3fe6a09e667f3bcd, magic_bits = 0x4338000000000000;  // √½; 2^52 + 2^51
-  const Lanes x = 1.0 + u;
-  const LaneBits bits = reinterpret_cast<const LaneBits&>(x);
-  const LaneBits k = (bits - root_half) >> 52, rest = bits - (k << 52), shifted = k + magic_bits;
-  const Lanes f = k == 0 ? u : reinterpret_cast<const Lanes&>(rest) - 1.0;
-  const Lanes exponent = reinterpret_cast<const Lanes&>(shifted) - 6755399441055744.0;
+// log(2^k (1 + f)) for 1 + f between √½ and √2: 2 artanh(f / (2 + f)) by its series.
+[[maybe_unused]] Lanes log_of_parts(const LaneBits& k, const Lanes& f) {
+  constexpr std::int64_t magic_bits = 0x4338000000000000;  // 2^52 + 2^51: the exponent becomes a double by its low bits
+  const LaneBits shifted = k + magic_bits;
+  const Lanes exponent = (Lanes)shifted - 6755399441055744.0;
   const Lanes s = f / (2.0 + f), z = s * s;
   Lanes series = z * (1.0 / 21) + 1.0 / 19;
   series = series * z + 1.0 / 17;
@@ -28,6 +25,25 @@ namespace {
   series = series * z + 1.0 / 3;
   return exponent * 0.6931471805599453 + (2.0 * s + 2.0 * s * (z * series));
 }
+
+constexpr std::int64_t root_half_bits = 0x3fe6a09e667f3bcd;
+
+// log x for normal x > 0.
+[[maybe_unused]] Lanes log_of(const Lanes& x) {
+  const LaneBits bits = (LaneBits)x;
+  const LaneBits k = (bits - root_half_bits) >> 52, rest = bits - (k << 52);
+  return log_of_parts(k, (Lanes)rest - 1.0);
+}
+
+// log(1 + u) for 0 <= u < 2^1000. Where k = 0, f is u itself, so small u lose nothing.
+[[maybe_unused]] Lanes log_one_plus(const Lanes& u) {
+  const Lanes x = 1.0 + u;
+  const LaneBits bits = (LaneBits)x;
+  const LaneBits k = (bits - root_half_bits) >> 52, rest = bits - (k << 52);
+  return log_of_parts(k, k == 0 ? u : (Lanes)rest - 1.0);
+}
+
+[[maybe_unused]] double summed(const Lanes& a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
 
 // exp(x) for -708 <= x <= 0: x = k log 2 + r with |r| <= log(2) / 2, then the series of exp(r).
 [[maybe_unused]] Lanes exp_of_negative(const Lanes& x) {
@@ -46,8 +62,8 @@ namespace {
   series = series * r + 1.0 / 6;
   series = series * r + 0.5;
   const Lanes power = 1.0 + (r + r * r * series);
-  const LaneBits bits = reinterpret_cast<const LaneBits&>(power) + (reinterpret_cast<const LaneBits&>(shifted) << 52);
-  return reinterpret_cast<const Lanes&>(bits);
+  const LaneBits bits = (LaneBits)power + ((LaneBits)shifted << 52);
+  return (Lanes)bits;
 }
 
 }  // namespace

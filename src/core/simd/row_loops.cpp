@@ -14,8 +14,6 @@ Lanes load(const double* from) {
 
 void store(double* to, const Lanes& x) { __builtin_memcpy(to, &x, sizeof x); }
 
-double summed(const Lanes& a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
-
 const double* row_at(const RowRun& run, std::size_t i) { return run.first + static_cast<std::ptrdiff_t>(i) * run.step; }
 
 // Sums are taken about the pivot so that a column at 1e9 loses no digits.

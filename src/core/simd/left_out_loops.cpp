@@ -1,0 +1,93 @@
+// The loops over rows left out, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
+#include "left_out.hpp"
+
+#include "lane_math.hpp"
+
+namespace baytree {
+namespace {
+
+Lanes larger(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
+
+bool prepare(const Lanes* value, std::size_t n_groups, const ColumnLanes& columns, double weight, const RowLanes& row) {
+  LaneBits is_hopeless{};
+  for (std::size_t g = 0; g < n_groups; ++g) {
+    const Lanes x = (value[g] - columns.centre[g]) * columns.inverse_unit[g], whole = columns.whole[g], n = whole - weight;
+    row.x[g] = x;
+    row.centre[g] = -weight * x / n;
+    row.variance[g] = (whole - weight * x * x * whole / n) / n;
+    row.is_known[g] = (value[g] == value[g]) & (n > 0.0);
+    is_hopeless |= row.is_known[g] & ~(row.variance[g] > 1e-14);
+  }
+  for (std::size_t j = 0; j < lanes; ++j)
+    if (is_hopeless[j] != 0) return false;
+  return true;
+}
+
+void take_away(const RowLanes& row, std::size_t n_groups, const MomentLanes& all, double weight, double alpha, const RestLanes& rest) {
+  for (std::size_t g = 0; g < n_groups; ++g) {
+    const Lanes n = all.weight[g], left = larger(n - weight, Lanes{}), gap = row.x[g] - all.mean[g];
+    const Lanes share = weight * gap / left;
+    rest.weight[g] = left;
+    rest.mean[g] = left > 0.0 ? all.mean[g] - share : Lanes{};
+    rest.spread[g] = left > 0.0 ? larger(n * (all.spread[g] - share * gap) / left, Lanes{}) : Lanes{};
+    rest.inverse_kappa[g] = 1.0 / (alpha + left);
+  }
+}
+
+// The variance of a plugged-in normal density, and its centre.
+struct Normal {
+  Lanes variance, mean;
+};
+
+template <NormalRule rule> Normal plugged_in(const RowLanes& row, std::size_t g, const MomentLanes& seen, const NormalSetting& setting) {
+  const Lanes n = seen.weight[g], whole = row.variance[g], centre = row.centre[g];
+  if constexpr (rule == NormalRule::mode) {
+    const Lanes distance = seen.mean[g] - centre, pull = n * seen.inverse_kappa[g];
+    const Lanes twice = setting.alpha * whole + n * seen.spread[g] + setting.alpha * pull * distance * distance;
+    return {twice / (setting.alpha + n + 3.0), centre + pull * distance};
+  } else {
+    const Lanes floor = rule == NormalRule::plain ? setting.floor * whole : larger(setting.floor * whole, Lanes{} + 1e-300);
+    const Lanes variance = rule == NormalRule::plain ? larger(seen.spread[g], floor) : seen.spread[g] + floor;
+    return {n > 0.0 ? variance : whole, n > 0.0 ? seen.mean[g] : centre};
+  }
+}
+
+template <NormalRule rule>
+double plugged_in_score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting) {
+  Lanes sum{};
+  for (std::size_t g = 0; g < n_groups; ++g) {
+    const Normal normal = plugged_in<rule>(row, g, seen, setting);
+    const Lanes z = row.x[g] - normal.mean, term = log_of(normal.variance) + z * z / normal.variance;
+    sum += row.is_known[g] ? term : Lanes{};
+  }
+  return -0.5 * summed(sum);
+}
+
+double predictive_score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting) {
+  Lanes sum{};
+  for (std::size_t g = 0; g < n_groups; ++g) {
+    const Lanes n = seen.weight[g], inverse = seen.inverse_kappa[g], kappa = setting.alpha + n, pull = n * inverse;
+    const Lanes distance = seen.mean[g] - row.centre[g], z = row.x[g] - (row.centre[g] + pull * distance);
+    const Lanes twice = setting.alpha * row.variance[g] + n * seen.spread[g] + setting.alpha * pull * distance * distance;
+    const Lanes scale = twice * (1.0 + inverse);  // κ times the variance
+    const Lanes term = seen.step[g] - 0.5 * log_of(scale) - 0.5 * (kappa + 1.0) * log_one_plus(z * z / scale);
+    sum += row.is_known[g] ? term : Lanes{};
+  }
+  return summed(sum);
+}
+
+double score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting) {
+  switch (setting.rule) {
+    case NormalRule::plain: return plugged_in_score<NormalRule::plain>(row, n_groups, seen, setting);
+    case NormalRule::raised: return plugged_in_score<NormalRule::raised>(row, n_groups, seen, setting);
+    case NormalRule::mode: return plugged_in_score<NormalRule::mode>(row, n_groups, seen, setting);
+    case NormalRule::predictive: break;
+  }
+  return predictive_score(row, n_groups, seen, setting);
+}
+
+}  // namespace
+
+const LeftOutLoops BAYTREE_LEVEL{prepare, take_away, score};
+
+}  // namespace baytree

@@ -1,0 +1,46 @@
+"""A1: scikit-learn's checks on every tree with parameters far from the defaults, and no expected failure."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import baytree as bt
+
+PARAMETER_SETS = {
+    bt.DecisionTreeClassifier: [
+        {"criterion": "entropy", "missing": "category", "max_leaves": 5},
+        {"criterion": "gain_ratio", "branching": "multiway", "missing": "fractional"},
+        {"criterion": "chi2", "branching": "merge", "alpha": 0.1},
+        {"criterion": "twoing", "missing": "surrogate", "min_leaf": 2, "max_depth": 3},
+    ],
+    bt.DecisionTreeRegressor: [
+        {"missing": "surrogate", "max_depth": 3},
+        {"missing": "category", "max_leaves": 4, "min_leaf": 2},
+        {"branching": "multiway", "missing": "largest"},
+    ],
+    bt.ID3Classifier: [{"n_jobs": 1}],
+    bt.C45Classifier: [
+        {"pruning": "reduced_error"},
+        {"conventions": "j48", "pruning": "reduced_error", "laplace": True},
+        {"conventions": "j48", "binary": True, "collapse": False, "mdl": False},
+        {"criterion": "gain", "subset": True, "min_objects": 1, "confidence": 0.5},
+    ],
+    bt.CARTClassifier: [
+        {"criterion": "entropy", "cp": 0.0, "min_split": 2},
+        {"prune": "1se", "cv": 3, "cp": 0.001},
+        {"max_surrogates": 0, "use_surrogate": 0, "max_depth": 2},
+    ],
+    bt.CARTRegressor: [{"cp": 0.0, "min_split": 4}, {"use_surrogate": 1, "surrogate_style": 1}, {"max_depth": 2}],
+    bt.CHAIDClassifier: [
+        {"exhaustive": True, "min_split": 2},
+        {"test": "likelihood_ratio", "alpha_resplit": 0.01, "bins": 4},
+        {"test": "row_effects", "max_depth": 2},
+    ],
+    bt.CHAIDRegressor: [{"exhaustive": "ibm"}, {"bins": 3, "min_split": 2}, {"alpha_merge": 0.5, "alpha_split": 0.5}],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.scikit_learn
+@parametrize_with_checks([kind(**parameters) for kind, sets in PARAMETER_SETS.items() for parameters in sets])
+def test_checks_pass_with_other_parameters(estimator, check):
+    check(estimator)
