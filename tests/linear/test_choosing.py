@@ -166,8 +166,11 @@ def test_a_region_of_a_quadratic_model_can_surround_another():
 def test_models_are_compared_by_what_they_assume():
     found = bt.compare_assumptions(bt.datasets.load("iris"), "species", cv=3)
     assert {row.model: row.parameters for row in found.rows} == {
-        "NaiveBayesClassifier": 26, "LinearDiscriminantAnalysis": 24, "QuadraticDiscriminantAnalysis": 44, "LogisticRegression": 10
-    }  # fmt: skip
+        "NaiveBayesClassifier": 26,
+        "LinearDiscriminantAnalysis": 24,
+        "QuadraticDiscriminantAnalysis": 44,
+        "LogisticRegression": 10,
+    }
     assert "generative" in str(found)
 
 

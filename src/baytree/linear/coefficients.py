@@ -161,9 +161,10 @@ def _side_by_side(table: CoefficientTable, labels: list[str]) -> list[str]:
     for row in table.rows:
         by_feature.setdefault(row.feature, []).append(row)
     rows = [
-        [name, *(f"{row.estimate:.4g}" for row in own), "" if not own[0].column else f"{max(abs(r.importance) for r in own):.4g}"]
+        [name, *(f"{row.estimate:.4g}" for row in own), f"{max(abs(row.importance) for row in own):.4g}"]
         for name, own in by_feature.items()
     ]
+    rows[0][-1] = ""  # the intercept has no spread
     return [aligned([["", *labels, "most per sd"], *rows[:_SHOWN]]), *_more(len(rows))]
 
 

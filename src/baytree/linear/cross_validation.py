@@ -71,11 +71,11 @@ def _together(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
     shape = len(prices), len(fits)
-    bends = [fit.curvature for fit in fits]
+    bends = [fit.curvature for fit in fits if fit.curvature is not None]
     is_smooth = all(each.is_smooth for own in prices for each in own)
     if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and is_smooth and shape[0] > 1):
         return np.zeros(shape), np.zeros(shape, bool)
-    if any(bend is None for bend in bends):
+    if len(bends) < len(fits):
         return np.zeros(shape), np.zeros(shape, bool)
     problems = Problems(
         np.repeat(np.arange(shape[0]), shape[1]),

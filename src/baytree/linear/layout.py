@@ -87,7 +87,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         """For each column, the rows in which one of its marks is 1, and the feature that is."""
         for j, values in enumerate(table.values):
             own, level = self.of_column(j), self.level[self.of_column(j)]
-            gap = values.missing if isinstance(values, Tokens) else np.isnan(values) if values.dtype.kind == "f" else values < 0
+            gap = _gap(values)
             if (level == MISSING).any():
                 rows = np.flatnonzero(gap)
                 yield rows, np.full(len(rows), own.start + int(np.argmax(level == MISSING)))
@@ -179,10 +179,15 @@ def check_floats(what: str, **arrays: np.ndarray) -> None:
             raise ValueError(f"{what}: {name} must hold finite float64 numbers")
 
 
-def _has_gaps(values: np.ndarray | Tokens) -> bool:
+def _gap(values: np.ndarray | Tokens) -> np.ndarray:
+    """Where a column has no value. bool [n_rows]"""
     if isinstance(values, Tokens):
-        return bool(values.missing.any())
-    return bool(np.isnan(values).any() if values.dtype.kind == "f" else (values < 0).any())
+        return values.missing
+    return np.isnan(values) if values.dtype.kind == "f" else values < 0
+
+
+def _has_gaps(values: np.ndarray | Tokens) -> bool:
+    return bool(_gap(values).any())
 
 
 def _levels(column: Column, ordinal: str) -> list[int]:

@@ -71,7 +71,8 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         design, largest = self.design, np.finfo(np.float64).max
         with np.errstate(over="ignore"):
             coefficient = np.clip(self.weight / design.scale, -largest, largest)
-        return coefficient, self.intercept - self.weight[:, : design.n_dense] @ (design.centre / design.scale[: design.n_dense])
+        own = slice(design.n_dense)
+        return coefficient, self.intercept - self.weight[:, own] @ (design.centre / design.scale[own])
 
     def _per_class(self, scores: np.ndarray) -> np.ndarray:
         if self.link != "sigmoid":

@@ -167,13 +167,12 @@ def _refuse_too_wide(table: Table, layout: Layout, pooled: bool) -> None:
     if size <= _LARGEST:
         return
     column = table.schema.columns[int(np.bincount(layout.source).argmax())]
-    raise ValueError(
-        f"column {column.name!r} has {len(column.levels):,} levels: a covariance of {len(layout):,} features needs "
-        f"{size / 2**30:,.0f} GiB; leave it out, or use LogisticRegression, NaiveBayesClassifier or a tree"
-        if column.levels
-        else f"a covariance of {len(layout):,} columns needs {size / 2**30:,.0f} GiB; choose columns first (SelectFeatures), or "
-        "use LogisticRegression or NaiveBayesClassifier"
-    )
+    needs = f"a covariance of {len(layout):,} features needs {size / 2**30:,.0f} GiB"
+    if column.levels:
+        needs = f"column {column.name!r} has {len(column.levels):,} levels: {needs}; leave it out"
+    else:
+        needs = f"{needs}; choose columns first (SelectFeatures)"
+    raise ValueError(f"{needs}, or use LogisticRegression, NaiveBayesClassifier or a tree")
 
 
 class _Block(msgspec.Struct, frozen=True):
@@ -188,8 +187,10 @@ class _Block(msgspec.Struct, frozen=True):
 
     def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """The features of these rows, and what to subtract from them."""
-        x = np.ascontiguousarray(self.whole[rows]) if self.whole is not None else self.layout.matrix(self.table, rows)
-        return (x, self.pivot) if (self.unit == 1).all() else (x / self.unit - self.pivot / self.unit, np.zeros(len(self.unit)))
+        x = self.layout.matrix(self.table, rows) if self.whole is None else np.ascontiguousarray(self.whole[rows])
+        if (self.unit == 1).all():
+            return x, self.pivot
+        return x / self.unit - self.pivot / self.unit, np.zeros(len(self.unit))
 
 
 def _sums(

@@ -40,7 +40,7 @@ def optimum(
 
 def working_sets(rows: DenseRows | SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     """The optimum over the features that matter, widened by those that then violate optimality, until none does."""
-    solver = newton if isinstance(rows, DenseRows) else sparse_descent
+    solver: Any = newton if isinstance(rows, DenseRows) else sparse_descent
     room = _room(rows)
     used = np.flatnonzero(theta.any(axis=0) | (penalty.lasso == 0))
     n_iter, track, is_final = 0, [], False
