@@ -148,7 +148,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def times_limbs(statistic: Any, limbs: int) -> Any:
-    """The same statistic as if every weight had been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
+    """The same statistic had every weight been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
     if isinstance(statistic, ExactSum):
         return ExactSum(statistic.limbs, statistic.low + limbs) if statistic.limbs.any() else statistic
     if isinstance(statistic, tuple):

@@ -59,7 +59,8 @@ def test_names_of_classes_change_nothing_but_the_names(model, seed):
     names = np.array(["zebra", "ant", "mole"])
     named = model().fit(X, names[y])
     place = [list(named.classes_).index(name) for name in names]
-    np.testing.assert_allclose(named.predict_proba(X)[:, place], answer(model, X, y), atol=1e-9)
+    # an optimum is found to a tolerance, and the last step towards it may depend on the order of the classes
+    np.testing.assert_allclose(named.predict_proba(X)[:, place], answer(model, X, y), atol=1e-6)
 
 
 @pytest.mark.parametrize("model", [MODELS[name] for name in MODELS if name != "chosen"])

@@ -27,6 +27,7 @@ class Groups(msgspec.Struct, frozen=True):
     start: np.ndarray  # [n_groups], how much of the class was dealt before
     length: np.ndarray  # [n_groups], how much of it they are
     unit: np.ndarray  # [n_groups], the weight that is dealt at a time
+    turn: np.ndarray  # [n_classes], by how many folds a class is ahead: those of one row do not all fall into the first
 
     @property
     def of_row(self) -> np.ndarray:
@@ -43,14 +44,14 @@ def with_folds(rows: DenseRows | SparseRows, total: float, n_folds: int) -> tupl
     if not is_split.any():
         fold = np.empty(len(whole), np.int64)
         fold[whole] = own
-        return rows, (fold + rows.label) % n_folds  # classes of one row each do not all fall into the first fold
+        return rows, (fold + groups.turn[rows.label]) % n_folds
     split = np.flatnonzero(is_split)
     dealt = _dealt(groups.start[split] + groups.length[split], n_folds) - _dealt(groups.start[split], n_folds)
     which, fold = np.nonzero(dealt > 1e-9)
     weight = dealt[which, fold] * groups.unit[split[which]]
     index = np.concatenate([whole, groups.order[groups.first[split[which]]]])
     some = rows.take(index).with_weight(np.concatenate([rows.weight[whole], weight]))
-    return some, (np.concatenate([own, fold]) + some.label) % n_folds
+    return some, (np.concatenate([own, fold]) + groups.turn[some.label]) % n_folds
 
 
 def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
@@ -71,7 +72,9 @@ def _groups(rows: DenseRows | SparseRows, total: float, n_folds: int) -> Groups:
     of_class = np.bincount(rows.label, rows.weight)
     before = (np.cumsum(weight) - weight)[first] - (np.cumsum(of_class) - of_class)[label[first]]
     unit = np.minimum(1 / total, of_class / n_folds)[label[first]]  # a row; less where a class has too few for the folds
-    return Groups(order, first, np.maximum(before / unit, 0.0), np.add.reduceat(weight, first) / unit, unit)
+    turn = np.zeros(len(of_class), np.int64)  # made from the rows, too: the names of the classes do not matter
+    turn[label[first][::-1]] = (key[order][first] % np.uint64(n_folds))[::-1]  # the first row of each class says it
+    return Groups(order, first, np.maximum(before / unit, 0.0), np.add.reduceat(weight, first) / unit, unit, turn)
 
 
 def _dealt(amount: np.ndarray, n_folds: int) -> np.ndarray:
