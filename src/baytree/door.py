@@ -11,7 +11,7 @@ from . import text
 from .census import Census
 from .frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together, read_column
 from .parts import by_columns
-from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, refuse_infinite
+from .table import Column, Kind, Schema, SparseColumns, Target, Text, Tokens, Values, holds_infinite, refuse_infinite
 
 
 def encode(
@@ -28,7 +28,7 @@ def encode(
     columns = found.columns
     values = by_columns(schema.columns, frame.n_rows, lambda column: _encoded(columns[column.name], column, unseen, room))
     if not accepts_infinite:
-        refuse_infinite(schema, values)
+        _refuse_infinite(schema, values, frame.n_rows)
     return values
 
 
@@ -45,7 +45,7 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     values = tuple(value for _, value in pairs)
     schema = msgspec.structs.replace(schema, columns=tuple(column for column, _ in pairs))
     if not accepts_infinite:
-        refuse_infinite(schema, values)
+        _refuse_infinite(schema, values, frame.n_rows)
     return schema, values
 
 
@@ -101,6 +101,12 @@ def weights(given: Any, n_rows: int) -> tuple[np.ndarray, bool]:
             "Sample weights are all zero: no row counts; sample_weight must contain at least one non-zero number"
         )
     return weight, bool((weight == 1).all())
+
+
+def _refuse_infinite(schema: Schema, values: tuple[Values, ...], n_rows: int) -> None:
+    columns = tuple(zip(schema.columns, values, strict=True))
+    if any(by_columns(columns, n_rows, lambda pair: holds_infinite(*pair))):
+        refuse_infinite(schema, values)
 
 
 def _is_sparse(frame: RawFrame) -> bool:

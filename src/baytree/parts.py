@@ -84,9 +84,13 @@ def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | 
 
 def by_columns(columns: Sequence[Any], n_rows: int, work: Callable[[Any], Any]) -> tuple:
     """What the work gives for each column, in order; the columns of a large table are shared among threads."""
-    if n_rows < ROWS_PER_PART or not columns:
+    n_threads = min(threads(None), len(columns))
+    if n_rows < ROWS_PER_PART or n_threads < 2:
         return tuple(work(column) for column in columns)
-    return LocalParts(columns).map(lambda column: (work(column),)).sum()
+    # a thread takes every n-th column: to hand out each of many columns that cost nothing would cost more
+    shares = [range(k, len(columns), n_threads) for k in range(n_threads)]
+    done = LocalParts(shares).map(lambda own: [(j, work(columns[j])) for j in own]).sum()
+    return tuple(value for _, value in sorted(done, key=lambda pair: pair[0]))
 
 
 def threads(n_jobs: int | None) -> int:

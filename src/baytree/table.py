@@ -260,11 +260,18 @@ class Table(msgspec.Struct, frozen=True):
         return tuple(part(values) for values in self.values)
 
 
+def holds_infinite(column: Column, values: Any) -> bool:
+    """Whether a column holds a number that is infinite."""
+    if column.kind is not Kind.NUMERIC:
+        return False
+    # a finite sum tells at once that nothing in it is infinite
+    return not np.isfinite(values.sum()) and bool(np.isinf(values).any())
+
+
 def refuse_infinite(schema: Schema, values: Any) -> None:
     """Raises an error that names the column and the row where a number is infinite."""
     for column, column_values in zip(schema.columns, values, strict=True):
-        # a finite sum tells at once that nothing in it is infinite
-        if column.kind is not Kind.NUMERIC or np.isfinite(column_values.sum()) or not np.isinf(column_values).any():
+        if not holds_infinite(column, column_values):
             continue
         row = int(np.argmax(np.isinf(column_values)))
         raise ValueError(

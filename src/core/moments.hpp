@@ -44,7 +44,6 @@ class MomentKernel {
       n_rows_ = std::min(chunk_rows, matrix_.n_rows - start);
       label_here_ = label_.data() + start;
       gather(start);
-      look_ahead(start + n_rows_);
       std::fill(rows_of_class_.begin(), rows_of_class_.end(), 0.0);
       for (std::size_t i = 0; i < n_rows_; ++i) rows_of_class_[static_cast<std::size_t>(label_here_[i])] += 1;
       for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
@@ -69,19 +68,6 @@ class MomentKernel {
       for (std::size_t i = 0; i < n_rows_; ++i)
         value_[j / lanes * group_step + i][j % lanes] =
             first[static_cast<std::ptrdiff_t>(i) * matrix_.row_step + static_cast<std::ptrdiff_t>(j) * matrix_.column_step];
-  }
-
-  // While a chunk is sliced, the next one is called into the cache, a few lines at a time: memory and arithmetic overlap.
-  void look_ahead(std::size_t start) {
-    const std::size_t n_ahead = std::min(chunk_rows, matrix_.n_rows - start);
-    const bool lies_together = matrix_.column_step == 1 && matrix_.row_step == static_cast<std::ptrdiff_t>(matrix_.n_columns);
-    ahead_ = reinterpret_cast<const char*>(matrix_.data + static_cast<std::ptrdiff_t>(start) * matrix_.row_step);
-    ahead_end_ = ahead_ + (lies_together ? n_ahead * matrix_.n_columns * sizeof(double) : 0);
-  }
-
-  void fetch_ahead() {
-    // one line holds eight numbers: as many lines as rows of eight lanes are sliced meanwhile
-    for (std::size_t k = 0; k < survey_rows && ahead_ < ahead_end_; ++k, ahead_ += 64) __builtin_prefetch(ahead_);
   }
 
   std::size_t n_columns(std::size_t group) const { return std::min(lanes, matrix_.n_columns - group * lanes); }
@@ -126,7 +112,6 @@ class MomentKernel {
     for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
       const std::size_t last = std::min(first + survey_rows, n_rows_);
       LaneBits is_fine;
-      fetch_ahead();
       loops_.slice(value + first, last - first, label_here_ + first, slicers, slices_.data(), is_fine);
       for (std::size_t j = 0; j < n_columns(group); ++j)
         for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
@@ -174,7 +159,6 @@ class MomentKernel {
       }
   }
 
-  const char *ahead_ = nullptr, *ahead_end_ = nullptr;
   const SliceLoops& loops_ = slice_loops();
   Matrix matrix_;
   std::span<const std::int32_t> label_;
