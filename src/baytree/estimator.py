@@ -60,7 +60,8 @@ class Estimator(BaseEstimator):
             return X, RawFrame({}, len(X), X.schema.is_named, X.schema.is_named)
         frame, label = self._split(X, y)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        frame, label, weight = _counted_rows(frame, label, weight)
+        if not is_unweighted or label.has_missing:
+            frame, label, weight = _counted_rows(frame, label, weight)
         schema = msgspec.structs.replace(self._schema_of(frame), target=label.target)
         schema, values = door.learn(frame, schema, self._accepts_infinite)
         return Table(schema, values, weight, label.values, is_unweighted), frame
@@ -267,7 +268,8 @@ class AdditiveClassifier(Classifier):
         frame, label = self._split(X, y)
         check_columns(frame, self.schema_, type(self).__name__)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        frame, label, weight = _counted_rows(frame, label, weight)
+        if not is_unweighted or label.has_missing:
+            frame, label, weight = _counted_rows(frame, label, weight)
         schema, values = door.more(frame, self.schema_, label.target, self._accepts_infinite)
         table = Table(schema, values, weight, labels.recode(label, schema.target), is_unweighted)
         return _with_classes(table, classes), frame
@@ -292,9 +294,9 @@ def _with_classes(table: Table, classes: Sequence | None) -> Table:
 
 def _counted_rows(frame: RawFrame, label: labels.Labels, weight: np.ndarray) -> tuple[RawFrame, labels.Labels, np.ndarray]:
     """Only the rows that count: with a label, and with a weight that is not zero."""
-    if not label.has_missing and weight.all():
-        return frame, label, weight
     keep = (weight > 0) & ~label.missing
+    if keep.all():
+        return frame, label, weight
     if label.has_missing:
         warnings.warn(
             f"{int(label.missing.sum())} rows have no value in the target column {label.target.name!r} and are left out",

@@ -29,21 +29,17 @@ struct MomentCells {
       : n_classes(classes), n_columns(columns), weight(classes * columns), total(classes * columns), square(classes * columns) {}
 };
 
-// Groups stand a little more than a chunk apart, or rows of all groups would compete for the same lines of the cache.
-inline constexpr std::size_t group_step = chunk_rows + 3;
-
 // Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
 class MomentKernel {
  public:
   MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
       : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
-        value_(n_groups_ * group_step), slices_(cells.n_classes), rows_of_class_(cells.n_classes) {}
+        value_(chunk_rows), slices_(cells.n_classes), rows_of_class_(cells.n_classes) {}
 
   void observe() {
     for (std::size_t start = 0; start < matrix_.n_rows; start += chunk_rows) {
       n_rows_ = std::min(chunk_rows, matrix_.n_rows - start);
       label_here_ = label_.data() + start;
-      gather(start);
       std::fill(rows_of_class_.begin(), rows_of_class_.end(), 0.0);
       for (std::size_t i = 0; i < n_rows_; ++i) rows_of_class_[static_cast<std::size_t>(label_here_[i])] += 1;
       for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
@@ -51,34 +47,36 @@ class MomentKernel {
   }
 
  private:
-  // Reads the chunk in the order of memory and lays it out in groups of eight columns.
-  void gather(std::size_t start) {
-    const double* first = matrix_.data + static_cast<std::ptrdiff_t>(start) * matrix_.row_step;
-    if (matrix_.column_step == 1) {
-      const std::size_t n_full = matrix_.n_columns / lanes, rest = matrix_.n_columns % lanes;
-      for (std::size_t i = 0; i < n_rows_; ++i) {
-        const double* row = first + static_cast<std::ptrdiff_t>(i) * matrix_.row_step;
-        Lanes* to = value_.data() + i;
-        for (std::size_t group = 0; group < n_full; ++group, to += group_step, row += lanes) std::memcpy(to, row, sizeof(Lanes));
-        if (rest != 0) std::memcpy(to, row, rest * sizeof(double));
-      }
-      return;
-    }
-    for (std::size_t j = 0; j < matrix_.n_columns; ++j)
-      for (std::size_t i = 0; i < n_rows_; ++i)
-        value_[j / lanes * group_step + i][j % lanes] =
-            first[static_cast<std::ptrdiff_t>(i) * matrix_.row_step + static_cast<std::ptrdiff_t>(j) * matrix_.column_step];
+  // The values of a group: where they lie, if eight numbers of a row lie together, else laid out anew.
+  LaneRows rows_of(std::size_t start, std::size_t group) {
+    if (matrix_.column_step == 1 && n_columns(group) == lanes) return {at(start, group * lanes), matrix_.row_step};
+    return laid_out(start, group);
+  }
+
+  LaneRows laid_out(std::size_t start, std::size_t group) {
+    for (std::size_t j = 0; j < lanes; ++j)
+      for (std::size_t i = 0; i < n_rows_; ++i) value_[i][j] = j < n_columns(group) ? *at(start + i, group * lanes + j) : 0.0;
+    return {reinterpret_cast<const double*>(value_.data()), lanes};
+  }
+
+  const double* at(std::size_t row, std::size_t column) const {
+    return matrix_.data + static_cast<std::ptrdiff_t>(row) * matrix_.row_step + static_cast<std::ptrdiff_t>(column) * matrix_.column_step;
   }
 
   std::size_t n_columns(std::size_t group) const { return std::min(lanes, matrix_.n_columns - group * lanes); }
 
   void add_group(std::size_t start, std::size_t group) {
-    Lanes* value = value_.data() + group * group_step;
-    const Survey survey = loops_.survey(value, n_rows_);
+    LaneRows rows = rows_of(start, group);
+    const Survey survey = loops_.survey(rows, n_rows_);
     if (!weight_.empty() || !is_sliceable(survey.largest)) return add_one_by_one(start, group);
     std::fill(slices_.begin(), slices_.end(), Slices{});
-    count(value, survey.has_missing);
-    slice(group, slicers_for(survey.largest));
+    if (survey.has_missing) {
+      rows = laid_out(start, group);
+      loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
+    } else {
+      for (std::size_t c = 0; c < slices_.size(); ++c) slices_[c].count = Lanes{} + rows_of_class_[c];
+    }
+    slice(rows, group, slicers_for(survey.largest));
     flush(group);
   }
 
@@ -87,11 +85,6 @@ class MomentKernel {
     for (std::size_t j = 0; j < lanes; ++j)
       if (largest[j] != 0 && (largest[j] > 0x1p450 || largest[j] < 0x1p-400)) return false;
     return true;
-  }
-
-  void count(Lanes* value, bool has_missing) {
-    if (has_missing) return loops_.count_known(value, n_rows_, label_here_, slices_.data());
-    for (std::size_t c = 0; c < slices_.size(); ++c) slices_[c].count = Lanes{} + rows_of_class_[c];
   }
 
   static Slicers slicers_for(const Lanes& largest) {
@@ -107,15 +100,14 @@ class MomentKernel {
   // The power of two whose addition rounds to multiples of 2^(exponent - 39), for |value| < 2^(exponent + 1).
   static double slicer(int exponent) { return std::ldexp(1.5, exponent + 13); }
 
-  void slice(std::size_t group, const Slicers& slicers) {
-    const Lanes* value = value_.data() + group * group_step;
+  void slice(const LaneRows& rows, std::size_t group, const Slicers& slicers) {
     for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
       const std::size_t last = std::min(first + survey_rows, n_rows_);
       LaneBits is_fine;
-      loops_.slice(value + first, last - first, label_here_ + first, slicers, slices_.data(), is_fine);
+      loops_.slice(rows.from(first), last - first, label_here_ + first, slicers, slices_.data(), is_fine);
       for (std::size_t j = 0; j < n_columns(group); ++j)
         for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
-          add_rest(value[i][j], j, cell_of(i, group, j), slicers);
+          add_rest(rows.from(i).first[j], j, cell_of(i, group, j), slicers);
     }
   }
 
@@ -149,7 +141,7 @@ class MomentKernel {
   void add_one_by_one(std::size_t start, std::size_t group) {
     for (std::size_t i = 0; i < n_rows_; ++i)
       for (std::size_t j = 0; j < n_columns(group); ++j) {
-        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = value_[group * group_step + i][j];
+        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = *at(start + i, group * lanes + j);
         if (x != x) continue;
         if (std::isinf(x)) throw std::domain_error("a value is infinite");
         const std::size_t cell = cell_of(i, group, j);
@@ -166,7 +158,7 @@ class MomentKernel {
   MomentCells& cells_;
   std::size_t n_groups_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
-  std::vector<Lanes> value_;  // [n_groups, group_step]; lanes beyond the last column stay 0
+  std::vector<Lanes> value_;  // [chunk_rows]: a group that does not lie together; lanes beyond the last column are 0
   std::vector<Slices> slices_;
   std::vector<double> rows_of_class_;  // of this chunk
 };

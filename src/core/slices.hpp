@@ -33,13 +33,20 @@ struct Survey {
   bool has_missing;
 };
 
+// Rows of eight numbers, wherever they lie in memory.
+struct LaneRows {
+  const double* first;
+  std::ptrdiff_t step;  // from a row to the next, in numbers
+  LaneRows from(std::size_t row) const { return {first + static_cast<std::ptrdiff_t>(row) * step, step}; }
+};
+
 // The same three loops compiled for one instruction set.
 struct SliceLoops {
-  Survey (*survey)(const Lanes* value, std::size_t n_rows);
+  Survey (*survey)(const LaneRows& rows, std::size_t n_rows);
   // Replaces NaN by 0 and counts the known values of each class.
   void (*count_known)(Lanes* value, std::size_t n_rows, const std::int32_t* label, Slices* slices);
   // Adds rows of unit weight; lanes of `is_fine` become non-zero where something was finer than the last slice.
-  void (*slice)(const Lanes* value, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers, Slices* slices,
+  void (*slice)(const LaneRows& rows, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers, Slices* slices,
                 LaneBits& is_fine);
 };
 

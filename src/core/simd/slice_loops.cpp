@@ -9,11 +9,18 @@
 namespace baytree {
 namespace {
 
-Survey survey(const Lanes* value, std::size_t n_rows) {
+inline Lanes load(const double* from) {
+  Lanes x;
+  __builtin_memcpy(&x, from, sizeof x);
+  return x;
+}
+
+Survey survey(const LaneRows& rows, std::size_t n_rows) {
   Lanes largest{};
   LaneBits unknown{};
-  for (std::size_t i = 0; i < n_rows; ++i) {
-    const Lanes x = value[i], magnitude = x < 0 ? -x : x;
+  const double* value = rows.first;
+  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step) {
+    const Lanes x = load(value), magnitude = x < 0 ? -x : x;
     largest = magnitude > largest ? magnitude : largest;
     unknown |= x != x;
   }
@@ -41,13 +48,14 @@ inline Lanes square_error(const Lanes x, const Lanes product) {
 #endif
 }
 
-void slice(const Lanes* __restrict value, std::size_t n_rows, const std::int32_t* __restrict label,
+void slice(const LaneRows& rows, std::size_t n_rows, const std::int32_t* __restrict label,
            const Slicers& __restrict slicers, Slices* __restrict slices, LaneBits& __restrict is_fine) {
   const Slicers at = slicers;
   LaneBits rest{};
-  for (std::size_t i = 0; i < n_rows; ++i) {
+  const double* __restrict value = rows.first;
+  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step) {
     Slices& cell = slices[label[i]];
-    const Lanes x = value[i];
+    const Lanes x = load(value);
     const Lanes first = (x + at.total[0]) - at.total[0], x_rest = x - first;
     const Lanes second = (x_rest + at.total[1]) - at.total[1];
     cell.total[0] += first;
