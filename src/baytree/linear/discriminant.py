@@ -168,7 +168,12 @@ def sphering(pooled: Pooled, columns: tuple[Column, ...]) -> np.ndarray:
 
 def inverse_factor(covariance: np.ndarray) -> np.ndarray:
     """The inverse of the Cholesky factor: whitens the covariance."""
-    return heard(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), covariance)
+    try:
+        return heard(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), covariance)
+    except np.linalg.LinAlgError:  # a direction of next to no spread, which rounding has made less than none
+        root, vector = np.linalg.eigh(covariance)
+        raised = (vector * np.maximum(root, 1e-9 * root.max())) @ vector.T
+        return heard(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), raised)
 
 
 def _axes(pooled: Pooled, sphere: np.ndarray, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
