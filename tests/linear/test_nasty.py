@@ -171,3 +171,12 @@ def test_folds_never_lack_a_class_because_its_rows_are_equal():
     table = np.repeat((y == 0).astype(float)[:, None], 2, axis=1)
     chosen = bt.LogisticRegressionCV().fit(table, y)
     assert chosen.predict_proba(table)[y == 0, 0].min() > 0.9
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e307])
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "LogisticRegression"])
+def test_weights_of_any_size_are_learnt_from(name, weight):
+    model = getattr(bt, name)()
+    y = np.arange(90) % 2
+    X = (np.arange(90) % 7 + 5 * y).reshape(-1, 1).astype(float)
+    assert model.fit(X, y, sample_weight=np.full(90, weight)).score(X, y) > 0.8

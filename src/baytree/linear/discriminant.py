@@ -66,7 +66,8 @@ def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     centre = _as_double(prior @ seen.mean, seen)
     between = seen.weight @ np.square(seen.mean - centre)
     fixed = square <= _FLOOR * between
-    scale = np.sqrt(np.where(fixed, _FLOOR * between, square) / max(seen.weight.sum() - 1, 1e-300))
+    total = float(seen.weight.sum())
+    scale = np.sqrt(np.where(fixed, _FLOOR * between, square) / (total - 1 if total > 1 else total))
     _warn_fixed(fixed, between > 0, seen, columns)
     wanted, scale = scale, np.where(scale > 0, _told_by_doubles(scale, seen.unit), 1.0)
     correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)

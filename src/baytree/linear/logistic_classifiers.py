@@ -21,7 +21,7 @@ from .model import LogisticModel
 from .objective import Fit
 from .path import Path, fits_along, lambdas_to, path_of
 from .threads import at_most
-from .weights import bearable
+from .weights import as_rows, bearable
 
 
 class _Logistic(Classifier):
@@ -163,7 +163,7 @@ class LogisticRegression(_Logistic):
         n_path = checks.whole("path", self.path, least=0)
         table, frame = self._enter(X, y, sample_weight)
         with at_most(self.n_jobs):
-            table = bearable(table)
+            table = as_rows(bearable(table))
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             fits = self._fits(task, options)
             model = _model(task, options, fits)
@@ -260,7 +260,7 @@ class LogisticRegressionCV(_Logistic):
         checks.one_of("rule", self.rule, ("min", "1se"))
         table, frame = self._enter(X, y, sample_weight)
         with at_most(self.n_jobs):
-            table = bearable(table)
+            table = as_rows(bearable(table))
             task = task_of(table, options, checks.class_weights(self.class_weight, table))
             lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
             along = _along(task, options, lambdas)

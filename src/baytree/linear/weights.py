@@ -7,14 +7,28 @@ import numpy as np
 
 from ..table import Table
 
-_HEAVY = 1e200
+_HEAVY, _LIGHT = 1e200, 1e-200
+_LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions, as in naive Bayes
 
 
 def bearable(table: Table) -> Table:
-    """The table, weights beyond 1e200 counted in units of 2^400: a sum of them might be none that a double can hold.
+    """The table, weights beyond 1e±200 counted in other units: products and sums of them might leave the doubles.
 
-    A linear model of that many rows is the same in any unit.
+    A linear model of that many, or that few, rows is the same in any unit; beside ordinary weights they still are as good
+    as everything, or as nothing.
     """
-    if table.weight.max(initial=0.0) < _HEAVY:
+    largest = table.weight.max(initial=0.0)
+    if _LIGHT < largest < _HEAVY or not largest:
         return table
-    return msgspec.structs.replace(table, weight=np.ascontiguousarray(table.weight * 2.0**-400))
+    return _times(table, 2.0**-400 if largest >= _HEAVY else 2.0**400)
+
+
+def as_rows(table: Table) -> Table:
+    """The table with weights that a penalty can be held against: where they are less than a part of one row, proportions."""
+    if not 0 < table.weight.sum() < _LEAST_ROWS:
+        return table
+    return _times(table, 2.0 ** -np.floor(np.log2(table.weight.max())))
+
+
+def _times(table: Table, factor: float) -> Table:
+    return msgspec.structs.replace(table, weight=np.ascontiguousarray(table.weight * factor))
