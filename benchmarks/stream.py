@@ -45,8 +45,9 @@ def write(path: Path, gigabytes: float) -> int:
 
 
 def measure(name: str, words: list, table: Path, n_rows: int) -> None:
-    code = "import resource\nfrom baytree.cli import main\ntry:\n    main()\nfinally:\n    "
-    code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    # not ru_maxrss, which begins with the memory of the process that starts another
+    code = "from baytree.cli import main\ntry:\n    main()\nfinally:\n    "
+    code += "print(dict(line.split(':') for line in open('/proc/self/status'))['VmHWM'].split()[0])"
     start = time.perf_counter()
     command = [sys.executable, "-c", code, *map(str, words), "--quiet"]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -401,12 +401,13 @@ def test_a_large_file_is_learnt_in_bounded_memory(tmp_path):
         while stream.tell() < 400 << 20:
             stream.write(block)
     code = (
-        "import resource; from baytree.cli import main\n"
+        "from baytree.cli import main\n"
         f"main(['fit', {str(path)!r}, '-t', 'y', '-o', {str(tmp_path / 'm.baytree')!r}, '-q'], standalone_mode=False)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+        "status = dict(line.split(':') for line in open('/proc/self/status'))\n"
+        "print(int(status['VmHWM'].split()[0]) >> 10)"  # ru_maxrss would begin with the memory of the process that starts it
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert int(out) < 600  # MB, of which 180 are the imports; blocks read ahead of a busy core add some
+    assert int(out) < 400  # MB, of which 180 are the imports; the promise for 2 GB is 600
 
 
 # the pieces
