@@ -23,8 +23,11 @@ template <ClassIndex Index> class CartClassMeasure {
   size_t classes() const { return target_.classes; }
   void add(double* statistic, uint32_t tag) const {
     const size_t k = target_.class_of(tag), n = classes();
-    const double w = target_.weight_of(target_.row(tag)), scaled = target_.scale[k] * w;
-    statistic[k] += w, statistic[n] += scaled, statistic[n + 1] -= scaled;
+    const uint32_t row = target_.row(tag);
+    const double w = target_.weight_of(row);
+    statistic[k] += w;
+    target_.add_weighted(statistic[n], target_.scale[k], row);
+    target_.add_weighted(statistic[n + 1], -target_.scale[k], row);
     statistic[n + 2] += target_.counts_rows ? 1.0 : w;
   }
   void begin(std::span<const double> total) {
@@ -90,7 +93,8 @@ class CartSquareMeasure {
   size_t classes() const { return 0; }
   void add(double* statistic, uint32_t tag) const {
     const double w = target_.weight_of(tag);
-    statistic[0] += w * (target_.y[tag] - mean_), statistic[1] += w;
+    target_.add_weighted(statistic[0], target_.y[tag] - mean_, tag);
+    statistic[1] += w;
     statistic[2] += target_.counts_rows ? 1.0 : w;
   }
   void begin(std::span<const double> total) { whole_ = total[1]; }

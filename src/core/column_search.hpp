@@ -137,7 +137,7 @@ template <Measure M> class ColumnSearch {
     double sum = 0, weight = 0;
     for (const auto item : items) {
       const uint32_t row = uint32_t(item);
-      sum += target_.weight_of(row) * target_.y[row], weight += target_.weight_of(row);
+      target_.add_weighted(sum, target_.y[row], row), weight += target_.weight_of(row);
     }
     return weight > 0 ? sum / weight : 0.0;
   }

@@ -29,6 +29,14 @@ struct Target {
     return class_bits ? tag & ((1u << class_bits) - 1) : size_t(label[tag]);
   }
   double weight_of(uint32_t row) const { return weight ? weight[row] : 1.0; }
+  // A small whole weight adds in as many steps, so that last bits, and with them ties, are those of as many rows.
+  void add_weighted(double& sum, double amount, uint32_t row) const {
+    const double w = weight_of(row);
+    if (!weight || !(w <= kMostSteps) || w != int(w)) sum += w * amount;
+    else
+      for (int step = 0; step < int(w); ++step) sum += amount;
+  }
+  static constexpr double kMostSteps = 16;
   double size_of(uint32_t row) const { return counts_rows ? 1.0 : weight_of(row); }
 };
 

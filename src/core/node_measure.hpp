@@ -94,13 +94,13 @@ template <Measure M> class NodeMeasure {
   void measure_numbers(Node& node, std::span<const uint32_t> own, Desk<M>& desk) {
     double weight = 0, sum = 0;
     const double origin = own.empty() ? 0.0 : target_.y[own[0]];
-    for (const uint32_t row : own) weight += target_.weight_of(row), sum += target_.weight_of(row) * (target_.y[row] - origin);
+    for (const uint32_t row : own) weight += target_.weight_of(row), target_.add_weighted(sum, target_.y[row] - origin, row);
     double mean = origin + (weight > 0 ? sum / weight : 0.0), rest = 0, squares = 0;
-    for (const uint32_t row : own) rest += target_.weight_of(row) * (target_.y[row] - mean);
+    for (const uint32_t row : own) target_.add_weighted(rest, target_.y[row] - mean, row);
     mean += weight > 0 ? rest / weight : 0.0;
     for (const uint32_t row : own) {
       const double apart = target_.y[row] - mean;
-      squares += target_.weight_of(row) * apart * apart;
+      target_.add_weighted(squares, apart * apart, row);
     }
     node.weight = weight, node.mean = mean, node.risk = squares;
     node.impurity = weight > 0 ? squares / weight : 0.0;
