@@ -106,7 +106,7 @@ class CartSquareMeasure {
   }
   Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
   Score none() const { return {0, 0, 0}; }
-  double slack() const { return 0; }
+  double slack() const { return 1e-12; }  // of the risk; closer ones are told apart by the order of the rows alone
   double order_key(std::span<const double> statistic) const { return mean(statistic); }
   double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
   bool is_ordered() const { return true; }
