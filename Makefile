@@ -5,7 +5,7 @@ RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv pip --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*.hpp src/core/*/*.cpp src/core/*.cpp src/core/bind/*.hpp)
 
-.PHONY: help demo test fast lint types stub sanitize bench clean
+.PHONY: help demo test fast lint types stub sanitize bench reliability clean
 
 help:            ## what there is
 	@grep -E '^[a-z]+: *.*##' Makefile | sed 's/:.*##/ —/'
@@ -33,6 +33,9 @@ stub: $(VENV)/lint  ## the types of the core, after its bindings changed
 
 bench: $(VENV)/bench  ## speed beside the peers, into benchmarks/results
 	$(RUN) benchmarks/run.py
+
+reliability: $(VENV)/test  ## what is promised, tried far more often than the tests do (about an hour)
+	$(RUN) reliability/run.py
 
 clean:           ## remove everything that was made
 	rm -rf $(VENV) .venv-sanitized build dist

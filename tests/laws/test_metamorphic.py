@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from metamorphic import LAWS, SUBJECTS, allowed
 from sklearn.base import clone, is_classifier
+
+from metamorphic import LAWS, SUBJECTS, allowed
 
 OWN = [(name, law) for name, subject in SUBJECTS.items() for law in LAWS if law.__name__ not in subject.exempt]
 FREE = [name for name, subject in SUBJECTS.items() if len(subject.tables) > 1 and is_classifier(subject.estimator)]

@@ -1,0 +1,128 @@
+"""A: what is given to an estimator never breaks it: junk, strange strings, columns in any order, weights."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from sklearn.base import clone, is_classifier
+
+from figure import Figure, Scope, each
+from metamorphic import SUBJECTS, allowed, mixed, weight_zero, whole_weights
+from test_junk import NAMES, call_with_junk
+
+TAKES_LEVELS = [name for name, subject in SUBJECTS.items() if len(subject.tables) > 1 and is_classifier(subject.estimator)]
+ALPHABET = ["a", "b", "A", "\0", "\ud800", "\udfff", "é", "é", "ß", "\u202e", "\n", " ", "", "💥", "\x1b[31m", "0", "nan"]
+
+
+def junk(scope: Scope) -> Iterator[Figure]:
+    """A3: no internal error leaves the package."""
+    tasks = [(name, seed) for name in NAMES for seed in scope.seeds(20_000 // len(NAMES) + 1)]
+    leaks = [leak for leak in each(_leak, tasks) if leak]
+    found = leaks[0] if leaks else "none"
+    yield Figure("A3", "every estimator", "no internal error leaves the package", len(tasks), found, not leaks)
+
+
+def _leak(task: tuple[str, int]) -> str:
+    warnings.simplefilter("ignore")
+    try:
+        call_with_junk(*task)
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def column_names(_: Scope) -> Iterator[Figure]:
+    """A4: columns are known by their names, in every engine."""
+    for name in TAKES_LEVELS:
+        cases, wrong = 0, 0
+        for engine in (pd.DataFrame, pl.from_pandas, pa.Table.from_pandas):
+            right, tried = _named_columns(name, engine)
+            cases, wrong = cases + tried, wrong + tried - right
+        yield Figure(
+            "A4",
+            name,
+            "columns in any order; missing, renamed and doubled names refused",
+            cases,
+            f"{wrong} wrong",
+            not wrong,
+        )
+
+
+def _named_columns(name: str, engine: object) -> tuple[int, int]:
+    rows = mixed(0)
+    model = clone(SUBJECTS[name].estimator).fit(engine(rows.X), rows.y)
+    expected = model.predict_proba(engine(rows.X))
+    verdicts = [
+        np.array_equal(model.predict_proba(engine(rows.X[list(order)])), expected)
+        for order in itertools.permutations(rows.X.columns)
+    ]
+    verdicts.append(np.array_equal(model.predict_proba(engine(rows.X.assign(extra=1.0))), expected))
+    verdicts.append(_refuses(model, engine(rows.X.drop(columns="b")), "b"))
+    verdicts.append(_refuses(model, engine(rows.X.rename(columns={"b": "B"})), "b"))
+    if engine is pd.DataFrame:
+        verdicts.append(_refuses(model, pd.concat([rows.X, rows.X[["b"]]], axis=1), "b"))
+    return sum(verdicts), len(verdicts)
+
+
+def _refuses(model: object, X: object, column: str) -> bool:
+    try:
+        model.predict_proba(X)
+    except ValueError as error:
+        return repr(column) in str(error)
+    return False
+
+
+def strings(scope: Scope) -> Iterator[Figure]:
+    """A5: any strings at fit, any at predict."""
+    tasks = [(name, seed) for name in TAKES_LEVELS for seed in scope.seeds(10_000 // len(TAKES_LEVELS) + 1)]
+    faults = [fault for fault in each(_fault_of_strings, tasks) if fault]
+    found = faults[0] if faults else "no exception, no merged level"
+    yield Figure("A5", "every classifier", "unseen, missing, empty and strange strings", len(tasks), found, not faults)
+
+
+def _fault_of_strings(task: tuple[str, int]) -> str:
+    warnings.simplefilter("ignore")
+    name, seed = task
+    random = np.random.default_rng(seed)
+    seen, asked = _texts(random, random.integers(2, 13)), [*_texts(random, random.integers(1, 13)), None]
+    if seed % 1000 == 0:
+        asked.append("x" * 10_000_000)
+    try:
+        model = clone(SUBJECTS[name].estimator).set_params(schema={"x": "nominal"})
+        model.fit({"x": seen}, np.arange(len(seen)) % 2)
+        proba = model.predict_proba({"x": asked})
+    except Exception as error:  # whatever it is, it is a fault
+        return f"{name}, seed {seed}: {error!r}"
+    if len(model.schema_["x"].levels) != len(set(seen)):
+        return f"{name}, seed {seed}: levels were merged"
+    return "" if np.allclose(proba.sum(axis=1), 1, rtol=0, atol=1e-12) else f"{name}, seed {seed}: no probabilities"
+
+
+def _texts(random: np.random.Generator, n: int) -> list[str]:
+    return ["".join(random.choice(ALPHABET, random.integers(0, 5))) for _ in range(n)]
+
+
+def weights(scope: Scope) -> Iterator[Figure]:
+    """A6: a whole weight is repetition, zero is absence."""
+    chunks = np.array_split(np.array(scope.seeds(2_000)), 8)
+    for name in SUBJECTS:
+        worst = max(each(_worst_of_weights, [(name, chunk) for chunk in chunks]))
+        cases = 2 * sum(map(len, chunks))
+        limit = allowed(SUBJECTS[name], whole_weights)
+        promise = f"a whole weight is repetition, zero is absence: within {limit:g}"
+        yield Figure("A6", name, promise, cases, f"largest difference {worst:.1e}", worst <= limit)
+
+
+def _worst_of_weights(task: tuple[str, np.ndarray]) -> float:
+    warnings.simplefilter("ignore")
+    subject = SUBJECTS[task[0]]
+    return max(max(whole_weights(subject, int(seed)), weight_zero(subject, int(seed))) for seed in task[1])
+
+
+CHECKS = {"A3": junk, "A4": column_names, "A5": strings, "A6": weights}

@@ -1,0 +1,73 @@
+"""E6: Ctrl-C at any moment of a long fit is answered at once and leaves the model as it was."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from figure import Figure, Scope
+
+CHILD = """
+import hashlib, sys, time, warnings
+import numpy as np, pandas as pd
+import baytree as bt
+from baytree import storage
+warnings.simplefilter("ignore")
+random = np.random.default_rng(0)
+n = 200_000
+X = pd.DataFrame(random.normal(size=(n, 12)), columns=[f"x{{i}}" for i in range(12)])
+X["level"] = pd.Categorical(random.choice(list("abcdefgh"), n))
+y = (X.x0 + X.x1 * X.x2 + random.normal(size=n) > 0).to_numpy().astype(int)
+model = {model}.fit(X[:500], y[:500])
+before = hashlib.sha256(storage.dumps(model)).hexdigest()
+print("ready", flush=True)
+try:
+    while True:
+        model.fit(X, y)
+        before = hashlib.sha256(storage.dumps(model)).hexdigest()
+except KeyboardInterrupt:
+    at = time.time()
+    print(at, hashlib.sha256(storage.dumps(model)).hexdigest() == before, flush=True)
+"""
+MODELS = [
+    "bt.NaiveBayesClassifier()",
+    "bt.DecisionTreeClassifier()",
+    "bt.CARTClassifier(prune='1se')",
+    "bt.C45Classifier()",
+    "bt.CHAIDClassifier()",
+    "bt.LinearDiscriminantAnalysis()",
+    "bt.QuadraticDiscriminantAnalysis()",
+    "bt.LogisticRegression()",
+    "bt.LogisticRegression(penalty='l1')",
+    "bt.LogisticRegressionCV()",
+]
+
+
+def interrupts(scope: Scope) -> Iterator[Figure]:
+    """KeyboardInterrupt within 200 ms, estimator as before the call."""
+    random = np.random.default_rng(scope.seed)
+    for model in MODELS:
+        answers = [_interrupted(model, 0.05 + 2 * random.random()) for _ in range(scope.cases(10))]
+        late, is_whole = max(seconds for seconds, _ in answers), all(whole for _, whole in answers)
+        found = f"latest after {1e3 * late:.0f} ms, model {'as before' if is_whole else 'changed'}"
+        promise = "Ctrl-C is answered within 200 ms and the model is as it was"
+        yield Figure("E6", model.removeprefix("bt."), promise, len(answers), found, late <= 0.2 and is_whole)
+
+
+def _interrupted(model: str, after: float) -> tuple[float, bool]:
+    with subprocess.Popen([sys.executable, "-c", CHILD.format(model=model)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(after)
+        sent = time.time()
+        child.send_signal(signal.SIGINT)
+        at, is_same = child.stdout.readline().split()
+    return float(at) - sent, is_same == "True"
+
+
+CHECKS = {"E6": interrupts}

@@ -1,0 +1,49 @@
+"""Tries what baytree promises, far more often than the test suite does, and writes results.json and RESULTS.md.
+
+python reliability/run.py [A6 B4 ...] [--share 0.01] [--seed 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "laws"), str(ROOT / "tests")]
+
+import contract  # noqa: E402
+import exactness  # noqa: E402
+import interrupts  # noqa: E402
+import sameness  # noqa: E402
+from figure import Scope, write  # noqa: E402
+
+CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **interrupts.CHECKS}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("codes", nargs="*", metavar="CODE", help=f"of {', '.join(CHECKS)}; all of them if none is named")
+    parser.add_argument("--share", type=float, default=1.0, help="of the full number of cases")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    if unknown := set(given.codes) - CHECKS.keys():
+        parser.error(f"no check is called {', '.join(sorted(unknown))}; there are {', '.join(CHECKS)}")
+    scope, is_kept = Scope(given.share, given.seed), True
+    for code in given.codes or CHECKS:
+        start, figures = time.perf_counter(), []
+        for figure in CHECKS[code](scope):
+            figures.append(figure)
+            verdict = "kept" if figure.is_kept else "BROKEN"
+            print(f"{code}  {figure.subject:38s} {figure.cases:>9,} cases  {figure.found}: {verdict}", flush=True)
+        print(f"{code}  {time.perf_counter() - start:.0f} s", flush=True)
+        write(figures, scope)
+        is_kept &= all(figure.is_kept for figure in figures)
+    return 0 if is_kept else 1
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    sys.exit(main())
