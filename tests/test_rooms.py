@@ -14,7 +14,7 @@ LEVELS = [
     {"frames", "statistics"},
     {"bags", "documents"},
     {"text"},
-    {"census", "model"},
+    {"census", "model", "outliers"},
     {"labels", "door"},
     {"predictor"},
     {"estimator", "storage"},

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import door, parts
 from ..estimator import AdditiveClassifier
 from ..frames import read
+from ..outliers import warn_of_outliers
+from ..statistics import Moments
 from ..table import Schema, Table
 from .documents import DocumentLikelihood, DocumentUrns, top_words
 from .estimation import Estimation, Group, refusing_infinite
@@ -110,7 +112,11 @@ class BayesClassifier(AdditiveClassifier):
     def _observe(self, table: Table) -> Seen:
         groups = self._groups(table.schema)
         with refusing_infinite(table):
-            return parts.of(table, self.n_jobs).map(lambda part: Seen.of(part, groups)).sum()
+            seen = parts.of(table, self.n_jobs).map(lambda part: Seen.of(part, groups)).sum()
+        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+            if group.event.endswith("gaussian") and isinstance(statistic, Moments):
+                warn_of_outliers(table, group.columns, statistic.pooled().deviation()[0])
+        return seen
 
     def _derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
         estimation = self._estimation()

@@ -12,12 +12,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator import AdditiveClassifier
+from ..outliers import warn_of_outliers
 from ..table import Kind, Schema, Table
 from . import checks
 from .discriminant import Choice, derive_linear, derive_quadratic, pool
+from .layout import VALUE
 from .leave_one_out import linear_without_each, quadratic_without_each
 from .model import LinearDiscriminant, QuadraticDiscriminant
-from .outliers import warn_of_outliers
 from .sampling import sample
 from .scatter import Scatter
 from .shrinkage import ledoit_wolf, oas
@@ -69,7 +70,8 @@ class _Discriminant(AdditiveClassifier):
                 )
         with at_most(self.n_jobs):
             seen = Scatter.of(bearable(table), self._pooled)
-        warn_of_outliers(table, seen.layout, seen.deviations())
+        is_value = seen.layout.level == VALUE
+        warn_of_outliers(table, seen.layout.source[is_value], seen.deviations()[is_value])
         return seen
 
     def _derive(self, seen: Scatter, schema: Schema) -> Any:

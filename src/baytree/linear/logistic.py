@@ -11,14 +11,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ..outliers import warn_of_outliers
 from ..table import SparseColumns, Table
 from .design import Design
+from .layout import VALUE
 from .learn_design import learn_design
 from .model import NEVER, LinearModel, LogisticModel
 from .moments import look_at
 from .newton import solve
 from .objective import Aim, Fit, Penalty
-from .outliers import warn_of_outliers
 from .rows import DenseRows, SparseRows, rows_of
 from .solve import gradient_descent, optimum, safe_rate
 
@@ -62,7 +63,8 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     design = learn_design(
         table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize
     )
-    warn_of_outliers(table, design.layout, design.scale[: design.n_dense])
+    is_value = design.layout.level == VALUE
+    warn_of_outliers(table, design.layout.source[is_value], design.scale[: design.n_dense][is_value])
     design = design if options.standardize else _plain_if_sparse(table, design)
     present = np.flatnonzero(np.bincount(table.label, weight, minlength=table.n_classes) > 0)
     code = np.full(table.n_classes, 0, np.int32)

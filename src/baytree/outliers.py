@@ -1,25 +1,25 @@
-"""Columns in which one value is so far away that, in units of the spread it makes, all others are the same number."""
+"""Columns whose spread is one far value's alone: in units of it, all others are nearly the same number."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
-from ..table import SparseColumns, Table
-from .layout import VALUE, Layout
+from .table import SparseColumns, Table
 
-_ALIKE = 1e-12  # of the spread: doubles tell little below it
+_ALIKE = 1e-3  # of the spread: where half of a column lies closer together, models in these units hardly see it
 
 
-def warn_of_outliers(table: Table, layout: Layout, spread: np.ndarray) -> None:
-    """Name each column of numbers that its farthest value has made useless, the value, and the remedy.
+def warn_of_outliers(table: Table, columns: Iterable[int], spread: np.ndarray) -> None:
+    """Name each of these columns of numbers that its farthest value has made useless, the value, and the remedy.
 
-    `spread` has the standard deviation of each feature of the layout.
+    `spread` has the standard deviation of each of the columns.
     """
     if isinstance(table.values, SparseColumns):
         return
-    for j, size in zip(layout.source[layout.level == VALUE], spread[layout.level == VALUE], strict=True):
+    for j, size in zip(columns, spread, strict=True):
         values = table.values[j]
         if values.dtype.kind == "f" and _are_alike(values, size):
             _warn(table.schema.columns[j].name, values)
@@ -40,7 +40,7 @@ def _are_alike(values: np.ndarray, spread: float) -> bool:
 def _warn(name: str, values: np.ndarray) -> None:
     far = float(values[np.nanargmax(np.abs(values))])
     warnings.warn(
-        f"column {name!r}: the value {far:g} is so far from the others that they can no longer be told apart in units of "
-        "the column's spread; remove or clip it, or use a tree",
+        f"column {name!r}: the value {far:g} is so far from the others that, in units of the spread it makes, they are "
+        "nearly the same; remove or clip it, or use a tree",
         stacklevel=2,
     )
