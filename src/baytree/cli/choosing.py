@@ -12,7 +12,7 @@ import click
 
 import baytree as bt
 from baytree.cli import arguments, pages
-from baytree.cli.console import say, unknown
+from baytree.cli.console import leave_at_once, say, unknown
 from baytree.terminal import escaped
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def compare(
     one-sided corrected resampled t test against the best on the same folds, p > 0.05.
 
     The recommended model (model.baytree) and all results (results.json) are saved in DIR, or in a directory called
-    after the table. Ctrl-C keeps the models that are finished.
+    after the table. Ctrl-C keeps the models that are finished, and ends with exit code 130.
 
     \b
     Models of classes: majority, id3, c45, cart, chaid, nb-mle, nb, lda, qda,
@@ -75,6 +75,8 @@ def compare(
     click.echo("\n" + escaped(pages.beginning(str(result.recommended)), keep="\n"))
     if not no_save:
         _save(result, output, Path(f"{pages.file_name(table)}-compared"))
+    if result.is_interrupted:
+        leave_at_once(130)
 
 
 def _save(result: Any, output: Path | None, usual: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -55,6 +56,13 @@ class Stopped(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         click.echo(self.message, file=file, err=file is None)
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """Ends the process without waiting for threads that are still learning."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
