@@ -220,7 +220,7 @@ def test_wrong_rows_to_prune_on_are_refused():
 
 
 def test_text_is_refused_by_name():
-    with pytest.raises(ValueError, match="column 'Wind' holds text"):
+    with pytest.raises(ValueError, match="column 'Wind' is text"):
         bt.ID3Classifier(schema={"Wind": "text"}).fit(TENNIS, "Play")
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import baytree as bt
 
@@ -124,3 +125,10 @@ def test_integers_that_are_no_doubles_are_refused_by_name():
     X = pd.DataFrame({"id": 2**53 + np.arange(N)})
     with pytest.raises(ValueError, match="'id'"):
         bt.DecisionTreeClassifier().fit(X, SIGNAL)
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS, bt.CARTClassifier(prune="1se")], ids=repr)
+def test_a_column_of_text_is_refused_with_its_name_and_a_remedy(model):
+    frame = {"x": np.arange(4.0), "review": ["a good film", "a bad plot", "bad", "good"]}
+    with pytest.raises(ValueError, match=r"column 'review' is text.*leave it out.*nominal.*LogisticRegression"):
+        clone(model).set_params(schema={"review": "text"}).fit(frame, [0.0, 1.0, 1.0, 0.0])
