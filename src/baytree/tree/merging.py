@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from itertools import combinations
-from math import inf, log
+from math import exp, inf, log
 
 import msgspec
 import numpy as np
@@ -108,6 +108,19 @@ def log_multiplier(candidate: Candidate, n_groups: int, exhaustive: bool | str) 
     alone = log_binomial(n - 2, n_groups - 2)
     joined = log(n_groups) + log_binomial(n - 2, n_groups - 1)
     return float(np.logaddexp(alone, joined))
+
+
+def smallest_adjusted(n_levels: int, n_classes: int, weight: float) -> float:
+    """The smallest adjusted p that unordered levels can reach by Pearson's test.
+
+    With r groups and r or more classes χ² is at most n (r − 1); more groups than classes reach no larger one.
+    """
+    least = 1.0
+    for n_groups in range(2, min(n_levels, n_classes) + 1):
+        freedom = (n_groups - 1) * (n_classes - 1)
+        log_p = float(_core.chi2_log_tail(np.array([weight * (n_groups - 1)]), np.array([float(freedom)]))[0])
+        least = min(least, exp(min(0.0, log_p + log_stirling(n_levels, n_groups))))
+    return least
 
 
 def least_size(weight: float, rules: Rules) -> float:
