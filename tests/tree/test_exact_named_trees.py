@@ -117,19 +117,19 @@ def has_many_levels(frame, name):
 def admissible(frame, y, by_ratio):
     """The tests that may be at the root, {(column, cut)}; None where the last bit decides which tests compete."""
     tests = candidates(frame, y, mdl=True)
-    of_column = {}
-    for name, _, gain, _ in tests:
-        of_column.setdefault(name, gain)
-    clear = [gain for gain in of_column.values() if gain > SINGLE or gain == 0]
-    if len(clear) < len(of_column):
+    if any(cut is not None and abs(gain) <= SINGLE for _, cut, gain, _ in tests):
         return None  # a gain that just pays its charge
+    of_column = {name: gain for name, _, gain, _ in reversed(tests)}
     gate = gate_of(frame, of_column) if by_ratio else Decimal(-1)
     if any(abs(gain - gate) < SINGLE for *_, gain, _ in tests):
         return None
     worth = {(name, cut): gain / info if by_ratio else gain for name, cut, gain, info in tests
              if gain >= gate and (info > Decimal("0.001") or not by_ratio)}
-    best = max(worth.values(), default=None)
-    return {test for test, each in worth.items() if each >= best - SINGLE}
+    least = {}  # of each column: which of its tied cuts stands for it is decided by the last bit of their gains
+    for (name, _), each in worth.items():
+        least[name] = min(each, least.get(name, each))
+    return {(name, cut) for (name, cut), each in worth.items()
+            if all(each >= other - SINGLE for rival, other in least.items() if rival != name)}
 
 
 def gate_of(frame, gain_of):

@@ -21,6 +21,7 @@ from baytree.tree.multipliers import log_binomial, log_stirling
 Merge = Generator[np.ndarray, np.ndarray, "Grouping"]
 
 MOST_LEVELS = 400  # beyond, levels are first put into so many runs of similar outcome
+TIE = 1e-11  # log p closer than this, relatively, are equal
 TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, and ordered cuts beyond
 
 
@@ -157,8 +158,9 @@ class _Groups:
             self.log_p[low, high] = yield np.stack([self.statistics[low], self.statistics[high]], axis=1)
 
     def closest(self) -> tuple[int, int]:
-        """The pair that differs least, the first of several."""
-        return divmod(int(np.argmax(self.log_p)), len(self.alive))
+        """The pair that differs least, the first of several; what rounding can feign is no difference."""
+        most = self.log_p.max()
+        return divmod(int(np.argmax(self.log_p >= most + TIE * most)), len(self.alive))
 
     def join(self, k: int, other: int) -> Generator[np.ndarray, np.ndarray, None]:
         """Merges the second group into the first."""
