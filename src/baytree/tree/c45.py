@@ -21,6 +21,7 @@ from baytree.tree.structure import Tree
 from baytree.tree.trace import trace_of
 from baytree.tree.units import near_one
 
+_MANY_LEVELS = 0.3  # of the rows: so many are a column's names for rows rather than for kinds of rows
 _NO_TEST = (
     "column {name!r} is not used: hardly any of its {n} levels occurs min_objects={least} times, so C4.5 has no test "
     "for it; leave it out, or unite levels by subset=True"
@@ -220,7 +221,7 @@ class C45Classifier(QuinlanClassifier):
         if self.subset:
             return
         for column, codes in zip(table.schema, table.values, strict=True):
-            if column.kind is Kind.NUMERIC or len(column.levels) < 3:
+            if column.kind is Kind.NUMERIC or len(column.levels) < max(3, _MANY_LEVELS * len(table)):
                 continue
             weight = np.bincount(codes[codes >= 0], table.weight[codes >= 0], len(column.levels))
             if np.count_nonzero(weight >= self.min_objects) < (1 if self.binary else 2):
