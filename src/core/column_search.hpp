@@ -14,6 +14,7 @@
 #include "measures.hpp"
 #include "node.hpp"
 #include "search.hpp"
+#include "two_class_scan.hpp"
 #include "workers.hpp"
 
 namespace baytree {
@@ -36,13 +37,21 @@ template <Measure M> class ColumnSearch {
  public:
   ColumnSearch(std::span<const ColumnView> columns, const Target& target, const Settings& settings, const Ground& ground,
                Workers& workers)
-      : columns_(columns), target_(target), settings_(settings), ground_(ground), workers_(workers) {}
+      : columns_(columns), target_(target), settings_(settings), ground_(ground), workers_(workers) {
+    for (size_t j = 0; j < columns.size(); ++j) blocks_.emplace_back(has_blocks(j) ? ground.rows() : 0);
+  }
 
   Split search(const Node& node, int32_t column, Desk<M>& desk) {
     desk.measure.focus(node.mean, node.risk);
     Split split = columns_[size_t(column)].is_nominal() ? search_levels(node, column, desk) : search_cuts(node, column, desk);
     if (split && !(split.score.value > 0)) split.column = -1;
     return split;
+  }
+
+  // To be called for a node whose rows have moved in a column.
+  void count_blocks(const Node& node, size_t column) {
+    if (!has_blocks(column) || !TwoClassScan::has_blocks(node.end - node.begin)) return;
+    blocks_[column].count(ground_.entries(node, column), node.begin);
   }
 
  private:
@@ -57,7 +66,8 @@ template <Measure M> class ColumnSearch {
     best.known = uint32_t(n_known);
     const bool may_stand_apart = !missing.empty() && settings_.absent == Absent::kLearned;
     if (n_known == 0 || (rank_of(known.front()) == rank_of(known.back()) && !may_stand_apart)) return best;
-    const bool is_improved = missing.empty() ? scan_all(node, known, desk, best) : scan_with(node, known, missing, desk, best);
+    const bool is_improved = missing.empty() ? scan_all(node, size_t(column), known, desk, best)
+                                             : scan_with(node, size_t(column), known, missing, desk, best);
     if (!is_improved) return best;
     best.column = column;
     best.cut = cut_after(columns_[size_t(column)], known, best.last);
@@ -69,11 +79,11 @@ template <Measure M> class ColumnSearch {
     return between(view[target_.row(tag_of(known[last]))], view[target_.row(tag_of(known[last + 1]))], settings_.is_cart);
   }
 
-  bool scan_all(const Node& node, std::span<const Entry> known, Desk<M>& desk, Split& best) {
+  bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Desk<M>& desk, Split& best) {
     if constexpr (std::same_as<M, ClassMeasure<Gini>>)
       if (is_two_class_count()) {
         const auto [n, one] = two_counts(node.total);
-        const TwoClassScan cuts(known, n, one, limits(), desk.blocks);
+        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), desk.blocks);
         best.score = cuts.none();
         return cuts.run(0, 0, false, best);
       }
@@ -83,9 +93,10 @@ template <Measure M> class ColumnSearch {
     return scan(known, desk.measure, std::span<const double>(node.total), std::span<const double>(desk.zero), false, limits(), desk.left, best);
   }
 
-  bool scan_with(const Node& node, std::span<const Entry> known, std::span<const Entry> missing, Desk<M>& desk, Split& best) {
+  bool scan_with(const Node& node, size_t column, std::span<const Entry> known, std::span<const Entry> missing, Desk<M>& desk,
+                 Split& best) {
     desk.missing = sum_of(missing, desk);
-    if (settings_.absent == Absent::kLearned) return scan_both_ways(node, known, desk, best);
+    if (settings_.absent == Absent::kLearned) return scan_both_ways(node, column, known, desk, best);
     if constexpr (requires { desk.measure.is_centred(); }) desk.measure.focus(mean_of(known), node.risk);
     desk.known = sum_of(known, desk);
     if (settings_.absent == Absent::kCategory) {
@@ -102,12 +113,12 @@ template <Measure M> class ColumnSearch {
   }
 
   // The rows without a value on the upper side first; on the lower one only if that is better.
-  bool scan_both_ways(const Node& node, std::span<const Entry> known, Desk<M>& desk, Split& best) {
+  bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Desk<M>& desk, Split& best) {
     if constexpr (std::same_as<M, ClassMeasure<Gini>>)
       if (is_two_class_count()) {
         const auto [n, one] = two_counts(node.total);
         const auto [absent, absent_one] = two_counts(desk.missing);
-        const TwoClassScan cuts(known, n, one, limits(), desk.blocks);
+        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), desk.blocks);
         best.score = cuts.none();
         bool is_improved = cuts.run(0, 0, true, best);
         best.missing = is_improved ? 1 : -1;
@@ -124,6 +135,9 @@ template <Measure M> class ColumnSearch {
     return is_improved;
   }
 
+  bool has_blocks(size_t column) const {
+    return std::same_as<M, ClassMeasure<Gini>> && is_two_class_count() && !columns_[column].is_nominal();
+  }
   bool is_two_class_count() const { return target_.class_bits == 1 && target_.is_counted && !target_.weight; }
   static std::pair<uint64_t, uint64_t> two_counts(std::span<const double> total) {
     return {uint64_t(total[0] + total[1]), uint64_t(total[1])};
@@ -208,6 +222,7 @@ template <Measure M> class ColumnSearch {
   const Settings& settings_;
   const Ground& ground_;
   Workers& workers_;
+  std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
 };
 
 }  // namespace baytree

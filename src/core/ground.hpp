@@ -35,6 +35,7 @@ class Ground {
     sort_columns();
   }
 
+  size_t rows() const { return n_; }
   std::span<uint8_t> side() { return side_; }  // [n_rows], the branch of each row at the node that holds it
   std::span<const uint8_t> side() const { return side_; }
   // Of a column that is cut.
@@ -55,10 +56,10 @@ class Ground {
     }
   }
 
-  // Divides a column that is cut; the rows of children that will not be split again are left out.
-  void partition(const Node& node, const std::vector<Node>& children, size_t column, Aside& aside) {
-    if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return;
-    if (is_divided(node, column)) return;
+  // Divides a column that is cut; the rows of children that will not be split again are left out. Tells whether rows moved.
+  bool partition(const Node& node, const std::vector<Node>& children, size_t column, Aside& aside) {
+    if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return false;
+    if (is_divided(node, column)) return false;
     Entry* in = entries_[column].data() + node.begin;
     const size_t n = node.end - node.begin;
     if (aside.second.size() < n) aside.second.resize(n);
@@ -77,6 +78,7 @@ class Ground {
     if (!children[1].is_final) std::copy_n(second, count[1], entries_[column].data() + children[1].begin);
     if (children.size() > 2 && !children[2].is_final)
       std::copy_n(aside.third.begin(), count[2], entries_[column].data() + children[2].begin);
+    return true;
   }
 
   // The column of the split itself lies as it should, unless rows without a value, which come last, go first.
@@ -105,7 +107,7 @@ class Ground {
     auto end = own.end();
     for (size_t i = few.size(); i-- > 0;) {
       const auto at = std::lower_bound(own.begin(), end, taken[i]);
-      std::move_backward(at + 1, end, end + std::ptrdiff_t(few.size() - 1 - i));
+      if (i + 1 < few.size()) std::move_backward(at + 1, end, end + std::ptrdiff_t(few.size() - 1 - i));
       end = at;
     }
     std::move_backward(own.begin(), end, end + std::ptrdiff_t(few.size()));

@@ -34,6 +34,7 @@ template <Measure M> class Grower {
     meter_.measure(nodes[0], desks_[0]);
     std::vector<size_t> large, small;
     if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
+    workers_.run(columns_.size(), [&](size_t j, int) { searcher_.count_blocks(nodes[0], j); });
     if (!large.empty()) tally_root(nodes[0]);
     while (!large.empty()) large = grow_level(nodes, large, small);
     grow_subtrees(nodes, small);
@@ -72,7 +73,7 @@ template <Measure M> class Grower {
     });
     workers_.run(offers.size(), [&](size_t task, int worker) {
       const size_t i = task / width;
-      if (!children[i].empty()) ground_.partition(nodes[large[i]], children[i], task % width, desks_[size_t(worker)].aside);
+      if (!children[i].empty()) partition(nodes[large[i]], children[i], task % width, desks_[size_t(worker)]);
     });
     std::vector<size_t> next;
     for (size_t i = 0; i < large.size(); ++i) {
@@ -172,8 +173,14 @@ template <Measure M> class Grower {
     if (settings_.max_surrogates > 0)
       for (size_t j = 0; j < width; ++j) desk.imitations.push_back(sender_.imitate(node, int32_t(j), sent));
     std::vector<Node> children = divide(node, desk.imitations, sent, desk);
-    for (size_t j = 0; j < width; ++j) ground_.partition(node, children, j, desk.aside);
+    for (size_t j = 0; j < width; ++j) partition(node, children, j, desk);
     return children;
+  }
+
+  void partition(const Node& node, const std::vector<Node>& children, size_t column, Desk<M>& desk) {
+    if (!ground_.partition(node, children, column, desk.aside)) return;
+    for (const Node& child : children)
+      if (!child.is_final) searcher_.count_blocks(child, column);
   }
 
   static void adopt(std::vector<Node>& nodes, size_t parent, std::vector<Node>& children) {

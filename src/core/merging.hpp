@@ -116,18 +116,19 @@ template <GroupTest Test> class Merger {
 
   struct Pair {
     size_t left = 0, right = 0;  // places in alive_
-    double log_p = -std::numeric_limits<double>::infinity();
+    double log_p = -std::numeric_limits<double>::max();
   };
 
-  // The pair that differs least; of several the first in the order of levels.
+  // The pair that differs least; of several the first in the order of levels. What rounding can feign is no difference.
   Pair closest() const {
     Pair best;
     best.right = 1;
     for (size_t i = 0; i + 1 < alive_.size(); ++i)
       for (size_t j = i + 1; j < (rules_.is_ordered ? i + 2 : alive_.size()); ++j)
-        if (const double log_p = at(i, j); log_p > best.log_p) best = {i, j, log_p};
+        if (const double log_p = at(i, j); log_p > best.log_p - tie * best.log_p) best = {i, j, log_p};
     return best;
   }
+  static constexpr double tie = 1e-11;  // of log p, which is never positive
 
   void join(const Pair& pair) {
     const size_t into = alive_[pair.left], from = alive_[pair.right];

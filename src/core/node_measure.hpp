@@ -50,7 +50,7 @@ template <Measure M> class NodeMeasure {
     for (size_t k = 0; k < classes; ++k) node.weight += node.counts[k];
     sum_classes(node, own, desk);
     if constexpr (requires { desk.measure.impurity(node.total); })
-      node.impurity = desk.measure.impurity(node.total) / std::max(total({node.total.data(), classes}), 1e-300);
+      node.impurity = std::max(0.0, desk.measure.impurity(node.total)) / std::max(total({node.total.data(), classes}), 1e-300);
     decide(node);
   }
 

@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -46,6 +47,13 @@ def test_a_chain_of_two_thousand_levels_is_grown_and_read(tmp_path):
     check(bt.DecisionTreeClassifier().fit(*chain(2000)), 2000, tmp_path)
 
 
+def test_ties_of_a_large_node_go_to_the_lower_cut_in_any_order_of_the_rows():
+    X, y = chain(10_000)
+    order = np.random.default_rng(1).permutation(10_000)
+    tree = bt.DecisionTreeClassifier().fit(X[order], y[order]).tree_
+    assert np.array_equal(tree.cut[tree.column >= 0], np.arange(9999) + 0.5)
+
+
 @pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_levels_is_grown_and_read(tmp_path):
     check(bt.DecisionTreeClassifier().fit(*chain(100_000)), 100_000, tmp_path)
@@ -70,18 +78,51 @@ thread = threading.Thread(target=work); thread.start(); thread.join()
     assert done.stdout, done.stderr
 
 
-@pytest.mark.slow
-def test_a_chain_of_a_million_nodes_is_pruned_saved_and_told(tmp_path):
-    from test_views import chain as record
+def run_on_small_stack(work):
+    """Runs it in a thread with 64 kB of stack: a recursion of a few hundred calls would end the process."""
+    failures, usual = [], threading.stack_size(64 * 1024)
 
-    model = bt.DecisionTreeClassifier().fit([[0.0], [1.0]], ["a", "b"])
-    model.model_ = record(500_000)
-    assert model.depth_ == 500_000
-    assert str(model).count("\n") == 1_000_000
-    assert len(model.export_text().splitlines()) == 1_000_001
-    bt.save(model, tmp_path / "chain.baytree")
-    assert np.array_equal(bt.load(tmp_path / "chain.baytree").tree_.cut, model.tree_.cut, equal_nan=True)
-    assert len(pickle.loads(pickle.dumps(model)).tree_) == 1_000_001
-    assert model.snip(500_000).n_nodes_ == 500_001
-    assert model.prune("collapse").n_nodes_ == 1
-    assert model.predict([[-1e7], [1.0]]).tolist() == ["b", "b"]
+    def run():
+        try:
+            work()
+        except BaseException as failure:
+            failures.append(failure)
+
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(usual)
+    for failure in failures:
+        raise failure
+
+
+def test_a_chain_is_grown_and_read_on_a_small_stack(tmp_path):
+    run_on_small_stack(lambda: check(bt.DecisionTreeClassifier().fit(*chain(1000)), 1000, tmp_path))
+
+
+@pytest.mark.slow
+def test_a_chain_of_a_million_nodes_is_grown_and_read_on_a_small_stack(tmp_path):
+    n_rows = 500_001
+
+    def work():
+        X, y = chain(n_rows)
+        model = bt.DecisionTreeClassifier().fit(X, y)
+        assert (model.depth_, model.n_nodes_) == (500_000, 1_000_001)
+        few = np.array([0, 1, n_rows // 2, n_rows - 1])
+        assert np.array_equal(model.predict(X[few]), y[few])
+        assert str(model).count("\n") == 1_000_000
+        assert len(model.export_text().splitlines()) == 1_000_001
+        assert len(model.rules()) == n_rows
+        assert len(model.cost_complexity_path().cp) >= 1
+        assert model.prune("cost_complexity", 1.0).n_nodes_ == 1
+        assert model.prune("max_leaves", 100).n_leaves_ == 100
+        assert model.snip(500_000).n_nodes_ < 1_000_001
+        bt.save(model, tmp_path / "chain.baytree")
+        for other in (bt.load(tmp_path / "chain.baytree"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            assert np.array_equal(other.tree_.cut, model.tree_.cut, equal_nan=True)
+            assert np.array_equal(other.apply(X[few]), model.apply(X[few]))
+        assert clone(model).get_params() == model.get_params()
+
+    run_on_small_stack(work)

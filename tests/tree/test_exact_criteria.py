@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal, getcontext
 from fractions import Fraction
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -42,9 +43,14 @@ def _chi2(left: Side, right: Side) -> Fraction:
     return sum(Fraction(seen * n - size * c) ** 2 / (n * size * c) for seen, size, c in cells)
 
 
+@cache
+def _ln(n: int) -> Decimal:
+    return Decimal(n).ln()
+
+
 def _information(sizes: list[int]) -> Decimal:
-    n = Decimal(sum(sizes))
-    return sum((Decimal(size) * (n / size).ln() for size in sizes), Decimal(0))
+    n = sum(sizes)
+    return sum((size * (_ln(n) - _ln(size)) for size in sizes), Decimal(0))
 
 
 def _gain_ratio(left: Side, right: Side) -> Decimal:

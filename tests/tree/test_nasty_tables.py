@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import baytree as bt
 
@@ -124,3 +125,52 @@ def test_integers_that_are_no_doubles_are_refused_by_name():
     X = pd.DataFrame({"id": 2**53 + np.arange(N)})
     with pytest.raises(ValueError, match="'id'"):
         bt.DecisionTreeClassifier().fit(X, SIGNAL)
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS, bt.CARTClassifier(prune="1se")], ids=repr)
+def test_a_column_of_text_is_refused_with_its_name_and_a_remedy(model):
+    frame = {"x": np.arange(4.0), "review": ["a good film", "a bad plot", "bad", "good"]}
+    with pytest.raises(ValueError, match=r"column 'review' is text.*leave it out.*nominal.*LogisticRegression"):
+        clone(model).set_params(schema={"review": "text"}).fit(frame, [0.0, 1.0, 1.0, 0.0])
+
+
+def identified(n_rows):
+    """A column in which every row has a level of its own, and one that tells the classes."""
+    rng = np.random.default_rng(2)
+    ids = np.array([f"u{i}" for i in rng.permutation(n_rows)], object)
+    x = rng.normal(size=n_rows)
+    return pd.DataFrame({"id": ids, "x": x}), (x > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("model", [bt.C45Classifier(), bt.C45Classifier(binary=True), bt.CHAIDClassifier()], ids=repr)
+def test_a_column_that_an_algorithm_has_no_test_for_is_named_in_a_warning(model):
+    frame, y = identified(100_000)
+    with pytest.warns(UserWarning, match=r"column 'id' is not used.*100000 levels.*leave it out"):
+        fitted = clone(model).set_params(schema={"id": "nominal"}).fit(frame, y)
+    assert "id" not in {node.get("column") for node in fitted.nodes()}
+    assert fitted.score(frame, y) > 0.9
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_levels_that_have_rows_enough_are_used_without_a_word(model):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"shop": [f"s{i}" for i in rng.integers(0, 30, 2000)], "rare": ["a"] * 1999 + ["b"]})
+    y = (frame["shop"].str[1:].astype(int) % 2).to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = clone(model).set_params(schema={"shop": "nominal", "rare": "nominal"}).fit(frame, y)
+    assert fitted.score(frame, y) == 1.0
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, bt.CARTClassifier(), bt.C45Classifier()], ids=repr)
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_infinities_are_the_largest_and_the_smallest_number(model, share):
+    rng = np.random.default_rng(5)
+    x, z = rng.normal(size=(2, 600))
+    x[rng.random(600) < share], x[rng.random(600) < share] = np.inf, -np.inf
+    y = ((x > 0.4) ^ (rng.random(600) < 0.05)).astype(int)
+    finite = np.clip(x, -1e30, 1e30)
+    beside, instead = (clone(model).fit(np.column_stack([z, each]), y) for each in (x, finite))
+    assert np.array_equal(beside.predict(np.column_stack([z, x])), instead.predict(np.column_stack([z, finite])))
+    assert beside.n_nodes_ == instead.n_nodes_
+    assert is_sound(beside)

@@ -1,5 +1,8 @@
 """Pruning needs no growing: every pruner is a function of the tree."""
 
+from itertools import count
+from threading import Event
+
 import msgspec
 import numpy as np
 import pytest
@@ -129,3 +132,24 @@ def test_splitters_pairs_and_vectors_of_folds_are_the_same_folds():
     assert len({model.export_text() for model in models}) == 1
     with pytest.raises(ValueError, match="cv"):
         bt.CARTClassifier(prune="min", cv=fold[:50]).fit(X, y)
+
+
+def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(monkeypatch):
+    usual, calls, release, is_finished = cart._losses, count(), Event(), Event()
+
+    def lost(*arguments):
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+        release.wait(5)
+        is_finished.set()
+        return usual(*arguments)
+
+    monkeypatch.setattr(cart, "_losses", lost)
+    X, y = np.arange(200.0)[:, None], np.arange(200) // 20 % 2
+    model = bt.CARTClassifier().fit(X, y)
+    before = model.model_
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(prune="1se", cp=0.0, n_jobs=2).fit(X, y)
+    assert not is_finished.is_set()
+    assert model.model_ is before
+    release.set()

@@ -32,9 +32,6 @@ class Bins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bins"):
     @classmethod
     def of(cls, table: Table, n_bins: int) -> Bins:
         """Edges at the quantiles of the training rows."""
-        for column in table.schema:
-            if column.kind is Kind.TEXT:
-                raise ValueError(f"column {column.name!r} is text, which CHAID cannot split; leave it out")
         is_cut = np.array([column.kind is Kind.NUMERIC for column in table.schema], bool)
         edges = [
             quantile_edges(values, table.weight, n_bins) if numeric else np.zeros(0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import Any, Self
+from warnings import warn
 
 import msgspec
 import numpy as np
 
 from baytree import _core, door
 from baytree.parts import threads
-from baytree.table import Table
+from baytree.table import Kind, Table
 from baytree.tree import parameters as given
 from baytree.tree.error_pruning import collapse, pessimism, prune_by_estimate, prune_on_held_out
 from baytree.tree.fractional import Growth, Rows, Rules, grow, regrown, ripen, rows_of
@@ -19,6 +20,12 @@ from baytree.tree.quinlan import QuinlanClassifier
 from baytree.tree.structure import Tree
 from baytree.tree.trace import trace_of
 from baytree.tree.units import near_one
+
+_MANY_LEVELS = 0.3  # of the rows: so many are a column's names for rows rather than for kinds of rows
+_NO_TEST = (
+    "column {name!r} is not used: hardly any of its {n} levels occurs min_objects={least} times, so C4.5 has no test "
+    "for it; leave it out, or unite levels by subset=True"
+)
 
 
 class Conventions(msgspec.Struct, frozen=True):
@@ -133,6 +140,7 @@ class C45Classifier(QuinlanClassifier):
         self._check_parameters(prune_on)
         table, frame = self._enter(X, y, sample_weight)
         table = near_one(table)
+        self._warn_of_columns_without_a_test(table)
         held_out = self._held_out(X, y, sample_weight, table, prune_on)
         growth = self._grown(table, held_out)
         self._settle(table.schema, self._ripe(growth), frame)
@@ -207,6 +215,18 @@ class C45Classifier(QuinlanClassifier):
 
     def _estimate(self) -> Any:
         return pessimism(self.conventions, float(self.confidence))
+
+    def _warn_of_columns_without_a_test(self, table: Table) -> None:
+        """A test needs two branches of `min_objects`, which the levels of an identifier never are."""
+        if self.subset:
+            return
+        for column, codes in zip(table.schema, table.values, strict=True):
+            if column.kind is Kind.NUMERIC or len(column.levels) < max(3, _MANY_LEVELS * len(table)):
+                continue
+            weight = np.bincount(codes[codes >= 0], table.weight[codes >= 0], len(column.levels))
+            if np.count_nonzero(weight >= self.min_objects) < (1 if self.binary else 2):
+                sentence = _NO_TEST.format(name=column.name, n=len(column.levels), least=self.min_objects)
+                warn(sentence, UserWarning, stacklevel=3)
 
     # --- what the user asked for --------------------------------------------------------------------------------------
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import msgspec
 import numpy as np
 
+from baytree.parts import LocalParts
 from baytree.table import Kind, Table
 from baytree.tree.grow import CART_TRIED_LEVELS, Conventions, Costs, altered_costs, equal_costs, grow
 from baytree.tree.policy import Criterion, Missing, Policy, Stopping
@@ -71,8 +70,7 @@ def cross_validated(
         part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=not controls.prunes_impurity)
         return np.array(_losses(part, outside, costs, penalty * unit))
 
-    with ThreadPoolExecutor(threads or 1) as pool:  # in the order of the folds, so that the sum has one last bit
-        total, squares = sum(pool.map(lost, np.unique(fold)))
+    total, squares = LocalParts(np.unique(fold).tolist(), threads or 1).map(lost).sum()
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 

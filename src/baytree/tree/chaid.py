@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import warn
 
 import msgspec
 
 from baytree.estimator import Classifier, Regressor
-from baytree.table import Table
+from baytree.table import Kind, Table
 from baytree.tree.association import CLASS_TESTS
 from baytree.tree.chaid_growth import Growth, grow
 from baytree.tree.chaid_model import ChaidModel, in_words
 from baytree.tree.face import TreeFace
-from baytree.tree.merging import Rules
+from baytree.tree.merging import Rules, smallest_adjusted
 from baytree.tree.units import in_range, in_unit, near_one
+
+_NO_SPLIT = (
+    "column {name!r} is not used: with {n} levels among so few rows, the adjustment for the ways to merge them is larger "
+    "than any p-value can make up for; leave it out, or take coarser levels"
+)
 
 
 class CHAID(TreeFace):
@@ -135,7 +141,19 @@ class CHAIDClassifier(CHAID, Classifier):
     def _learn(self, table: Table) -> ChaidModel:
         if self.test not in CLASS_TESTS:
             raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
-        return self._grown(near_one(table), self.test)
+        table = near_one(table)
+        self._warn_of_columns_without_a_split(table)
+        return self._grown(table, self.test)
+
+    def _warn_of_columns_without_a_split(self, table: Table) -> None:
+        """Bonferroni's factor can be so large that not even groups of pure classes are significant."""
+        weight = float(table.weight.sum())
+        if weight < self.min_split or self.exhaustive or self.test != "pearson":
+            return
+        for column in table.schema:
+            n = len(column.levels) if column.kind is Kind.NOMINAL else 0
+            if min(n, table.n_classes) > 1 and smallest_adjusted(n, table.n_classes, weight) > self.alpha_split:
+                warn(_NO_SPLIT.format(name=column.name, n=n), UserWarning, stacklevel=4)
 
 
 class CHAIDRegressor(CHAID, Regressor):

@@ -16,7 +16,7 @@ from baytree.table import Kind, Table
 from baytree.tree.bins import Bins
 from baytree.tree.chaid_model import ChaidModel, Trial
 from baytree.tree.fractional import gain_of, impurity_of
-from baytree.tree.merging import Candidate, Grouping, Rules, merge, settle
+from baytree.tree.merging import TIE, Candidate, Grouping, Rules, merge, settle
 from baytree.tree.structure import LEAF, STOP, Surrogates, Tree
 
 
@@ -212,7 +212,7 @@ def _winners(trials: list[Trial], growth: Growth, rows: _Rows, nodes: list[_Node
             useful = _most_useful(rows, nodes[k], useful, growth)
         least = min((trial.log_adjusted for trial in useful), default=inf)
         if useful and least <= threshold:
-            yield next(trial for trial in useful if trial.log_adjusted <= least + _TIE * abs(least))
+            yield next(trial for trial in useful if trial.log_adjusted <= least + TIE * abs(least))
 
 
 def _most_useful(rows: _Rows, node: _Node, trials: list[Trial], growth: Growth) -> list[Trial]:
@@ -222,7 +222,7 @@ def _most_useful(rows: _Rows, node: _Node, trials: list[Trial], growth: Growth) 
     most = max(worth, default=0.0)
     if most <= max(growth.min_gain, 1e-12 * float(node.statistics.sum())):
         return []
-    return [next(trial for trial, gain in zip(trials, worth, strict=True) if gain >= most * (1 - _TIE))]
+    return [next(trial for trial, gain in zip(trials, worth, strict=True) if gain >= most * (1 - TIE))]
 
 
 def _counts(rows: _Rows, node: _Node, trial: Trial) -> np.ndarray:
@@ -230,9 +230,6 @@ def _counts(rows: _Rows, node: _Node, trial: Trial) -> np.ndarray:
     branch = np.append(trial.group_of, trial.floating)[rows.codes[trial.column][node.rows]]
     cell = branch.astype(np.int64) * rows.n_classes + rows.label[node.rows]
     return np.bincount(cell, rows.weight[node.rows], trial.n_groups * rows.n_classes).reshape(trial.n_groups, -1)
-
-
-_TIE = 1e-11  # log p closer than this, relatively, are equal: two columns may be the same up to their names
 
 
 def _split(rows: _Rows, nodes: list[_Node], winner: Trial) -> range:

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from baytree.table import Schema
+from baytree.frames import RawFrame
+from baytree.table import Kind, Schema, Table
 from baytree.tree import prune as pruning
 from baytree.tree import reading
 from baytree.tree.chaid_model import ChaidModel
@@ -16,6 +17,11 @@ from baytree.tree.importance import ImportanceTable, importance_table
 from baytree.tree.nodes import nodes
 from baytree.tree.structure import Tree, depths, importances
 from baytree.tree.views import TreeReading
+
+_TEXT = (
+    "column {name!r} is text, which a tree cannot split; leave it out, declare it with schema={{{name!r}: 'nominal'}}, "
+    "or use NaiveBayesClassifier or LogisticRegression"
+)
 
 
 class TreeFace(TreeReading):
@@ -73,6 +79,13 @@ class TreeFace(TreeReading):
         from sklearn.base import clone
 
         return clone(self).fit(X, y).cost_complexity_path()
+
+    def _enter(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
+        table, frame = super()._enter(X, y, sample_weight)
+        for column in table.schema:
+            if column.kind is Kind.TEXT:
+                raise ValueError(_TEXT.format(name=column.name))
+        return table, frame
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""

@@ -68,7 +68,7 @@ class Growth(msgspec.Struct, frozen=True):
 
 
 def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
-    """The rows with weight, all or those chosen; text is refused."""
+    """The rows with weight, all or those chosen."""
     if chosen is None:
         chosen = np.arange(len(table))
     chosen = chosen[table.weight[chosen] > 0].astype(np.int32)
@@ -167,11 +167,6 @@ def _moderate(weight: np.ndarray) -> np.ndarray:
 
 def _contiguous(table: Table, j: int) -> np.ndarray:
     column = table.schema.columns[j]
-    if column.kind is Kind.TEXT:
-        raise ValueError(
-            f"column {column.name!r} holds text, which this tree cannot split; "
-            f"leave it out, or declare it with schema={{{column.name!r}: 'nominal'}}"
-        )
     dtype = np.float64 if column.kind is Kind.NUMERIC else np.int32
     return np.ascontiguousarray(table.values[j], dtype)
 

@@ -44,9 +44,17 @@ def grow(
     table: Table, policy: Policy, costs: Costs, conventions: Conventions = OWN, threads: int | None = None
 ) -> Tree:
     """The tree that a policy grows on a table."""
+    grown = grow_arrays(table, policy, costs, conventions, threads)
+    return tree_of(grown, costs, uses_surrogates=conventions.use_surrogate > 0)
+
+
+def grow_arrays(
+    table: Table, policy: Policy, costs: Costs, conventions: Conventions = OWN, threads: int | None = None
+) -> dict[str, Any]:
+    """The same as the core's arrays, one entry per node."""
     label = table.label
     is_class = table.n_classes > 0
-    grown = _core.grow(
+    return _core.grow(
         columns(table),
         level_counts(table.schema),
         np.ascontiguousarray(label, np.int32) if is_class else None,
@@ -56,7 +64,6 @@ def grow(
         _settings(table, policy, costs, conventions),
         parts.threads(threads),
     )
-    return tree_of(grown, costs, uses_surrogates=conventions.use_surrogate > 0)
 
 
 def equal_costs(n_classes: int) -> Costs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from itertools import combinations
-from math import inf, log
+from math import exp, inf, log
 
 import msgspec
 import numpy as np
@@ -21,6 +21,7 @@ from baytree.tree.multipliers import log_binomial, log_stirling
 Merge = Generator[np.ndarray, np.ndarray, "Grouping"]
 
 MOST_LEVELS = 400  # beyond, levels are first put into so many runs of similar outcome
+TIE = 1e-11  # log p closer than this, relatively, are equal
 TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, and ordered cuts beyond
 
 
@@ -110,6 +111,19 @@ def log_multiplier(candidate: Candidate, n_groups: int, exhaustive: bool | str) 
     return float(np.logaddexp(alone, joined))
 
 
+def smallest_adjusted(n_levels: int, n_classes: int, weight: float) -> float:
+    """The smallest adjusted p that unordered levels can reach by Pearson's test.
+
+    With r groups and r or more classes χ² is at most n (r − 1); more groups than classes reach no larger one.
+    """
+    least = 1.0
+    for n_groups in range(2, min(n_levels, n_classes) + 1):
+        freedom = (n_groups - 1) * (n_classes - 1)
+        log_p = float(_core.chi2_log_tail(np.array([weight * (n_groups - 1)]), np.array([float(freedom)]))[0])
+        least = min(least, exp(min(0.0, log_p + log_stirling(n_levels, n_groups))))
+    return least
+
+
 def least_size(weight: float, rules: Rules) -> float:
     """The weight below which a group must merge: a share of the node's, or `min_leaf` if that is less."""
     return min(np.ceil(rules.min_prob * weight * (1 - 1e-12)), rules.min_leaf)
@@ -144,8 +158,9 @@ class _Groups:
             self.log_p[low, high] = yield np.stack([self.statistics[low], self.statistics[high]], axis=1)
 
     def closest(self) -> tuple[int, int]:
-        """The pair that differs least, the first of several."""
-        return divmod(int(np.argmax(self.log_p)), len(self.alive))
+        """The pair that differs least, the first of several; what rounding can feign is no difference."""
+        most = self.log_p.max()
+        return divmod(int(np.argmax(self.log_p >= most + TIE * most)), len(self.alive))
 
     def join(self, k: int, other: int) -> Generator[np.ndarray, np.ndarray, None]:
         """Merges the second group into the first."""

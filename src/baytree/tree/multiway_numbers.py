@@ -8,12 +8,13 @@ import msgspec
 import numpy as np
 
 from baytree.table import Kind, Table
-from baytree.tree.grow import equal_costs, grow
+from baytree.tree.grow import equal_costs, grow, grow_arrays
 from baytree.tree.policy import Branching, Missing, Policy
 from baytree.tree.prune import to_leaves, with_complexity
 from baytree.tree.structure import LEAF, STOP, Surrogates, Tree
 
 ROADS = (Missing.LEARNED, Missing.CATEGORY, Missing.LARGEST)
+_FEW = 16384  # rows; below it a second thread costs more than it brings
 _SLACK = 1e-12  # of the node's sum of squares: a gain must be greater by more than rounding
 
 
@@ -47,6 +48,21 @@ def grow_multiway_numbers(table: Table, policy: Policy, threads: int = 1) -> Tre
     if policy.missing not in ROADS:
         known = ", ".join(repr(road.value) for road in ROADS)
         raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")
+    tree = _grow_nodes(table, policy, threads) if _has_levels(table) else _grow_in_two(table, policy, threads)
+    most = policy.stopping.max_leaves
+    return with_complexity(tree) if most is None else to_leaves(with_complexity(tree), most)
+
+
+def _has_levels(table: Table) -> bool:
+    return any(column.kind is Kind.NOMINAL for column in table.schema)
+
+
+def _grow_in_two(table: Table, policy: Policy, threads: int) -> Tree:
+    """Without levels every split has two branches, and the whole tree is the machine's that grows those."""
+    return grow(table, msgspec.structs.replace(policy, branching=Branching.BINARY), equal_costs(0), threads=threads)
+
+
+def _grow_nodes(table: Table, policy: Policy, threads: int) -> Tree:
     stop = policy.stopping
     table = table if table.weight.all() else table.take(table.weight > 0)
     nodes, opened = [_Node(table, np.arange(len(table)), 0)], [0]
@@ -64,8 +80,7 @@ def grow_multiway_numbers(table: Table, policy: Policy, threads: int = 1) -> Tre
         nodes += [_Node(table, node.rows[best.branch == b], node.depth + 1) for b in range(best.branches)]
         node.rows = node.rows[:0]
         opened += range(len(nodes) - 1, node.first - 1, -1)
-    tree = with_complexity(_tree(nodes))
-    return tree if stop.max_leaves is None else to_leaves(tree, stop.max_leaves)
+    return _tree(nodes)
 
 
 def _best(table: Table, node: _Node, policy: Policy, threads: int) -> Parting | None:
@@ -91,14 +106,15 @@ def _cut(here: Table, columns: list[int], policy: Policy, threads: int) -> Itera
     """The best cut of all columns that are cut, by the machine that grows trees of two branches."""
     once = msgspec.structs.replace(policy.stopping, max_depth=1, max_leaves=None, min_gain=0.0, min_split=0)
     in_two = msgspec.structs.replace(policy, branching=Branching.BINARY, stopping=once)
-    stump = grow(here.select(columns), in_two, equal_costs(0), threads=threads)
-    if stump.column[0] < 0:
+    stump = grow_arrays(here.select(columns), in_two, equal_costs(0), threads=threads if len(here) > _FEW else 1)
+    if stump["column"][0] < 0:
         return
-    column, cut = columns[int(stump.column[0])], float(stump.cut[0])
+    column, cut = columns[int(stump["column"][0])], float(stump["cut"][0])
     values = here.values[column].astype(np.float64)
     is_missing = np.isnan(values) if here.schema.columns[column].kind is Kind.NUMERIC else values < 0
-    branch = np.where(is_missing, int(stump.missing[0]), ~(values <= cut))
-    yield Parting(column, float(stump.gain[0]), branch, int(stump.branches[0]), int(stump.missing[0]), cut)
+    road = int(stump["missing"][0])
+    branch = np.where(is_missing, road, ~(values <= cut))
+    yield Parting(column, float(stump["gain"][0]), branch, int(stump["branches"][0]), road, cut)
 
 
 def _by_level(here: Table, column: int, node: _Node, policy: Policy) -> Parting | None:

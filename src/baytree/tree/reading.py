@@ -11,7 +11,7 @@ import numpy as np
 from baytree import _core
 from baytree.model import Evidence, Explanation
 from baytree.parts import threads
-from baytree.table import Kind, Schema, Table, Tokens
+from baytree.table import Kind, Schema, Table
 
 if TYPE_CHECKING:
     from baytree.tree.structure import Tree
@@ -52,9 +52,6 @@ def router(tree: Tree) -> _core.Router:
 
 def columns(table: Table) -> list[np.ndarray]:
     """The columns as the core reads them."""
-    for column, each in zip(table.schema, table.values, strict=True):
-        if isinstance(each, Tokens):
-            raise ValueError(f"column {column.name!r} is text, which a tree cannot split; leave it out or call it nominal")
     return list(table.values)
 
 
