@@ -37,12 +37,14 @@ def newton(
         if there is None:
             break
         before, worst = worst, violations(there, penalty, theta).max()
-        track.append(value(there, penalty, theta))
+        here = there
+        track.append(value(here, penalty, theta))
         if worst <= aim.tol and worst > before / 2:  # rounding is all that is left
             break
-        here = there
         if worst > _GOOD * before:
             curvature = rows.curvature(theta)
+    if penalty.is_none:  # an old curvature would hide that coefficients still grow
+        curvature = rows.curvature(theta)
     grows = _grows(rows, penalty, theta, here, curvature)
     return Fit(theta, float(worst), n_iter, tuple(track), grows, curvature)
 
