@@ -36,13 +36,15 @@ def newton(
     while worst > aim.ideal and n_iter < aim.max_iter:
         n_iter += 1
         step = _step(here, curvature, penalty, theta, worst)
-        theta, there = backtrack(rows, penalty, theta, here, step)
+        moved, there = backtrack(rows, penalty, theta, here, step)
         if there is None:
             break
-        before, worst = worst, violations(there, penalty, theta).max()
-        here = there
+        before, after = worst, violations(there, penalty, moved).max()
+        if after <= aim.tol and after > before:  # rounding is all that is left
+            break
+        theta, here, worst = moved, there, after
         track.append(value(here, penalty, theta))
-        if worst <= aim.tol and worst > before / 2:  # rounding is all that is left
+        if worst <= aim.tol and worst > before / 2:
             break
         if worst > _GOOD * before:
             curvature = rows.curvature(theta)
@@ -138,7 +140,7 @@ class _Bowl(msgspec.Struct, frozen=True):
                 return
 
     def polished(self, target: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The minimum on the support that coordinate descent found, less those that would change their sign on the way there.
+        """The minimum on the support that coordinate descent found, less those that would change their sign on the way.
 
         Each move keeps all signs, so the objective is one quadratic along it, and falls.
         """
