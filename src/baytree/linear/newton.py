@@ -16,6 +16,7 @@ from .threads import heard
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors
 _SWEEPS = 200  # at most, before the support is solved for directly
+_FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain bend the loss
 _ROUNDS = 5  # of sweeps and direct solutions
 _DROPS = 20  # coefficients that leave the support in one of them
 _WORK = 100_000_000  # products between two looks at Ctrl-C
@@ -70,8 +71,11 @@ def backtrack(
     return theta, None
 
 
-def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular. right [m] or [m, k]"""
+def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.ndarray:
+    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular. right [m] or [m, k]
+
+    Eigenvalues below the `least` share of the largest, with rows and columns in units of their diagonal, count as none.
+    """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
@@ -80,15 +84,15 @@ def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
         factor = heard(lambda m: cho_factor(m, lower=True), scaled)
-        if np.diag(factor[0]).min() > 1e-6:
+        if np.diag(factor[0]).min() > np.sqrt(least / 10):
             return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
-        scaled[np.diag_indices_from(scaled)] += 1e-8
+        scaled[np.diag_indices_from(scaled)] += 1000 * least
         return cho_solve(heard(lambda m: cho_factor(m, lower=True), scaled), right / by_row) / by_row
     root, vector = heard(np.linalg.eigh, scaled)
-    kept = root > 1e-11 * root.max(initial=0.0)
+    kept = root > least * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
     return inverse @ (right / by_row) / by_row
 
@@ -176,5 +180,5 @@ def _grows(rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, cu
     """Whether unpaid coefficients would still grow where the gradient has vanished: the classes are separable."""
     if not penalty.is_none:
         return False
-    step = _step(here, curvature, penalty, theta, 0.0)
+    step = -solve(_pinned(curvature, penalty, len(theta)), here.gradient.ravel(), _FAINTEST).reshape(theta.shape)
     return bool(np.abs(rows.scores(step)).max() > 0.05)
