@@ -175,7 +175,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     """
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
-    curvature = task.rows.curvature(fit.theta)
+    curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # an unpaid fit has it at its end
     first = task.rows.q if task.rows.k > 1 else 0
     reduced = curvature[first:, first:]
     return solve(reduced, np.eye(len(reduced))) / task.total
