@@ -24,9 +24,11 @@ struct Sweeps {
   double change;
 };
 
-// The value of one coordinate that is best while the others rest: slope and bend are those of the smooth part.
+// The value of one coordinate that is best while the others rest: slope and bend are those of the smooth part. Where rows are so
+// sure, or count so little, that nothing bends, a price that the slope does not outweigh still asks for 0.
 inline double best_value(double t, double slope, double bend, double ridge, double lasso) {
-  return bend + ridge > 0 ? soft(bend * t - slope, lasso) / (bend + ridge) : t;
+  if (bend + ridge > 0) return soft(bend * t - slope, lasso) / (bend + ridge);
+  return std::abs(slope) < lasso ? 0.0 : t;
 }
 
 // The quadratic given by its matrix (covariance updates): `slope` holds g + Hd and is kept up to date with `theta`.

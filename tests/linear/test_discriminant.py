@@ -123,6 +123,58 @@ def test_leave_one_out_equals_refitting_without_each_row(kind, covariance):
         np.testing.assert_allclose(quick[i : i + 1], slow, atol=1e-9)
 
 
+def animals(seed, n=60):
+    """One mark is the same within each class, two are so only together, one row alone has a level, a class has few rows."""
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    y[y == 2] = np.where(np.arange(n)[y == 2] < 9, 2, random.integers(0, 2, (y == 2).sum()))
+    legs = random.integers(0, 2, n)
+    frame = pd.DataFrame({"milk": np.where(y == 0, "yes", "no"), "legs": legs, "arms": 4 - legs - (y == 1)})
+    frame["skin"] = np.where(np.arange(n) == 7, "scales", random.choice(["fur", "hair"], n))
+    return frame.assign(size=random.normal(size=n) + y), np.array(["cow", "fish", "bird"])[y]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_leave_one_out_is_exact_where_one_row_carries_a_column_and_where_columns_do_not_vary_within_classes(kind, seed):
+    frame, y = animals(seed)
+    quick = kind().leave_one_out(frame, y)
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        model = kind().fit(frame[others], y[others])
+        np.testing.assert_allclose(quick[i : i + 1], model.predict_proba(frame[i : i + 1]), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_do_not_vary_within_classes_are_learnt_in_parts_and_forgotten_too(kind, seed):
+    frame, y = animals(seed)
+    whole = kind().fit(frame, y).predict_proba(frame)
+    parts = kind().partial_fit(frame[:25], y[:25], classes=["bird", "cow", "fish"]).partial_fit(frame[25:], y[25:])
+    np.testing.assert_allclose(parts.predict_proba(frame), whole, atol=1e-9)
+    more, labels = animals(seed + 10)
+    both = kind().fit(pd.concat([frame, more], ignore_index=True), np.append(y, labels)).forget(more, labels)
+    np.testing.assert_allclose(both.predict_proba(frame), whole, atol=1e-8)
+
+
+def test_columns_that_do_not_vary_within_classes_decide_but_do_not_silence_the_others():
+    frame, y = animals(1, n=200)
+    with pytest.warns(UserWarning, match=r"'milk'.*constant within each class: .* that of one row in 200"):
+        model = bt.LinearDiscriminantAnalysis().fit(frame, y)
+    assert model.score(frame, y) > 0.98
+    odd = frame[y == "fish"].assign(milk="yes")  # so no fish was ever seen
+    assert len(np.unique(model.predict_proba(odd).round(12), axis=0)) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_constant_column_changes_nothing_even_for_a_class_that_borrows(kind):
+    frame, y = animals(2)
+    wider = frame.assign(same=7.25)
+    for shrinkage in (None, 0.2, "oas", "ledoit_wolf"):
+        plain = kind(shrinkage=shrinkage).fit(frame, y).predict_proba(frame)
+        np.testing.assert_allclose(kind(shrinkage=shrinkage).fit(wider, y).predict_proba(wider), plain, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_collinear_and_constant_columns_are_named_and_never_break_the_fit(kind):
     X, y = rows(4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -47,11 +47,12 @@ def violation(model, frame, y, weight, lambda_, share):
 @pytest.mark.parametrize("classes", [2, 3])
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), lambda_=st.sampled_from([0.1, 0.01, 0.001]))
+@example(seed=162, lambda_=0.001)  # the support of a lasso changes until the last step
 def test_no_coefficient_could_be_better(share, classes, seed, lambda_):
     frame, y, weight = table(seed, classes=classes)
     model = bt.LogisticRegression(penalty="elasticnet", l1_ratio=share, lambda_=lambda_).fit(frame, y, sample_weight=weight)
     assert list(model.coefficients().references) == [("single", "only"), ("rare", "common")]
-    assert violation(model, frame, y, weight, lambda_, share) < 1e-6
+    assert violation(model, frame, y, weight, lambda_, share) < 1e-9
 
 
 @pytest.mark.parametrize("kind", [bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis])

@@ -53,6 +53,7 @@ class _Discriminant(AdditiveClassifier):
     def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
         table, _ = self._enter(X, y, sample_weight)
+        table = bearable(table)
         seen = self._observe(table)
         return self._without_each(table, seen, self._choice(seen, table.schema))
 

@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 
 from ..table import Schema
+from .reading import in_words
 
 if TYPE_CHECKING:
     from .model import LinearModel
-
-_SHOWN = 40  # rows of a printed table
 
 
 class Coefficient(msgspec.Struct, frozen=True):
@@ -60,7 +59,7 @@ class CoefficientTable(msgspec.Struct, frozen=True):
         return pd.DataFrame(self.to_dicts())
 
     def __str__(self) -> str:
-        return _in_words(self)
+        return in_words(self)
 
 
 def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95) -> CoefficientTable:
@@ -77,15 +76,6 @@ def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema
         for f in range(len(names))
     ]
     return CoefficientTable(tuple(rows), base, _references(model, schema))
-
-
-def aligned(rows: list[list[str]]) -> str:
-    """Cells in columns: the first to the left, the others to the right."""
-    width = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join([f"{row[0]:<{width[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], width[1:], strict=True))]).rstrip()
-        for row in rows
-    )
 
 
 def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -142,50 +132,3 @@ def _references(model: LinearModel, schema: Schema) -> tuple[tuple[str, str], ..
         for j, level in enumerate(model.design.reference)
         if level >= 0
     )
-
-
-def _in_words(table: CoefficientTable) -> str:
-    has_errors = any(row.standard_error is not None for row in table.rows)
-    labels = list(dict.fromkeys(str(row.label) for row in table.rows))
-    lines = _side_by_side(table, labels) if len(labels) > 1 and not has_errors else _below(table, labels, has_errors)
-    if table.base is not None:
-        lines.append(f"against {table.base}")
-    if table.references:
-        lines.append("reference levels: " + ", ".join(f"{name}={level}" for name, level in table.references))
-    return "\n".join(lines)
-
-
-def _side_by_side(table: CoefficientTable, labels: list[str]) -> list[str]:
-    """Features as rows and classes as columns, and how much a standard deviation changes at most."""
-    by_feature: dict[str, list[Coefficient]] = {}
-    for row in table.rows:
-        by_feature.setdefault(row.feature, []).append(row)
-    rows = [
-        [name, *(f"{row.estimate:.4g}" for row in own), f"{max(abs(row.importance) for row in own):.4g}"]
-        for name, own in by_feature.items()
-    ]
-    rows[0][-1] = ""  # the intercept has no spread
-    return [aligned([["", *labels, "most per sd"], *rows[:_SHOWN]]), *_more(len(rows))]
-
-
-def _below(table: CoefficientTable, labels: list[str], has_errors: bool) -> list[str]:
-    """One coefficient a row, with all that is known of it."""
-    head = ["", "estimate", "odds ratio", "per sd"] + (["std. error", "z", "p", "95 % interval"] if has_errors else [])
-    rows = [_cells(row, has_errors, len(labels) > 1) for row in table.rows[:_SHOWN]]
-    return [aligned([head, *rows]), *_more(len(table.rows))]
-
-
-def _more(count: int) -> list[str]:
-    return [f"… {count - _SHOWN} more"] if count > _SHOWN else []
-
-
-def _cells(row: Coefficient, has_errors: bool, several: bool) -> list[str]:
-    name = f"{row.label}: {row.feature}" if several else row.feature
-    is_constant = not row.column  # its odds are those of a row of zeros, which no table has
-    cells = [name, f"{row.estimate:.4g}"] + (["", ""] if is_constant else [f"{row.odds_ratio:.4g}", f"{row.importance:.4g}"])
-    if has_errors and row.interval is None:
-        return [*cells, "", "", "", ""]
-    if has_errors and row.interval is not None:
-        low, high = row.interval
-        cells += [f"{row.standard_error:.4g}", f"{row.z:.3g}", f"{row.p:.3g}", f"{low:.4g} … {high:.4g}"]
-    return cells

@@ -1,7 +1,9 @@
 """Discriminant analysis as a function of one statistic: Gaussian classes with one covariance (linear) or their own.
 
 The linear rule spheres the pooled covariance by its eigenvectors in correlation units, keeps the directions that carry
-spread, and measures distances to the class means along the axes on which the means differ (Rao 1948).
+spread, and measures distances to the class means along the axes on which the means differ (Rao 1948). Where classes differ
+along a direction in which no row leaves the mean of its class, n rows have not shown that none ever will: its variance is
+taken to be that between the classes, divided by n.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ _KEPT = 1e-8  # eigenvalues of the within-class correlation below it are colline
 _AXIS = 1e-4  # axes on which the means differ by less than this share of the first are rounding
 _FLOOR = 1e-12  # variance within classes below this share of that between them: constant within classes
 _QUARTER = np.finfo(np.float64).max / 4
+_CLEAR = 1e-2  # where no pivot of a Cholesky factor is smaller, no eigenvalue is below _KEPT
+_LEAST = 1e-6  # of the mean variance: the least of a class that borrows from the others
 _FULL = 1e-12  # smallest eigenvalue of a class's own correlation matrix that counts as full rank
 
 
@@ -43,6 +47,8 @@ class Pooled(msgspec.Struct, frozen=True):
     scale: np.ndarray  # [n_features], spread within classes, in the statistic's own units
     correlation: np.ndarray  # [n_features, n_features]
     reference: np.ndarray  # int32 [n_columns]
+    varies: np.ndarray  # bool [n_features], False: the feature has one value
+    is_raised: bool = False  # a direction that only lies between the classes was given a spread within them
 
     @property
     def mean(self) -> np.ndarray:
@@ -65,15 +71,16 @@ def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     square = np.einsum("kjj->j", seen.spread)
     centre = _as_double(prior @ seen.mean, seen)
     between = seen.weight @ np.square(seen.mean - centre)
-    fixed = square <= _FLOOR * between
+    fixed, varies = square <= _FLOOR * between, (square > 0) | (between > 0)
     total = float(seen.weight.sum())
-    scale = np.sqrt(np.where(fixed, _FLOOR * between, square) / (total - 1 if total > 1 else total))
-    _warn_fixed(fixed, between > 0, seen, columns)
-    wanted, scale = scale, np.where(scale > 0, _told_by_doubles(scale, seen.unit), 1.0)
+    scale = np.sqrt(np.where(fixed, between, square) / (total - 1 if total > 1 else total))
+    scale = np.where(scale > 0, _told_by_doubles(scale, seen.unit), 1.0)
     correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)
-    deciding = fixed & (between > 0)
-    correlation[deciding, deciding] = np.maximum(np.square(wanted / scale)[deciding], 1e-6)
-    return Pooled(seen, prior, centre, scale, shrunk(correlation, float(choice.shrinkage.mean())), reference)
+    correlation[fixed], correlation[:, fixed] = 0.0, 0.0
+    if not varies.all():
+        _warn("constant", ~varies, seen, columns, "they are not used")
+    correlation = shrunk(correlation, float(choice.shrinkage.mean()), varies)
+    return _raised(Pooled(seen, prior, centre, scale, correlation, reference, varies), columns)
 
 
 def derive_linear(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> LinearDiscriminant:
@@ -92,42 +99,32 @@ def derive_quadratic(
 ) -> QuadraticDiscriminant:
     """The quadratic rule: a covariance per class, blended with the pooled one where it has no full rank."""
     pooled = pool(seen, choice, columns)
-    whiten = np.array([inverse_factor(c) for c in class_correlations(pooled, choice, classes)])
+    found, is_weak = class_correlations(pooled, choice)
+    _warn_weak([str(name) for name, weak in zip(classes, is_weak & (pooled.seen.weight > 0), strict=True) if weak])
+    whiten = np.array([inverse_factor(covariance) for covariance in found])
     start = _log(pooled.prior) + np.log(np.einsum("kjj->kj", whiten)).sum(axis=1)
-    same = np.flatnonzero(is_constant(pooled))
+    same = np.flatnonzero(~pooled.varies)
     whiten[:, same, same] = UNSEEN  # a column that never varied tells nothing, whatever it will be
     return QuadraticDiscriminant(pooled.design, pooled.mean, whiten, start, pooled.prior)
 
 
-def class_correlations(pooled: Pooled, choice: Choice, classes: tuple[Any, ...]) -> list[np.ndarray]:
-    """The covariance of each class in the units of the pooled one, always of full rank."""
-    unit = np.outer(pooled.scale, pooled.scale)
-    found, weak, constant = [], [], is_constant(pooled)
-    amounts = np.broadcast_to(choice.shrinkage, len(classes))
-    for spread, weight, name, amount in zip(pooled.seen.spread, pooled.seen.weight, classes, amounts, strict=True):
-        own = _apart_from(constant, shrunk(spread / class_divisor(weight, choice) / unit, float(amount)))
-        if not _has_full_rank(own):
-            own = _apart_from(constant, _blended(own, pooled.correlation, weight))
-            weak += [str(name)] if weight > 0 else []
-        found.append(own)
-    if weak:
-        warnings.warn(
-            f"class {', '.join(weak)}: too few rows, or columns that are collinear within the class, for a covariance of "
-            "its own; it was blended with the covariance of all classes. Leave columns out or set shrinkage",
-            stacklevel=2,
-        )
-    return found
+def class_correlations(pooled: Pooled, choice: Choice) -> tuple[list[np.ndarray], np.ndarray]:
+    """The covariance of each class in the units of the pooled one, of full rank, and whether it had to borrow for that."""
+    unit, varies = np.outer(pooled.scale, pooled.scale), pooled.varies
+    seen, found = pooled.seen, []
+    amounts = np.broadcast_to(choice.shrinkage, len(seen.weight))
+    for spread, weight, amount in zip(seen.spread, seen.weight, amounts, strict=True):
+        found.append(_without(varies, shrunk(spread / class_divisor(weight, choice) / unit, float(amount), varies)))
+    is_weak = np.array([not _has_full_rank(own) for own in found])
+    for k in np.flatnonzero(is_weak):
+        found[k] = _without(varies, _blended(found[k], pooled, float(seen.weight[k])))
+    return found, is_weak
 
 
-def is_constant(pooled: Pooled) -> np.ndarray:
-    """Which features never vary. bool [n_features]"""
-    return pooled.correlation.diagonal() == 0
-
-
-def _apart_from(constant: np.ndarray, own: np.ndarray) -> np.ndarray:
+def _without(varies: np.ndarray, own: np.ndarray) -> np.ndarray:
     """The covariance with constant features independent of all others, their spread 1: they do not matter for its rank."""
-    own = np.where(constant[:, None] | constant, 0.0, own)
-    own[constant, constant] = 1.0
+    own = np.where(varies[:, None] & varies, own, 0.0)
+    own[~varies, ~varies] = 1.0
     return own
 
 
@@ -148,23 +145,49 @@ def class_divisor(weight: float, choice: Choice) -> float:
     return weight - 1 if choice.covariance == "unbiased" and weight > 1 else max(weight, 1e-300)
 
 
-def shrunk(correlation: np.ndarray, amount: float) -> np.ndarray:
-    """(1 − amount) · correlation + amount · its mean diagonal."""
+def shrunk(correlation: np.ndarray, amount: float, varies: np.ndarray) -> np.ndarray:
+    """(1 − amount) · correlation + amount · its mean diagonal, over the features that vary."""
     if not amount:
         return correlation
-    target = correlation.trace() / max(len(correlation), 1)
-    return (1 - amount) * correlation + amount * target * np.eye(len(correlation))
+    target = correlation.trace() / max(np.count_nonzero(varies), 1)
+    return (1 - amount) * correlation + amount * target * np.diag(varies.astype(np.float64))
 
 
 def sphering(pooled: Pooled, columns: tuple[Column, ...]) -> np.ndarray:
     """The directions along which the pooled covariance is the identity, collinear ones left out. [p, rank]"""
     root, vector = heard(np.linalg.eigh, pooled.correlation)
     kept = root > _KEPT
-    constant = is_constant(pooled)
-    if kept.sum() < len(kept) - constant.sum():
-        load = np.sqrt(np.square(vector[:, ~kept]).sum(axis=1)) * ~constant
+    if kept.sum() < pooled.varies.sum():
+        load = np.sqrt(np.square(vector[:, ~kept]).sum(axis=1)) * pooled.varies
         _warn("collinear within classes", load > 0.1 * load.max(), pooled.seen, columns, "they share one effect")
     return vector[:, kept] / np.sqrt(root[kept])
+
+
+def _raised(pooled: Pooled, columns: tuple[Column, ...]) -> Pooled:
+    """The covariance, raised along directions of no spread within classes by 1/n of the spread between them there."""
+    if _is_clear(_without(pooled.varies, pooled.correlation)):
+        return pooled
+    root, vector = heard(np.linalg.eigh, pooled.correlation)
+    flat = vector[:, root <= _KEPT]
+    share = pooled.seen.weight / pooled.seen.weight.sum()
+    mean = pooled.mean - share @ pooled.mean
+    _, apart, turn = np.linalg.svd(np.sqrt(share)[:, None] * (mean @ flat), full_matrices=False)
+    tells = np.square(apart) > _KEPT
+    if not tells.any():
+        return pooled
+    direction = flat @ turn[tells].T  # [n_features, n_raised], of length 1 and at right angles
+    least = np.maximum(np.square(apart[tells]) / pooled.seen.weight.sum(), 2 * _KEPT)
+    _warn_raised(direction, pooled, columns)
+    correlation = pooled.correlation + (direction * least) @ direction.T
+    return msgspec.structs.replace(pooled, correlation=correlation, is_raised=True)
+
+
+def _is_clear(correlation: np.ndarray) -> bool:
+    """Whether every direction has spread, told without eigenvectors."""
+    try:
+        return bool(heard(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _CLEAR)
+    except np.linalg.LinAlgError:
+        return False
 
 
 def inverse_factor(covariance: np.ndarray) -> np.ndarray:
@@ -275,11 +298,12 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
     return bool(heard(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale))
 
 
-def _blended(own: np.ndarray, pooled: np.ndarray, weight: float) -> np.ndarray:
+def _blended(own: np.ndarray, pooled: Pooled, weight: float) -> np.ndarray:
     """A class's covariance with a share of the pooled one that grows with columns per row, and a floor."""
-    share = (len(own) + 1) / (len(own) + 1 + weight)
-    both = (1 - share) * own + share * pooled
-    floor = 1e-6 * max(both.trace() / max(len(both), 1), 1e-6)
+    p = np.count_nonzero(pooled.varies)
+    share = (p + 1) / (p + 1 + weight)
+    both = (1 - share) * own + share * pooled.correlation
+    floor = _LEAST * max(both.diagonal()[pooled.varies].sum() / max(p, 1), _LEAST)
     return both + floor * np.eye(len(both))
 
 
@@ -287,11 +311,19 @@ def _log(prior: np.ndarray) -> np.ndarray:
     return np.log(prior, out=np.full_like(prior, NEVER), where=prior > 0)
 
 
-def _warn_fixed(fixed: np.ndarray, apart: np.ndarray, seen: Scatter, columns: tuple[Column, ...]) -> None:
-    if (fixed & apart).any():
-        _warn("constant within each class", fixed & apart, seen, columns, "they alone will decide")
-    if (fixed & ~apart).any():
-        _warn("constant", fixed & ~apart, seen, columns, "they are not used")
+def _warn_weak(names: list[str]) -> None:
+    if names:
+        warnings.warn(
+            f"class {', '.join(names)}: too few rows, or columns that are collinear within the class, for a covariance of "
+            "its own; it was blended with the covariance of all classes. Leave columns out or set shrinkage",
+            stacklevel=2,
+        )
+
+
+def _warn_raised(direction: np.ndarray, pooled: Pooled, columns: tuple[Column, ...]) -> None:
+    load = np.abs(direction).max(axis=1)
+    then = f"their spread there is taken to be that of one row in {pooled.seen.weight.sum():g}"
+    _warn("alone or together constant within each class", load > 0.1 * load.max(), pooled.seen, columns, then)
 
 
 def _warn(what: str, which: np.ndarray, seen: Scatter, columns: tuple[Column, ...], then: str) -> None:

@@ -2,19 +2,36 @@
 
 Taking a row (weight w, class k) away moves the class mean by −w d / (n_k − w), d = row − mean, and takes
 w n_k / (n_k − w) · d d' from the scatter; the inverse follows by Sherman and Morrison, the determinant by its lemma.
+Where the row alone carries a direction's spread, or a covariance borrows what the row changes, the row is taken from the
+statistic and the rule derived anew.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..model import softmax
+from ..model import Model, softmax
 from ..table import Column, Table
-from .discriminant import Choice, Pooled, class_correlations, class_divisor, divisor, inverse_factor, pool, sphering
+from .discriminant import (
+    Choice,
+    Pooled,
+    class_correlations,
+    class_divisor,
+    derive_linear,
+    derive_quadratic,
+    divisor,
+    inverse_factor,
+    pool,
+    sphering,
+)
 from .model import NEVER
 from .scatter import Scatter
+
+_ALONE = 1e-6  # of a direction's scatter: what is left without the row is next to nothing
 
 
 def linear_without_each(table: Table, seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> np.ndarray:
@@ -22,10 +39,13 @@ def linear_without_each(table: Table, seen: Scatter, choice: Choice, columns: tu
     pooled = pool(seen, choice, columns)
     sphere = sphering(pooled, columns)
     places = pooled.mean @ sphere
-    scores = np.empty((len(table), table.n_classes))
+    scores, is_hard = np.empty((len(table), table.n_classes)), np.full(len(table), pooled.is_raised)
     for rows, x in pooled.design.blocks(table):
-        scores[rows] = _linear_scores(x @ sphere, table.label[rows], table.weight[rows], places, pooled, choice)
-    return softmax(scores + _log_priors(table, pooled, choice))
+        scores[rows], alone = _linear_scores(x @ sphere, table.label[rows], table.weight[rows], places, pooled, choice)
+        is_hard[rows] |= alone
+    answer = softmax(scores + _log_priors(table, pooled, choice))
+    answer[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_linear(rest, choice, columns))
+    return answer
 
 
 def quadratic_without_each(
@@ -33,21 +53,36 @@ def quadratic_without_each(
 ) -> np.ndarray:
     """The probabilities of each row under the quadratic rule of all other rows. [n_rows, n_classes]"""
     pooled = pool(seen, choice, columns)
-    whiten = [inverse_factor(c) for c in class_correlations(pooled, choice, classes)]
-    scores = np.empty((len(table), table.n_classes))
+    found, is_weak = class_correlations(pooled, choice)
+    scores, is_hard = np.empty((len(table), table.n_classes)), np.full(len(table), bool(is_weak.any()))
+    whiten = [inverse_factor(covariance) for covariance in found]
     for rows, x in pooled.design.blocks(table):
         for k, root in enumerate(whiten):
             z = (x - pooled.mean[k]) @ root.T
             own = table.label[rows] == k
-            scores[rows, k] = _quadratic_scores(z, own, table.weight[rows], float(pooled.seen.weight[k]), choice)
+            scores[rows, k], alone = _quadratic_scores(z, own, table.weight[rows], float(pooled.seen.weight[k]), choice)
             scores[rows, k] += np.log(np.diag(root)).sum()
-    return softmax(scores + _log_priors(table, pooled, choice))
+            is_hard[rows] |= alone
+    answer = softmax(scores + _log_priors(table, pooled, choice))
+    answer[is_hard] = _one_by_one(table, seen, is_hard, lambda rest: derive_quadratic(rest, choice, columns, classes))
+    return answer
+
+
+def _one_by_one(table: Table, seen: Scatter, which: np.ndarray, derive: Callable[[Scatter], Model]) -> np.ndarray:
+    """The probabilities of these rows, each under the rule of the statistic without it. [n, n_classes]"""
+    answer = np.empty((np.count_nonzero(which), table.n_classes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what one row less makes collinear is no fault of the table
+        for i, row in enumerate(np.flatnonzero(which)):
+            one = table.take(np.array([row]))
+            answer[i] = derive(seen - Scatter.of(one, seen.is_pooled)).probabilities(one)
+    return answer
 
 
 def _linear_scores(
     z: np.ndarray, label: np.ndarray, weight: np.ndarray, places: np.ndarray, pooled: Pooled, choice: Choice
-) -> np.ndarray:
-    """−distance² / 2 to each class mean, row and scatter as they are without the row itself."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """−distance² / 2 to each class mean, row and scatter as they are without the row; whether it alone had some spread."""
     class_weight = pooled.seen.weight[label]
     left = class_weight - weight
     whole = divisor(pooled.seen, choice)
@@ -56,18 +91,21 @@ def _linear_scores(
     ratio = np.divide(weight, left, out=np.zeros_like(left), where=left > 1e-12 * class_weight)
     taken = class_weight * ratio / whole  # covariance' · rest / whole = I − taken · own own'
     length = np.einsum("ij,ij->i", own, own)
-    grow = taken / np.maximum(1 - taken * length, 1e-300)
+    inner = 1 - taken * length
+    grow = taken / np.maximum(inner, 1e-300)
     out = np.empty((len(z), len(places)))
     for k, place in enumerate(places):
         apart = z - place
         apart[label == k] += (ratio[:, None] * own)[label == k]
         square = np.einsum("ij,ij->i", apart, apart) + grow * np.einsum("ij,ij->i", apart, own) ** 2
         out[:, k] = -square * rest / whole / 2
-    return out
+    return out, inner < _ALONE
 
 
-def _quadratic_scores(z: np.ndarray, own: np.ndarray, weight: np.ndarray, total: float, choice: Choice) -> np.ndarray:
-    """−distance² / 2 − log det / 2 of one class; rows of the class itself are taken out of it first."""
+def _quadratic_scores(
+    z: np.ndarray, own: np.ndarray, weight: np.ndarray, total: float, choice: Choice
+) -> tuple[np.ndarray, np.ndarray]:
+    """−distance² / 2 − log det / 2 of one class, without the row where it belongs; whether it alone had some spread."""
     length = np.einsum("ij,ij->i", z, z)
     left = np.maximum(total - weight, 1e-300)
     whole = class_divisor(total, choice)
@@ -77,7 +115,7 @@ def _quadratic_scores(z: np.ndarray, own: np.ndarray, weight: np.ndarray, total:
     apart = length * (1 + weight / left) ** 2  # from the moved mean
     square = rest / whole * (apart + taken * apart * length / inner)
     log_det = np.log(inner) + z.shape[1] * np.log(whole / rest)
-    return np.where(own, -square / 2 - log_det / 2, -length / 2)
+    return np.where(own, -square / 2 - log_det / 2, -length / 2), own & (inner < _ALONE)
 
 
 def _rest_divisor(pooled: Pooled, choice: Choice, label: np.ndarray, weight: np.ndarray) -> np.ndarray:

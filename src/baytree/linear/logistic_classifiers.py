@@ -29,6 +29,7 @@ class _Logistic(Classifier):
 
     model_: Any  # LogisticModel
     path_: Any  # Path
+    gradient_norm_: float  # the largest violation of optimality by a coefficient, in standard units
     _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
 
     @property
@@ -72,6 +73,7 @@ class _Logistic(Classifier):
     def _settle_logistic(self, table: Table, frame: Any, model: LogisticModel, fits: list[Fit]) -> None:
         self._settle(table.schema, model, frame)
         self.n_iter_ = np.array([max(1, fit.n_iter) for fit in fits], dtype=np.int32)
+        self.gradient_norm_ = max(fit.violation for fit in fits)
         self.loss_curve_ = fits[0].losses if len(fits) == 1 else [fit.losses for fit in fits]
 
 

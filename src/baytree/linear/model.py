@@ -9,9 +9,10 @@ import numpy as np
 
 from ..model import Evidence, Explanation, softmax
 from ..table import Schema, SparseColumns, Table, Tokens
-from .coefficients import CoefficientTable, aligned, coefficient_table
+from .coefficients import CoefficientTable, coefficient_table
 from .design import Design
 from .layout import check_floats
+from .reading import aligned
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
@@ -159,7 +160,13 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def describe(self, schema: Schema) -> str:
         """The coefficients of the linear scores as a table."""
         coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
-        return f"linear discriminant analysis for {schema.target.name}\n{coefficients}"
+        return f"linear discriminant analysis for {schema.target.name}\n{coefficients}{self._axes_in_words()}"
+
+    def _axes_in_words(self) -> str:
+        """The share of each axis in what keeps the class means apart."""
+        share = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
+        shown = ", ".join(f"{each:.1%}" for each in share[:6]) + (", …" if len(share) > 6 else "")
+        return f"\nshare of each axis in what keeps the classes apart: {shown}" if len(share) > 1 else ""
 
     def coordinates(self, table: Table) -> np.ndarray:
         """The rows on the discriminant axes. [n_rows, n_axes]"""
@@ -221,7 +228,8 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         mean = self.design.centre + self.mean * self.design.scale
         rows = [["", *map(str, schema.classes)], ["prior", *(f"{p:.4g}" for p in self.prior)]]
         rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean[:, j])] for j, name in enumerate(names)]
-        return f"quadratic discriminant analysis for {schema.target.name}\n{aligned(rows)}"
+        note = "each class has a covariance of its own; the mean of a level is its share"
+        return f"quadratic discriminant analysis for {schema.target.name}\n{aligned(rows)}\n{note}"
 
 
 def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, probability: np.ndarray) -> list[Explanation]:

@@ -5,6 +5,7 @@ The curvature is computed anew only while steps gain little; near the optimum an
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from .. import _core
@@ -15,6 +16,9 @@ from .threads import heard
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors
 _SWEEPS = 200  # at most, before the support is solved for directly
+_FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain bend the loss
+_ROUNDS = 5  # of sweeps and direct solutions
+_DROPS = 20  # coefficients that leave the support in one of them
 _WORK = 100_000_000  # products between two looks at Ctrl-C
 
 
@@ -33,16 +37,20 @@ def newton(
     while worst > aim.ideal and n_iter < aim.max_iter:
         n_iter += 1
         step = _step(here, curvature, penalty, theta, worst)
-        theta, there = backtrack(rows, penalty, theta, here, step)
+        moved, there = backtrack(rows, penalty, theta, here, step)
         if there is None:
             break
-        before, worst = worst, violations(there, penalty, theta).max()
-        track.append(value(there, penalty, theta))
-        if worst <= aim.tol and worst > before / 2:  # rounding is all that is left
+        before, after = worst, violations(there, penalty, moved).max()
+        if after <= aim.tol and after > before:  # rounding is all that is left
             break
-        here = there
+        theta, here, worst = moved, there, after
+        track.append(value(here, penalty, theta))
+        if worst <= aim.tol and worst > before / 2:
+            break
         if worst > _GOOD * before:
             curvature = rows.curvature(theta)
+    if penalty.is_none:  # an old curvature would hide that coefficients still grow
+        curvature = rows.curvature(theta)
     grows = _grows(rows, penalty, theta, here, curvature)
     return Fit(theta, float(worst), n_iter, tuple(track), grows, curvature)
 
@@ -63,8 +71,11 @@ def backtrack(
     return theta, None
 
 
-def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular. right [m] or [m, k]"""
+def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.ndarray:
+    """matrix⁻¹ right for a positive matrix; the shortest solution where it is singular. right [m] or [m, k]
+
+    Eigenvalues below the `least` share of the largest, with rows and columns in units of their diagonal, count as none.
+    """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
@@ -73,15 +84,15 @@ def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
         factor = heard(lambda m: cho_factor(m, lower=True), scaled)
-        if np.diag(factor[0]).min() > 1e-6:
+        if np.diag(factor[0]).min() > np.sqrt(least / 10):
             return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
-        scaled[np.diag_indices_from(scaled)] += 1e-8
+        scaled[np.diag_indices_from(scaled)] += 1000 * least
         return cho_solve(heard(lambda m: cho_factor(m, lower=True), scaled), right / by_row) / by_row
     root, vector = heard(np.linalg.eigh, scaled)
-    kept = root > 1e-11 * root.max(initial=0.0)
+    kept = root > least * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
     return inverse @ (right / by_row) / by_row
 
@@ -94,12 +105,13 @@ def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarra
         matrix = _pinned(curvature, penalty, k)
         matrix[np.diag_indices_from(matrix)] += ridge
         return -solve(matrix, slope).reshape(theta.shape)
+    bowl = _Bowl(curvature, ridge, lasso)
     target, slope = theta.ravel().copy(), here.gradient.ravel().copy()
-    sweeps, limit = max(1, _WORK // curvature.size), (0.01 * worst) ** 2
-    for _ in range(0, _SWEEPS, sweeps):  # Ctrl-C is heard in between
-        if _core.gram_descent(curvature, ridge, lasso, target, slope, min(sweeps, _SWEEPS), limit)[1] <= limit:
+    for _ in range(_ROUNDS):
+        bowl.sweep(target, slope, (0.01 * worst) ** 2)
+        target, slope = bowl.polished(target, slope)
+        if violations(Slope(0.0, slope), Penalty(ridge, lasso), target).max() <= 0.01 * worst:
             break
-    target = _polished(curvature, ridge, lasso, target, slope)
     return target.reshape(theta.shape) - theta
 
 
@@ -116,25 +128,57 @@ def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
     return matrix
 
 
-def _polished(
-    curvature: np.ndarray, ridge: np.ndarray, lasso: np.ndarray, target: np.ndarray, slope: np.ndarray
-) -> np.ndarray:
-    """The exact minimum on the support that coordinate descent found, if no sign changes on the way there."""
-    active = np.flatnonzero((target != 0) | (lasso == 0))
-    sign = np.sign(target[active])
-    right = slope[active] + ridge[active] * target[active] + lasso[active] * sign
-    matrix = curvature[np.ix_(active, active)]
-    matrix[np.diag_indices_from(matrix)] += ridge[active]
-    moved = target[active] - solve(matrix, right)
-    kept = (np.sign(moved) == sign) | (lasso[active] == 0)
-    polished = target.copy()
-    polished[active] = moved
-    return polished if kept.all() else target
+class _Bowl(msgspec.Struct, frozen=True):
+    """The quadratic of one proximal step; `slope` is its derivative at `target`, without the prices."""
+
+    matrix: np.ndarray  # [m, m]
+    ridge: np.ndarray  # [m]
+    lasso: np.ndarray  # [m]
+
+    def sweep(self, target: np.ndarray, slope: np.ndarray, limit: float) -> None:
+        """Coordinate descent in place, until no change is above the limit; Ctrl-C is heard in between."""
+        sweeps = max(1, _WORK // self.matrix.size)
+        for _ in range(0, _SWEEPS, sweeps):
+            most = min(sweeps, _SWEEPS)
+            if _core.gram_descent(self.matrix, self.ridge, self.lasso, target, slope, most, limit)[1] <= limit:
+                return
+
+    def polished(self, target: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The minimum on the support that coordinate descent found, less those that would change their sign on the way.
+
+        Each move keeps all signs, so the objective is one quadratic along it, and falls.
+        """
+        for _ in range(_DROPS):
+            active = np.flatnonzero((target != 0) | (self.lasso == 0))
+            move = -self._to_minimum(active, target, slope)
+            share, crosses = _until_zero(target[active], move, self.lasso[active] > 0)
+            target, slope = target.copy(), slope + share * (self.matrix[:, active] @ move)
+            target[active] += share * move
+            target[active[crosses]] = 0.0
+            if not crosses.any():
+                break
+        return target, slope
+
+    def _to_minimum(self, active: np.ndarray, target: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        at = target[active]
+        right = slope[active] + self.ridge[active] * at + self.lasso[active] * np.sign(at)
+        matrix = self.matrix[np.ix_(active, active)]
+        matrix[np.diag_indices_from(matrix)] += self.ridge[active]
+        return solve(matrix, right)
+
+
+def _until_zero(at: np.ndarray, move: np.ndarray, is_paid: np.ndarray) -> tuple[float, np.ndarray]:
+    """How much of the move can be made before a paid coefficient would change its sign, and which ones are then 0."""
+    towards = is_paid & (at * (at + move) <= 0) & (move != 0)
+    if not towards.any():
+        return 1.0, towards
+    share = np.where(towards, np.divide(-at, move, out=np.ones_like(at), where=towards), np.inf)
+    return float(share.min()), share == share.min()
 
 
 def _grows(rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, curvature: np.ndarray) -> bool:
     """Whether unpaid coefficients would still grow where the gradient has vanished: the classes are separable."""
     if not penalty.is_none:
         return False
-    step = _step(here, curvature, penalty, theta, 0.0)
+    step = -solve(_pinned(curvature, penalty, len(theta)), here.gradient.ravel(), _FAINTEST).reshape(theta.shape)
     return bool(np.abs(rows.scores(step)).max() > 0.05)

@@ -26,9 +26,9 @@ def ledoit_wolf(table: Table, pooled: Pooled, by_class: bool) -> np.ndarray:
 
 
 def _groups(pooled: Pooled, by_class: bool) -> list[tuple[np.ndarray, float]]:
-    """Covariances with divisor n in units of the spread within classes, and their weight."""
-    unit = np.outer(pooled.scale, pooled.scale)
-    seen = pooled.seen
+    """Covariances of what varies, with divisor n in units of the spread within classes, and their weight."""
+    seen = pooled.seen.take(np.flatnonzero(pooled.varies))
+    unit = np.outer(pooled.scale[pooled.varies], pooled.scale[pooled.varies])
     if by_class:
         return [(s / max(w, 1e-300) / unit, float(w)) for s, w in zip(seen.spread, seen.weight, strict=True)]
     total = float(seen.weight.sum())

@@ -168,7 +168,7 @@ def _sparse_step(
     wrong: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     k, q, n = rows.k, rows.q, len(rows.label)
-    target = np.ascontiguousarray(theta.T).ravel()  # [q, k], as the kernel has it
+    target = theta.T.flatten()  # [q, k], as the kernel has it; a copy, which the kernel changes
     slope = np.ascontiguousarray(gradient.T).ravel()
     bend = share * (1 - share) if k == 1 else share
     score, mix = np.zeros(n * k), np.zeros(n)
@@ -198,11 +198,12 @@ def _sparse_backtrack(
 ) -> tuple[np.ndarray, Slope, np.ndarray]:
     start = value(here, penalty, theta)
     promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
+    rounding = 1e-12 * abs(start)  # of a sum over many rows: near the optimum it hides what a good step gains
     share = 1.0
     while True:
         at = theta + share * step
         there, shares = rows.slope_and_shares(at)
-        if value(there, penalty, at) <= start + 1e-4 * share * min(promise, 0.0) + 1e-14 * abs(start) or share < 1e-9:
+        if value(there, penalty, at) <= start + 1e-4 * share * min(promise, 0.0) + rounding or share < 1e-9:
             return at, there, shares
         share /= 2
 

@@ -1,0 +1,62 @@
+"""The lasso on words: compressed rows, more words than rows, and words that some rows alone have."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import baytree as bt
+from baytree.linear.design import Sparse
+from baytree.linear.objective import Aim, Penalty
+from baytree.linear.rows import SparseRows
+from baytree.linear.solve import working_sets
+
+
+def messages(seed, n=300):
+    """Texts of common and rare words; two of the words tell spam nearly without fail."""
+    random = np.random.default_rng(seed)
+    y = random.random(n) < 0.2
+    texts = [" ".join(f"w{i}" for i in random.zipf(1.4, 12).clip(max=3000)) for _ in range(n)]
+    texts = [f"{text} {random.choice(['prize', 'claim'])}" if spam else text for text, spam in zip(texts, y, strict=True)]
+    return {"note": texts}, np.where(y ^ (random.random(n) < 0.01), "spam", "ham")
+
+
+@pytest.mark.parametrize("C", [1e-4, 0.1, 1.0, 100.0, 1e4])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_lasso_of_words_converges_at_any_strength(C, seed):
+    frame, y = messages(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = bt.LogisticRegression(penalty="l1", C=C, schema={"note": "text"}).fit(frame, y)
+    assert model.score(frame, y) >= (y == "ham").mean()
+
+
+def compressed(seed, n=300, p=500):
+    """Rare features of large values: a step is soon too far, and many rows are soon sure of their class."""
+    random = np.random.default_rng(seed)
+    x = np.where(random.random((n, p)) < 0.02, 15 * random.random((n, p)), 0.0)
+    x[:, -1] = 1.0
+    row, code = np.nonzero(x)
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
+    label = (x @ random.normal(size=p) + random.normal(size=n) > 0).astype(np.int32)
+    return SparseRows(Sparse(start, code.astype(np.int32), x[row, code], p), label, np.full(n, 1 / n), 1)
+
+
+def lasso(q, price):
+    return Penalty(np.zeros(q), np.append(np.full(q - 1, price), 0.0))
+
+
+@pytest.mark.parametrize("price", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_start_is_left_as_it_was_and_features_of_rows_that_do_not_count_go_to_0(price, seed):
+    rows = compressed(seed)
+    penalty, aim = lasso(rows.q, price), Aim(1e-8, 1000, 1e-9)
+    whole = working_sets(rows, penalty, np.zeros((1, rows.q)), aim)
+    before = whole.theta.copy()
+    counts = np.arange(len(rows.label)) % 3 > 0
+    part = working_sets(rows.with_weight(np.where(counts, 1.0, 0.0)), penalty, whole.theta, aim)
+    assert np.array_equal(whole.theta, before)
+    assert max(whole.violation, part.violation) <= aim.tol
+    seen = np.bincount(rows.x.code, np.repeat(counts, np.diff(rows.x.start)), minlength=rows.q) > 0
+    assert not part.theta[0, ~seen].any()
