@@ -105,3 +105,14 @@ def test_an_unpenalised_fit_is_optimal_or_says_that_it_is_not(shape, seed, class
     if not is_told:
         assert model.gradient_norm_ <= 1e-8
         assert gradient_norm(model, x, y, 0.0, 0.0) <= 1e-7
+
+
+def test_more_levels_than_rows_without_a_penalty_are_learnt_with_a_warning():
+    random = np.random.default_rng(0)
+    n = 90
+    y = random.integers(0, 6, n)
+    rows = {"model": [f"m{i}" for i in range(n)], "make": [f"k{i // 3}" for i in range(n)], "size": random.normal(size=n) + y}
+    model = bt.LogisticRegression(penalty=None, schema={"model": "nominal", "make": "nominal"})
+    with pytest.warns(ConvergenceWarning, match="separable"):
+        model.fit(rows, y)
+    assert model.score(rows, y) == 1.0

@@ -89,12 +89,24 @@ def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.nda
     except LinAlgError:
         pass
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
-        scaled[np.diag_indices_from(scaled)] += 1000 * least
-        return cho_solve(heard(lambda m: cho_factor(m, lower=True), scaled), right / by_row) / by_row
+        return _with_a_little_ridge(scaled, right / by_row, 1000 * least) / by_row
     root, vector = heard(np.linalg.eigh, scaled)
     kept = root > least * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
     return inverse @ (right / by_row) / by_row
+
+
+def _with_a_little_ridge(matrix: np.ndarray, right: np.ndarray, ridge: float) -> np.ndarray:
+    """(matrix + ridge · I)⁻¹ right, with the least of ridge, 10 ridge, 100 ridge … that rounding leaves positive."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    diagonal = matrix.diagonal().copy()
+    while True:
+        matrix[np.diag_indices_from(matrix)] = diagonal + ridge
+        try:
+            return cho_solve(heard(lambda m: cho_factor(m, lower=True), matrix), right)
+        except LinAlgError:
+            ridge *= 10
 
 
 def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarray, worst: float) -> np.ndarray:
