@@ -106,6 +106,7 @@ def plain(subject: Subject, seed: int) -> np.ndarray:
     return subject.answers(rows, rows.X)
 
 
+BORROWS = "a class of few rows borrows spread from the others"
 CODES = "its columns are codes or counts"
 FIRST = "of equal classes and columns the first one wins"
 GATE = "another column changes the average gain that a test must reach"
@@ -138,14 +139,14 @@ SUBJECTS = {
     "naive Bayes, map": _naive(bt.NaiveBayesClassifier(estimate="map", alpha=2.0), double=PRIOR),
     "naive Bayes, bayes": _naive(bt.NaiveBayesClassifier(), double=PRIOR),
     "joint table": _naive(bt.JointDistribution(), (counts,), double=PRIOR, constant=MORE),
-    "LDA": Subject(bt.LinearDiscriminantAnalysis(covariance="mle"), spread=1e-9),
+    "LDA": Subject(bt.LinearDiscriminantAnalysis(covariance="mle")),
     "QDA": Subject(
-        bt.QuadraticDiscriminantAnalysis(covariance="mle", shrinkage=0.1),
-        spread=1e-9,
-        exempt={"copy": WEIGHS, "constant": WEIGHS},
+        bt.QuadraticDiscriminantAnalysis(covariance="mle"), spread=1e-9, exempt={"copy": WEIGHS, "double": BORROWS}
     ),
-    "logistic, l2": Subject(bt.LogisticRegression(), spread=1e-7, exempt={"copy": WEIGHS}),
-    "logistic, l1": Subject(bt.LogisticRegression(penalty="l1"), spread=1e-6, exempt={"copy": WEIGHS}),
+    "logistic, l2": Subject(bt.LogisticRegression(), exempt={"copy": WEIGHS}),
+    "logistic, l1": Subject(bt.LogisticRegression(penalty="l1"), exempt={"copy": WEIGHS}),
+    "logistic, one against rest": Subject(bt.LogisticRegression(multi_class="ovr"), exempt={"copy": WEIGHS}),
+    "elastic net": Subject(bt.LogisticRegression(penalty="elasticnet", l1_ratio=0.5), exempt={"copy": WEIGHS}),
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
     "tree of numbers": _rounded(_tree(bt.DecisionTreeRegressor(max_depth=4))),

@@ -111,7 +111,8 @@ def test_more_levels_than_rows_without_a_penalty_are_learnt_with_a_warning():
     random = np.random.default_rng(0)
     n = 90
     y = random.integers(0, 6, n)
-    rows = {"model": [f"m{i}" for i in range(n)], "make": [f"k{i // 3}" for i in range(n)], "size": random.normal(size=n) + y}
+    names = {"model": [f"m{i}" for i in range(n)], "make": [f"k{i // 3}" for i in range(n)]}
+    rows = {**names, "size": random.normal(size=n) + y}
     model = bt.LogisticRegression(penalty=None, schema={"model": "nominal", "make": "nominal"})
     with pytest.warns(ConvergenceWarning, match="separable"):
         model.fit(rows, y)
