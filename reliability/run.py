@@ -1,5 +1,7 @@
 """Tries what baytree promises, far more often than the test suite does, and writes results.json and RESULTS.md.
 
+Best splits (B2), hard rows of logistic regression (B7) and chains of a million nodes (E5) are tests of the suite itself.
+
 python reliability/run.py [A6 B4 ...] [--share 0.01] [--seed 0]
 """
 
