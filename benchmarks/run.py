@@ -1,6 +1,6 @@
 """Runs the benchmarks that are named, or all of them, and writes results.json and RESULTS.md.
 
-    python benchmarks/run.py [module or workload ...]
+python benchmarks/run.py [module or workload ...]
 """
 
 from __future__ import annotations

@@ -52,7 +52,6 @@ class Confusion:
         """[n_classes] of the rows of a class, the share predicted as it; NaN where there is none."""
         return _share(np.diag(self.counts), self.counts.sum(axis=1))
 
-
     @property
     def f1(self) -> np.ndarray:
         """[n_classes] the harmonic mean of precision and recall; 0 where no row of the class was found."""

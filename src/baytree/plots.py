@@ -14,9 +14,7 @@ from baytree.tree.structure import Tree
 _INK, _EDGE = "#1f2933", "#9aa5b1"
 
 
-def plot_tree(
-    tree: Tree, schema: Schema, bins: Bins | None = None, *, ax: Any = None, max_depth: int | None = None
-) -> Any:
+def plot_tree(tree: Tree, schema: Schema, bins: Bins | None = None, *, ax: Any = None, max_depth: int | None = None) -> Any:
     """A tree as cards and lines; gives the axes."""
     drawing = draw(tree, schema, bins, max_depth)
     height = drawing.depth * ROW_HEIGHT + CARD_HEIGHT

@@ -23,11 +23,13 @@ test_groups.__test__ = False
 def mixed(n=400, seed=0):
     """A table of every kind with missing values, and a target that depends on it."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({
-        "number": rng.normal(size=n),
-        "rank": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
-        "colour": rng.choice(["red", "green", "blue", "grey"], n),
-    })
+    frame = pd.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "rank": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "colour": rng.choice(["red", "green", "blue", "grey"], n),
+        }
+    )
     score = frame["number"] + (frame["colour"] == "red") * 2 + frame["rank"].cat.codes * 0.7 + rng.normal(size=n)
     for column in frame:
         frame.loc[rng.random(n) < 0.1, column] = np.nan

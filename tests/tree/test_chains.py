@@ -60,8 +60,13 @@ def test_a_chain_of_a_hundred_thousand_levels_is_grown_and_read(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", ["CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None)",
-                                       "C45Classifier(min_objects=1, mdl=False, pruning=None, collapse=False)"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        "CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None)",
+        "C45Classifier(min_objects=1, mdl=False, pruning=None, collapse=False)",
+    ],
+)
 def test_other_trees_grow_chains_on_a_small_stack(estimator):
     code = f"""
 import resource, threading

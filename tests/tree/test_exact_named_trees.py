@@ -123,13 +123,19 @@ def admissible(frame, y, by_ratio):
     gate = gate_of(frame, of_column) if by_ratio else Decimal(-1)
     if any(abs(gain - gate) < SINGLE for *_, gain, _ in tests):
         return None
-    worth = {(name, cut): gain / info if by_ratio else gain for name, cut, gain, info in tests
-             if gain >= gate and (info > Decimal("0.001") or not by_ratio)}
+    worth = {
+        (name, cut): gain / info if by_ratio else gain
+        for name, cut, gain, info in tests
+        if gain >= gate and (info > Decimal("0.001") or not by_ratio)
+    }
     least = {}  # of each column: which of its tied cuts stands for it is decided by the last bit of their gains
     for (name, _), each in worth.items():
         least[name] = min(each, least.get(name, each))
-    return {(name, cut) for (name, cut), each in worth.items()
-            if all(each >= other - SINGLE for rival, other in least.items() if rival != name)}
+    return {
+        (name, cut)
+        for (name, cut), each in worth.items()
+        if all(each >= other - SINGLE for rival, other in least.items() if rival != name)
+    }
 
 
 def gate_of(frame, gain_of):
@@ -165,8 +171,9 @@ def check_c45(criterion, n_sets):
     for _ in range(n_sets):
         n = int(rng.integers(3, 16))
         frame, y = mixed(rng, n), rng.integers(0, int(rng.integers(2, 5)), n).tolist()
-        model = bt.C45Classifier(criterion=criterion, min_objects=1, pruning=None, collapse=False,
-                                 schema={"a": "nominal", "b": "nominal"}).fit(frame, y)
+        model = bt.C45Classifier(
+            criterion=criterion, min_objects=1, pruning=None, collapse=False, schema={"a": "nominal", "b": "nominal"}
+        ).fit(frame, y)
         may = admissible(frame, y, criterion == "gain_ratio")
         if may is None or len(set(y)) < 2:
             continue
@@ -205,8 +212,11 @@ def chi2(groups):
     """Pearson's statistic as a fraction, and its degrees of freedom; groups are counters of labels."""
     whole, sizes = sum(groups, Counter()), [sum(group.values()) for group in groups]
     n = sum(sizes)
-    statistic = sum(Fraction(group[c] * n - size * whole[c]) ** 2 / (n * size * whole[c])
-                    for group, size in zip(groups, sizes, strict=True) for c in whole)
+    statistic = sum(
+        Fraction(group[c] * n - size * whole[c]) ** 2 / (n * size * whole[c])
+        for group, size in zip(groups, sizes, strict=True)
+        for c in whole
+    )
     return statistic, (len(groups) - 1) * (len(whole) - 1)
 
 
@@ -262,14 +272,16 @@ def check_chaid(n_sets):
     for _ in range(n_sets):
         n, n_classes = int(rng.integers(10, 50)), int(rng.integers(2, 4))
         y = rng.integers(0, n_classes, n)
-        frame = pd.DataFrame({f"x{j}": (rng.integers(0, 4, n) + y * int(rng.integers(0, 2))) % int(rng.integers(2, 6))
-                              for j in range(3)})
+        frame = pd.DataFrame(
+            {f"x{j}": (rng.integers(0, 4, n) + y * int(rng.integers(0, 2))) % int(rng.integers(2, 6)) for j in range(3)}
+        )
         names = sorted({int(v) for v in frame.to_numpy().ravel()})
         ordered = bool(rng.integers(2))
         kind = [f"v{v}" for v in names] if ordered else "nominal"
         words = frame.map(lambda v: f"v{v}")
-        model = bt.CHAIDClassifier(alpha_split=1.0, min_split=2, min_leaf=1, max_depth=1,
-                                   schema=dict.fromkeys(frame, kind)).fit(words, y)
+        model = bt.CHAIDClassifier(
+            alpha_split=1.0, min_split=2, min_leaf=1, max_depth=1, schema=dict.fromkeys(frame, kind)
+        ).fit(words, y)
         levels = {name: [Counter(side) for side in parted(frame[name].tolist(), y.tolist())] for name in frame}
         offers = {name: kass(levels[name], ordered) for name in frame}
         offers = {name: offer for name, offer in offers.items() if len(offer[0]) > 1 and offer[1] <= 1}

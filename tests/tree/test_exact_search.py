@@ -112,9 +112,14 @@ def test_trying_all_groupings_beats_every_grouping(n_levels, n_classes, seed):
     level, y = rng.integers(0, n_levels, 20), rng.integers(0, n_classes, 20)
     names = np.array([f"v{i}" for i in level], object)[:, None]
     model = bt.DecisionTreeClassifier(max_depth=1, schema={"x0": "nominal"}).fit(names, y)
-    best = max((_gain(_gini, y.tolist(), np.isin(level, [i for i in range(n_levels) if bits >> i & 1]))
-                for bits in range(1, 2**n_levels - 1)
-                if 0 < np.isin(level, [i for i in range(n_levels) if bits >> i & 1]).sum() < 20), default=Fraction(0))
+    best = max(
+        (
+            _gain(_gini, y.tolist(), np.isin(level, [i for i in range(n_levels) if bits >> i & 1]))
+            for bits in range(1, 2**n_levels - 1)
+            if 0 < np.isin(level, [i for i in range(n_levels) if bits >> i & 1]).sum() < 20
+        ),
+        default=Fraction(0),
+    )
     assert model.tree_.gain[0] == pytest.approx(float(best), abs=1e-12)
 
 

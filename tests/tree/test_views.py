@@ -29,11 +29,13 @@ HOSTILE = [
 
 def frame(n=600, seed=0):
     rng = np.random.default_rng(seed)
-    table = pd.DataFrame({
-        "number": rng.normal(size=n).round(2),
-        "rank": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
-        "colour": rng.choice(["red", "green", "blue", "grey"], n),
-    })
+    table = pd.DataFrame(
+        {
+            "number": rng.normal(size=n).round(2),
+            "rank": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "colour": rng.choice(["red", "green", "blue", "grey"], n),
+        }
+    )
     score = table["number"] + (table["colour"] == "red") * 2 + table["rank"].cat.codes * 0.7 + rng.normal(size=n) * 0.5
     for column in table:
         table.loc[rng.random(n) < 0.05, column] = np.nan

@@ -21,6 +21,7 @@ from .words import Words
 
 _LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 
+
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):
     """Everything that naive Bayes keeps of the rows: class weights, and one statistic per group of columns."""
 

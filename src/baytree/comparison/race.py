@@ -35,9 +35,7 @@ class Race:
         self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads(n_jobs)
         self._lap, self._start = Lap(), perf_counter()
 
-    def run(
-        self, there: list[Contestant], skipped: list[tuple[str, str]], cautions: tuple[str, ...] = ()
-    ) -> Comparison:
+    def run(self, there: list[Contestant], skipped: list[tuple[str, str]], cautions: tuple[str, ...] = ()) -> Comparison:
         """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
         runs: list[Run] = []
         failed: list[tuple[str, str]] = []

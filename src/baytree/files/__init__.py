@@ -53,9 +53,7 @@ def read(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] =
     return attempt(source(path, text=text, numbers=numbers), _whole)
 
 
-def batches(
-    path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()
-) -> Iterator[pl.DataFrame]:
+def batches(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Iterator[pl.DataFrame]:
     """The rows in frames of the same types throughout, of which a first reading of the file makes sure."""
     return attempt(source(path, text=text, numbers=numbers), _checked).batches()
 

@@ -66,9 +66,7 @@ def _prices(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray)
     return [Penalty(each.ridge * size**2, each.lasso * size) for each in full]
 
 
-def _together(
-    task: Task, fold: np.ndarray, prices: list[list[Penalty]], fits: list[Fit]
-) -> tuple[np.ndarray, np.ndarray]:
+def _together(task: Task, fold: np.ndarray, prices: list[list[Penalty]], fits: list[Fit]) -> tuple[np.ndarray, np.ndarray]:
     """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
     shape = len(prices), len(fits)
     bends = [fit.curvature for fit in fits if fit.curvature is not None]

@@ -42,9 +42,7 @@ class Answers(msgspec.Struct, frozen=True):
     gradient: np.ndarray  # [m, q]
 
 
-def solve_together(
-    rows: DenseRows, fold: np.ndarray, problems: Problems, tol: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def solve_together(rows: DenseRows, fold: np.ndarray, problems: Problems, tol: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mean held-out loss of each problem at its optimum, and whether it was found to within `tol`. [m], bool [m]"""
     theta = problems.theta.copy()
     best, held = np.full(len(theta), np.inf), np.zeros(len(theta))

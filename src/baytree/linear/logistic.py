@@ -60,9 +60,7 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     weight = table.weight * class_weight[table.label]
     table = msgspec.structs.replace(table, weight=weight)
     look = look_at(table)
-    design = learn_design(
-        table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize
-    )
+    design = learn_design(table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
     is_value = design.layout.level == VALUE
     warn_of_outliers(table, design.layout.source[is_value], design.scale[: design.n_dense][is_value])
     design = design if options.standardize else _plain_if_sparse(table, design)
@@ -91,9 +89,7 @@ def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Pe
     if not options.is_penalised:
         return Penalty(np.zeros_like(task.price), np.zeros_like(task.price))
     lambda_ = strength(task, options) if lambda_ is None else lambda_
-    return Penalty(
-        lambda_ * (1 - options.l1_share) * task.price**2, lambda_ * options.l1_share * task.price
-    )
+    return Penalty(lambda_ * (1 - options.l1_share) * task.price**2, lambda_ * options.l1_share * task.price)
 
 
 def strength(task: Task, options: Options) -> float:
@@ -115,9 +111,7 @@ _SMALL = 1_000_000  # numbers in the rows, once per class
 _NEAREST = 1e-8  # of the tolerance
 
 
-def fit_task(
-    task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None
-) -> Fit:
+def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
     """The optimum of one multinomial (or two-class) problem by the chosen solver, within an aim or as near as it comes."""
     given, aim = aim, aim or Aim.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
@@ -183,9 +177,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     return solve(reduced, np.eye(len(reduced))) / task.total
 
 
-def _for_all(
-    task: Task, weight: np.ndarray, intercept: np.ndarray, link: str
-) -> tuple[np.ndarray, np.ndarray, Any]:
+def _for_all(task: Task, weight: np.ndarray, intercept: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray, Any]:
     p = weight.shape[1]
     if link == "sigmoid":  # as two scores, the first 0
         weight, intercept = np.vstack([np.zeros(p), weight[0]]), np.append(0.0, intercept)

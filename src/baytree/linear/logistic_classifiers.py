@@ -286,9 +286,7 @@ class LogisticRegressionCV(_Logistic):
         check_is_fitted(self, "curve_")
         return plot_curve(self.curve_, ax)
 
-    def _curve(
-        self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], sample_weight: Any
-    ) -> Curve:
+    def _curve(self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], sample_weight: Any) -> Curve:
         rows, fold = self._folds(task, sample_weight)
         tasks = _tasks(msgspec.structs.replace(task, rows=rows), options)
         parts = [held_out_losses(each, options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]

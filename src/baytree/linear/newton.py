@@ -22,9 +22,7 @@ _DROPS = 20  # coefficients that leave the support in one of them
 _WORK = 100_000_000  # products between two looks at Ctrl-C
 
 
-def newton(
-    rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curvature: np.ndarray | None = None
-) -> Fit:
+def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curvature: np.ndarray | None = None) -> Fit:
     """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is paid for.
 
     `curvature` is one from nearby (the last penalty of a path), where there is one.

@@ -12,9 +12,7 @@ from .layout import MISSING, VALUE
 from .model import UNSEEN, LinearDiscriminant, QuadraticDiscriminant
 
 
-def sample(
-    model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n: int, random: np.random.Generator
-) -> Any:
+def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n: int, random: np.random.Generator) -> Any:
     """A frame of n rows with their classes (pandas where it is installed, else a dict of columns)."""
     label = random.choice(len(model.prior), size=n, p=model.prior)
     x = np.empty((n, len(model.design)))

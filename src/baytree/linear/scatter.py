@@ -145,9 +145,7 @@ def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:
     keys = sorted(set(_keys(one.layout)) | set(_keys(other.layout)), key=_order)
     fill = _common_fill(one, other)
     mode = one.layout.mode if len(one.layout.mode) >= len(other.layout.mode) else other.layout.mode
-    layout = Layout(
-        np.array([j for j, _ in keys], np.int32), np.array([level for _, level in keys], np.int32), fill, mode
-    )
+    layout = Layout(np.array([j for j, _ in keys], np.int32), np.array([level for _, level in keys], np.int32), fill, mode)
     one = _spread_out(one, layout)
     return one, _moved(_spread_out(other, layout), one)
 

@@ -37,6 +37,8 @@ def _groups(pooled: Pooled, by_class: bool) -> list[tuple[np.ndarray, float]]:
 
 def _oas(covariance: np.ndarray, weight: float) -> float:
     p = len(covariance)
+    if p == 0:  # nothing varies
+        return 0.0
     square, middle = float(np.mean(covariance**2)), covariance.trace() / p
     below = (weight + 1) * (square - middle**2 / p)
     return 1.0 if below <= 0 else min((square + middle**2) / below, 1.0)
@@ -44,6 +46,8 @@ def _oas(covariance: np.ndarray, weight: float) -> float:
 
 def _ledoit_wolf(covariance: np.ndarray, weight: float, fourth: float) -> float:
     p = len(covariance)
+    if p == 0:
+        return 0.0
     square, middle = float(np.sum(covariance**2)), covariance.trace() / p
     apart = (square - p * middle**2) / p
     noise = (fourth / max(weight, 1e-300) - square) / (p * max(weight, 1e-300))

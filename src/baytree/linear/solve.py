@@ -18,9 +18,7 @@ _ROUNDS = 3  # of coordinate descent, each with as many sweeps, before the quadr
 _MANY = 40_000  # rows; from here on a tenth of them gives the first steps
 
 
-def optimum(
-    rows: DenseRows | SparseRows, penalty: Penalty, aim: Aim, start: Fit | None = None, solver: str = "auto"
-) -> Fit:
+def optimum(rows: DenseRows | SparseRows, penalty: Penalty, aim: Aim, start: Fit | None = None, solver: str = "auto") -> Fit:
     """The coefficients that minimise the objective, from those of a nearby problem where there is one."""
     theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
     if solver == "lbfgs":

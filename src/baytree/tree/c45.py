@@ -273,5 +273,3 @@ def _as_mask(rows: Any, n_rows: int) -> np.ndarray:
     mask = np.zeros(n_rows, bool)
     mask[positions] = True
     return mask
-
-

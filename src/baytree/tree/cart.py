@@ -152,5 +152,3 @@ def _losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple
         return router(tree).number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
     loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.loss)[:, tree.prediction].T)
     return router(tree).class_losses(*common, np.ascontiguousarray(rows.label), loss)
-
-

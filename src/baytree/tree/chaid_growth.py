@@ -133,9 +133,7 @@ def _try_columns(rows: _Rows, nodes: list[_Node], opened: list[int], rules: Rule
 _SIDE_BY_SIDE = 200_000  # pairs
 
 
-def _candidates(
-    rows: _Rows, nodes: list[_Node], opened: list[int]
-) -> Iterator[tuple[int, int, np.ndarray, Candidate]]:
+def _candidates(rows: _Rows, nodes: list[_Node], opened: list[int]) -> Iterator[tuple[int, int, np.ndarray, Candidate]]:
     for k in opened:
         centre = float(nodes[k].statistics[1]) if rows.is_mean else 0.0
         for j in range(len(rows.codes)):
@@ -161,14 +159,9 @@ def _candidate(rows: _Rows, j: int, present: np.ndarray, statistics: np.ndarray)
     )
 
 
-def _trials(
-    rows: _Rows, waiting: list[tuple[int, int, np.ndarray, Candidate]], rules: Rules
-) -> list[Trial]:
+def _trials(rows: _Rows, waiting: list[tuple[int, int, np.ndarray, Candidate]], rules: Rules) -> list[Trial]:
     groupings = settle([merge(candidate, rules) for *_, candidate in waiting], rules.test)
-    return [
-        _trial(rows, k, j, present, grouping)
-        for (k, j, present, _), grouping in zip(waiting, groupings, strict=True)
-    ]
+    return [_trial(rows, k, j, present, grouping) for (k, j, present, _), grouping in zip(waiting, groupings, strict=True)]
 
 
 def _trial(rows: _Rows, k: int, j: int, present: np.ndarray, grouping: Grouping) -> Trial:

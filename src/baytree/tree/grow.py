@@ -40,9 +40,7 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
 OWN = Conventions()
 
 
-def grow(
-    table: Table, policy: Policy, costs: Costs, conventions: Conventions = OWN, threads: int | None = None
-) -> Tree:
+def grow(table: Table, policy: Policy, costs: Costs, conventions: Conventions = OWN, threads: int | None = None) -> Tree:
     """The tree that a policy grows on a table."""
     grown = grow_arrays(table, policy, costs, conventions, threads)
     return tree_of(grown, costs, uses_surrogates=conventions.use_surrogate > 0)
@@ -162,4 +160,3 @@ def _shares(grown: dict[str, Any]) -> np.ndarray:
 
 def _with_bools(arrays: dict[str, Any], *names: str) -> dict[str, Any]:
     return arrays | {name: arrays[name].view(np.bool_) for name in names}
-

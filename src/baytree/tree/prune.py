@@ -141,5 +141,3 @@ def _kept_surrogates(tests: Surrogates, there: np.ndarray, is_split: np.ndarray,
     arrays["node"] = place[arrays["node"]].astype(np.int32)
     arrays["start"], branch_of = _packed(arrays["start"], arrays["levels"], tests.branch_of)
     return Surrogates(**arrays, branch_of=branch_of)
-
-

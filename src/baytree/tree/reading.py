@@ -83,10 +83,7 @@ def _path(above: np.ndarray, node: int) -> list[int]:
 
 
 def _ledger(tree: Tree, table: Table, row: int, path: list[int], answer: np.ndarray) -> Explanation:
-    lines = [
-        _line(tree, table, row, node, tree.value[below] - tree.value[node])
-        for node, below in pairwise(path)
-    ]
+    lines = [_line(tree, table, row, node, tree.value[below] - tree.value[node]) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
         lines.append(_line(tree, table, row, path[-1], answer - tree.value[path[-1]]))
     target = table.schema.target

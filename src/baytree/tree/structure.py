@@ -44,9 +44,7 @@ class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="s
         _check_tests(self.column, self.cut, self.start, self.levels, self.branch_of, "surrogate")
         _require(bool(np.all(np.diff(self.node) >= 0)), "surrogates are not in the order of their nodes")
         _require(bool(np.all(self.column >= 0)), "a surrogate names no column")
-        _require(
-            bool(np.all((self.branch_of >= -1) & (self.branch_of <= 1))), "a surrogate has a third branch"
-        )
+        _require(bool(np.all((self.branch_of >= -1) & (self.branch_of <= 1))), "a surrogate has a third branch")
 
     @classmethod
     def none(cls) -> Surrogates:
@@ -71,13 +69,9 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     branches: np.ndarray  # int32 [n_nodes], the number of children
     cut: np.ndarray  # float64 [n_nodes], NaN unless the test is numeric or ordinal
     strict: np.ndarray  # bool [n_nodes]
-    mirrored: (
-        np.ndarray
-    )  # bool [n_nodes], the reference calls the second child "left": for ids and printing only
+    mirrored: np.ndarray  # bool [n_nodes], the reference calls the second child "left": for ids and printing only
     start: np.ndarray  # int32 [n_nodes]
-    levels: (
-        np.ndarray
-    )  # int32 [n_nodes], entries of branch_of that belong to the node, 0 unless its test is nominal
+    levels: np.ndarray  # int32 [n_nodes], entries of branch_of that belong to the node, 0 unless its test is nominal
     branch_of: np.ndarray  # int32 [n_entries]
     missing: np.ndarray  # int32 [n_nodes]
     share: np.ndarray  # float64 [n_nodes], share of the parent's known weight; 1 at the root
@@ -87,15 +81,9 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     value: np.ndarray  # float64 [n_nodes, n_outputs], class probabilities, or the mean
     prediction: np.ndarray  # int32 [n_nodes], class code; 0 in regression
     impurity: np.ndarray  # float64 [n_nodes], the criterion per unit of weight
-    risk: (
-        np.ndarray
-    )  # float64 [n_nodes], cost of stopping here: expected loss, or sum of squares; in units of weight
-    gain: (
-        np.ndarray
-    )  # float64 [n_nodes], decrease of the criterion by the split, in units of weight; 0 at a leaf
-    complexity: (
-        np.ndarray
-    )  # float64 [n_nodes], the penalty per split, over the root's risk, at which the split goes
+    risk: np.ndarray  # float64 [n_nodes], cost of stopping here: expected loss, or sum of squares; in units of weight
+    gain: np.ndarray  # float64 [n_nodes], decrease of the criterion by the split, in units of weight; 0 at a leaf
+    complexity: np.ndarray  # float64 [n_nodes], the penalty per split, over the root's risk, at which the split goes
     surrogates: Surrogates
     uses_surrogates: bool = True  # False: they only tell which columns imitate each other
 
@@ -170,9 +158,7 @@ def parents(tree: Tree) -> np.ndarray:
     """int32 [n_nodes]: the parent of every node; the root is its own."""
     inner = np.flatnonzero(tree.column >= 0)
     parent = np.zeros(len(tree), np.int32)
-    children = np.repeat(
-        tree.first[inner] - np.cumsum(tree.branches[inner]) + tree.branches[inner], tree.branches[inner]
-    )
+    children = np.repeat(tree.first[inner] - np.cumsum(tree.branches[inner]) + tree.branches[inner], tree.branches[inner])
     parent[children + np.arange(len(children))] = np.repeat(inner, tree.branches[inner])
     return parent
 
@@ -259,9 +245,7 @@ def _check_tests(
 ) -> None:
     _require(bool(np.all(column >= LEAF)), f"a {what} has a negative column")
     _require(bool(np.all((start >= 0) & (levels >= 0))), f"a {what} has a negative place in branch_of")
-    _require(
-        bool(np.all(start.astype(np.int64) + levels <= len(branch_of))), f"a {what} reads past branch_of"
-    )
+    _require(bool(np.all(start.astype(np.int64) + levels <= len(branch_of))), f"a {what} reads past branch_of")
     is_cut = (column >= 0) & (levels == 0)
     _require(not bool(np.isnan(cut[is_cut]).any()), f"a {what} has neither a cut nor levels")
 
@@ -296,10 +280,7 @@ def _check_branches(tree: Tree) -> None:
     _require(bool(np.all(branches[tree.levels[inner] == 0] >= 2)), "a cut has fewer than two branches")
     _require(bool(np.all(tree.branch_of >= -1)), "a level takes a negative branch")
     nominal = inner[tree.levels[inner] > 0]
-    most = [
-        tree.branch_of[s : s + n].max()
-        for s, n in zip(tree.start[nominal], tree.levels[nominal], strict=True)
-    ]
+    most = [tree.branch_of[s : s + n].max() for s, n in zip(tree.start[nominal], tree.levels[nominal], strict=True)]
     _require(
         bool(np.all(np.array(most, np.int64) < tree.branches[nominal])),
         "a level takes a branch that is not there",

@@ -32,7 +32,7 @@ def quoted(level: object) -> str:
     ('first class', '"a, b"', '""')
     """
     name = plain(level)
-    if name and name == name.strip() and not set(name) & set(",;\"{}") and name != "missing":
+    if name and name == name.strip() and not set(name) & set(',;"{}') and name != "missing":
         return name
     return '"' + name.replace('"', '\\"') + '"'
 
