@@ -96,6 +96,8 @@ class _Discriminant(AdditiveClassifier):
                 return oas(pool(seen, choice, schema.columns), by_class=not self._pooled)
         if self.shrinkage == "ledoit_wolf":
             raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use fit, or shrinkage='oas' or a number")
+        if isinstance(self.shrinkage, str):
+            raise ValueError(f"shrinkage={self.shrinkage!r}: give 'ledoit_wolf', 'oas', or a number from 0 to 1")
         return np.array([checks.share("shrinkage", self.shrinkage)])
 
     @abstractmethod
