@@ -16,7 +16,7 @@ from figure import Figure, Scope, each
 from metamorphic import SUBJECTS, allowed, mixed, weight_zero, whole_weights
 from test_junk import NAMES, call_with_junk
 
-TAKES_LEVELS = [name for name, subject in SUBJECTS.items() if len(subject.tables) > 1 and is_classifier(subject.estimator)]
+TAKES_LEVELS = [name for name, subject in SUBJECTS.items() if subject.takes_levels and is_classifier(subject.estimator)]
 ALPHABET = ["a", "b", "A", "\0", "\ud800", "\udfff", "é", "é", "ß", "\u202e", "\n", " ", "", "💥", "\x1b[31m", "0", "nan"]
 
 

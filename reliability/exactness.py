@@ -13,7 +13,7 @@ from baytree.statistics import Moments
 from figure import Figure, Scope, each
 from metamorphic import LAWS, SUBJECTS, allowed
 
-FREE = [name for name, subject in SUBJECTS.items() if len(subject.tables) > 1 and is_classifier(subject.estimator)]
+FREE = [name for name, subject in SUBJECTS.items() if subject.takes_levels and is_classifier(subject.estimator)]
 
 
 def moments(scope: Scope) -> Iterator[Figure]:
@@ -37,7 +37,8 @@ def _moment_errors(seed: int) -> tuple[bool, float]:
     mean = sum(exact) / n
     variance = sum((v - mean) ** 2 for v in exact) / n
     squared = Fraction(float(seen.deviation()[0, 0])) ** 2
-    return bool(seen.mean()[0, 0] != float(mean)), float(abs(squared - variance) / variance) / 2
+    apart = float(abs(squared - variance) / variance) if variance else float(squared)
+    return bool(seen.mean()[0, 0] != float(mean)), apart
 
 
 def probabilities(scope: Scope) -> Iterator[Figure]:

@@ -2,7 +2,7 @@
 
 Best splits (B2), hard rows of logistic regression (B7) and chains of a million nodes (E5) are tests of the suite itself.
 
-python reliability/run.py [A6 B4 ...] [--share 0.01] [--seed 0]
+python reliability/run.py [A6 B4 ...] [--share 0.01] [--seed 0] [--subject LDA]
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import exactness  # noqa: E402
 import interrupts  # noqa: E402
 import sameness  # noqa: E402
 from figure import Scope, write  # noqa: E402
+from metamorphic import SUBJECTS  # noqa: E402
 
 CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **interrupts.CHECKS}
 
@@ -30,9 +31,15 @@ def main() -> int:
     parser.add_argument("codes", nargs="*", metavar="CODE", help=f"of {', '.join(CHECKS)}; all of them if none is named")
     parser.add_argument("--share", type=float, default=1.0, help="of the full number of cases")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--subject", help="of the laws; all of them if none is named")
     given = parser.parse_args()
     if unknown := set(given.codes) - CHECKS.keys():
         parser.error(f"no check is called {', '.join(sorted(unknown))}; there are {', '.join(CHECKS)}")
+    if given.subject:
+        if given.subject not in SUBJECTS:
+            parser.error(f"no subject is called {given.subject!r}; there are {', '.join(SUBJECTS)}")
+        for name in SUBJECTS.keys() - {given.subject}:
+            del SUBJECTS[name]
     scope, is_kept = Scope(given.share, given.seed), True
     for code in given.codes or CHECKS:
         start, figures = time.perf_counter(), []

@@ -90,6 +90,10 @@ class Subject:
     spread: float = 1e-12  # else the largest change
     exempt: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def takes_levels(self) -> bool:
+        return mixed in self.tables or complete in self.tables
+
     def rows(self, seed: int) -> Rows:
         return self.tables[seed % len(self.tables)](seed // len(self.tables))
 
@@ -111,6 +115,7 @@ CODES = "its columns are codes or counts"
 FIRST = "of equal classes and columns the first one wins"
 GATE = "another column changes the average gain that a test must reach"
 MORE = "every column and its levels count in the smoothing"
+ONE_IN_N = "a direction without spread within classes gets that of one row in n"
 PRIOR = "a prior weighs less beside more rows"
 SIZES = "its limits count rows"
 WEIGHS = "a copied column counts twice"
@@ -139,7 +144,10 @@ SUBJECTS = {
     "naive Bayes, map": _naive(bt.NaiveBayesClassifier(estimate="map", alpha=2.0), double=PRIOR),
     "naive Bayes, bayes": _naive(bt.NaiveBayesClassifier(), double=PRIOR),
     "joint table": _naive(bt.JointDistribution(), (counts,), double=PRIOR, constant=MORE),
-    "LDA": Subject(bt.LinearDiscriminantAnalysis(covariance="mle")),
+    "LDA": Subject(bt.LinearDiscriminantAnalysis(covariance="mle"), (numbers,)),
+    "LDA, mixed": Subject(
+        bt.LinearDiscriminantAnalysis(covariance="mle"), (mixed,), spread=1e-9, exempt={"double": ONE_IN_N, "copy": ONE_IN_N}
+    ),
     "QDA": Subject(
         bt.QuadraticDiscriminantAnalysis(covariance="mle"), spread=1e-9, exempt={"copy": WEIGHS, "double": BORROWS}
     ),

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from metamorphic import LAWS, SUBJECTS, allowed
 
 OWN = [(name, law) for name, subject in SUBJECTS.items() for law in LAWS if law.__name__ not in subject.exempt]
-FREE = [name for name, subject in SUBJECTS.items() if len(subject.tables) > 1 and is_classifier(subject.estimator)]
+FREE = [name for name, subject in SUBJECTS.items() if subject.takes_levels and is_classifier(subject.estimator)]
 
 
 @pytest.fixture(autouse=True)
