@@ -102,7 +102,7 @@ def _with_a_little_ridge(matrix: np.ndarray, right: np.ndarray, ridge: float) ->
     while True:
         matrix[np.diag_indices_from(matrix)] = diagonal + ridge
         try:
-            return cho_solve(heard(lambda m: cho_factor(m, lower=True), matrix), right)
+            return np.asarray(cho_solve(heard(lambda m: cho_factor(m, lower=True), matrix), right))
         except LinAlgError:
             ridge *= 10
 
