@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from baytree.statistics import Moments
 from figure import Figure, Scope, each
-from metamorphic import LAWS, SUBJECTS, allowed
-
-FREE = [name for name, subject in SUBJECTS.items() if subject.takes_levels and is_classifier(subject.estimator)]
+from metamorphic import SUBJECTS, allowed, level_classifiers, own_laws
 
 
 def moments(scope: Scope) -> Iterator[Figure]:
@@ -43,7 +41,7 @@ def _moment_errors(seed: int) -> tuple[bool, float]:
 
 def probabilities(scope: Scope) -> Iterator[Figure]:
     """B4: for all finite doubles."""
-    for name in FREE:
+    for name in level_classifiers():
         faults = [fault for fault in each(_fault_of_probabilities, [(name, seed) for seed in scope.seeds(1_000)]) if fault]
         found = faults[0] if faults else "no NaN, sums within 1e-12 of 1, argmax = predict"
         yield Figure(
@@ -80,7 +78,7 @@ def laws(scope: Scope) -> Iterator[Figure]:
     """B5: what may be done to a table without a change of the answers."""
     chunks = np.array_split(np.array(scope.seeds(500)), 8)
     for name, subject in SUBJECTS.items():
-        own = [law for law in LAWS if law.__name__ not in subject.exempt]
+        own = own_laws(subject)
         broken = [breach for found in each(_breaches, [(name, chunk) for chunk in chunks]) for breach in found]
         found = f"{len(broken)} broken, first {broken[0]}" if broken else f"{len(own)} laws hold"
         yield Figure("B5", name, "metamorphic laws", len(own) * scope.cases(500), found, not broken)
@@ -89,7 +87,7 @@ def laws(scope: Scope) -> Iterator[Figure]:
 def _breaches(task: tuple[str, np.ndarray]) -> list[str]:
     warnings.simplefilter("ignore")
     subject = SUBJECTS[task[0]]
-    own = [law for law in LAWS if law.__name__ not in subject.exempt]
+    own = own_laws(subject)
     return [
         f"{law.__name__} (seed {seed})"
         for seed in task[1].tolist()

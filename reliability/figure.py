@@ -64,8 +64,8 @@ def _table(rows: list[dict]) -> str:
     lines = [
         "# Promises kept",
         "",
-        "Made by `make reliability`; `python reliability/run.py --share 0.01` is a short look; `results.json` has",
-        "the figure of every subject.",
+        "Made by `make reliability`, or by `python reliability/run.py --share S` for a share: the cases are those tried.",
+        "`results.json` has the share and the figure of every subject.",
         "",
         "| | promise | subjects | cases | kept by | not kept |",
         "|---|---|--:|--:|--:|---|",

@@ -13,7 +13,7 @@ import numpy as np
 from figure import Figure, Scope
 
 CHILD = """
-import hashlib, sys, time, warnings
+import hashlib, time, warnings
 import numpy as np, pandas as pd
 import baytree as bt
 from baytree import storage

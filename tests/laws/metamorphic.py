@@ -264,6 +264,16 @@ def scale(subject: Subject, seed: int) -> float:
 LAWS = (order, columns, names, turned_names, whole_weights, weight_zero, double, constant, copy, shift, scale)
 
 
+def own_laws(subject: Subject) -> list[Callable[[Subject, int], float]]:
+    """All laws but those that it is exempt from."""
+    return [law for law in LAWS if law.__name__ not in subject.exempt]
+
+
+def level_classifiers() -> list[str]:
+    """The classifiers among the subjects that take any column."""
+    return [name for name, subject in SUBJECTS.items() if subject.takes_levels and is_classifier(subject.estimator)]
+
+
 def allowed(subject: Subject, law: Callable[[Subject, int], float]) -> float:
     """The largest change that still is none."""
     is_kept = law.__name__ in KEEP_STATISTICS

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
-from metamorphic import LAWS, SUBJECTS, allowed
+from metamorphic import SUBJECTS, allowed, level_classifiers, own_laws
 
-OWN = [(name, law) for name, subject in SUBJECTS.items() for law in LAWS if law.__name__ not in subject.exempt]
-FREE = [name for name, subject in SUBJECTS.items() if subject.takes_levels and is_classifier(subject.estimator)]
+OWN = [(name, law) for name, subject in SUBJECTS.items() for law in own_laws(subject)]
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +31,7 @@ def test_what_a_law_does_to_a_table_changes_no_answer(name, law):
 wild = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", level_classifiers())
 @settings(max_examples=25, deadline=None)
 @given(X=arrays(np.float64, (14, 2), elements=wild), rows=arrays(np.float64, (6, 2), elements=wild))
 def test_probabilities_are_probabilities_for_all_finite_numbers(name, X, rows):

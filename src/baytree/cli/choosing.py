@@ -12,7 +12,7 @@ import click
 
 import baytree as bt
 from baytree.cli import arguments, pages
-from baytree.cli.console import leave_at_once, say, unknown
+from baytree.cli.console import Stopped, leave_at_once, say, unknown
 from baytree.terminal import escaped
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def compare(
     if not no_save:
         _save(result, output, Path(f"{pages.file_name(table)}-compared"))
     if result.is_interrupted:
-        leave_at_once(130)
+        leave_at_once(Stopped.exit_code)
 
 
 def _save(result: Any, output: Path | None, usual: Path) -> None:
