@@ -47,15 +47,36 @@ class MomentKernel {
   }
 
  private:
-  // The values of a group: where they lie, if eight numbers of a row lie together, else laid out anew.
-  LaneRows rows_of(std::size_t start, std::size_t group) {
-    if (matrix_.column_step == 1 && n_columns(group) == lanes) return {at(start, group * lanes), matrix_.row_step};
-    return laid_out(start, group);
+  // Eight columns side by side, of which the lanes from `begin` to `end` are this group's own: a last group that is not
+  // full reaches back over columns of the one before, or, where a row does not lie together, has empty lanes.
+  struct Group {
+    std::size_t first, begin, end;
+  };
+
+  Group group_at(std::size_t number) const {
+    const std::size_t first = number * lanes, n_columns = matrix_.n_columns;
+    if (first + lanes <= n_columns) return {first, 0, lanes};
+    if (!lies_together()) return {first, 0, n_columns - first};
+    return {n_columns - lanes, first + lanes - n_columns, lanes};
   }
 
-  LaneRows laid_out(std::size_t start, std::size_t group) {
+  bool lies_together() const { return matrix_.column_step == 1 && matrix_.n_columns >= lanes; }
+
+  // The values of a group: where they lie, if eight numbers of a row lie together, else laid out anew.
+  LaneRows rows_of(std::size_t start, const Group& group) {
+    return lies_together() ? LaneRows{at(start, group.first), matrix_.row_step} : laid_out(start, group);
+  }
+
+  // Where the rows lie that follow those of a group: its neighbour's or, after the last group, the next whole chunk's.
+  // Memory is slow enough for its work to take as long as the slicing, so both are done at once.
+  LaneRows next_after(std::size_t start, std::size_t number) const {
+    if (number + 1 < n_groups_) return {at(start, group_at(number + 1).first), matrix_.row_step};
+    return {at(start + 2 * chunk_rows <= matrix_.n_rows ? start + chunk_rows : start, 0), matrix_.row_step};
+  }
+
+  LaneRows laid_out(std::size_t start, const Group& group) {
     for (std::size_t j = 0; j < lanes; ++j)
-      for (std::size_t i = 0; i < n_rows_; ++i) value_[i][j] = j < n_columns(group) ? *at(start + i, group * lanes + j) : 0.0;
+      for (std::size_t i = 0; i < n_rows_; ++i) value_[i][j] = j < group.end ? *at(start + i, group.first + j) : 0.0;
     return {reinterpret_cast<const double*>(value_.data()), lanes};
   }
 
@@ -63,9 +84,8 @@ class MomentKernel {
     return matrix_.data + static_cast<std::ptrdiff_t>(row) * matrix_.row_step + static_cast<std::ptrdiff_t>(column) * matrix_.column_step;
   }
 
-  std::size_t n_columns(std::size_t group) const { return std::min(lanes, matrix_.n_columns - group * lanes); }
-
-  void add_group(std::size_t start, std::size_t group) {
+  void add_group(std::size_t start, std::size_t number) {
+    const Group group = group_at(number);
     LaneRows rows = rows_of(start, group);
     const Survey survey = loops_.survey(rows, n_rows_);
     if (!weight_.empty() || !is_sliceable(survey.largest)) return add_one_by_one(start, group);
@@ -76,7 +96,7 @@ class MomentKernel {
     } else {
       for (std::size_t c = 0; c < slices_.size(); ++c) slices_[c].count = Lanes{} + rows_of_class_[c];
     }
-    slice(rows, group, slicers_for(survey.largest));
+    slice(rows, next_after(start, number), group, slicers_for(survey.largest));
     flush(group);
   }
 
@@ -100,19 +120,19 @@ class MomentKernel {
   // The power of two whose addition rounds to multiples of 2^(exponent - 39), for |value| < 2^(exponent + 1).
   static double slicer(int exponent) { return std::ldexp(1.5, exponent + 13); }
 
-  void slice(const LaneRows& rows, std::size_t group, const Slicers& slicers) {
+  void slice(const LaneRows& rows, const LaneRows& next, const Group& group, const Slicers& slicers) {
     for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
       const std::size_t last = std::min(first + survey_rows, n_rows_);
       LaneBits is_fine;
-      loops_.slice(rows.from(first), last - first, label_here_ + first, slicers, slices_.data(), is_fine);
-      for (std::size_t j = 0; j < n_columns(group); ++j)
+      loops_.slice(rows.from(first), next.from(first), last - first, label_here_ + first, slicers, slices_.data(), is_fine);
+      for (std::size_t j = group.begin; j < group.end; ++j)
         for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
           add_rest(rows.from(i).first[j], j, cell_of(i, group, j), slicers);
     }
   }
 
-  std::size_t cell_of(std::size_t i, std::size_t group, std::size_t j) const {
-    return static_cast<std::size_t>(label_here_[i]) * cells_.n_columns + group * lanes + j;
+  std::size_t cell_of(std::size_t i, const Group& group, std::size_t j) const {
+    return static_cast<std::size_t>(label_here_[i]) * cells_.n_columns + group.first + j;
   }
 
   // The part of one value and its square that the slices left over.
@@ -128,20 +148,20 @@ class MomentKernel {
     cells_.square[cell].add(rest(std::fma(x, x, -product), slicers.square, 1, 4));
   }
 
-  void flush(std::size_t group) {
+  void flush(const Group& group) {
     for (std::size_t c = 0; c < cells_.n_classes; ++c)
-      for (std::size_t j = 0; j < n_columns(group); ++j) {
-        const std::size_t cell = c * cells_.n_columns + group * lanes + j;
+      for (std::size_t j = group.begin; j < group.end; ++j) {
+        const std::size_t cell = c * cells_.n_columns + group.first + j;
         cells_.weight[cell].add(slices_[c].count[j]);
         for (const Lanes& height : slices_[c].total) cells_.total[cell].add(height[j]);
         for (const Lanes& height : slices_[c].square) cells_.square[cell].add(height[j]);
       }
   }
 
-  void add_one_by_one(std::size_t start, std::size_t group) {
+  void add_one_by_one(std::size_t start, const Group& group) {
     for (std::size_t i = 0; i < n_rows_; ++i)
-      for (std::size_t j = 0; j < n_columns(group); ++j) {
-        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = *at(start + i, group * lanes + j);
+      for (std::size_t j = group.begin; j < group.end; ++j) {
+        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = *at(start + i, group.first + j);
         if (x != x) continue;
         if (std::isinf(x)) throw std::domain_error("a value is infinite");
         const std::size_t cell = cell_of(i, group, j);

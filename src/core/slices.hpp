@@ -17,8 +17,9 @@ inline constexpr int slice_bits = 40;           // 53 bits, less 11 for up to 2,
 typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8)));  // eight columns side by side
 typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes), aligned(8)));
 
-// The slices of one class in a chunk: two heights for values, four for squares; and how many values were known.
-struct Slices {
+// The slices of one class in a chunk: two heights for values, four for squares; and how many values were known. None
+// lies across two lines of the cache.
+struct alignas(sizeof(Lanes)) Slices {
   Lanes total[2], square[4], count;
 };
 
@@ -45,9 +46,10 @@ struct SliceLoops {
   Survey (*survey)(const LaneRows& rows, std::size_t n_rows);
   // Replaces NaN by 0 and counts the known values of each class.
   void (*count_known)(Lanes* value, std::size_t n_rows, const std::int32_t* label, Slices* slices);
-  // Adds rows of unit weight; lanes of `is_fine` become non-zero where something was finer than the last slice.
-  void (*slice)(const LaneRows& rows, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers, Slices* slices,
-                LaneBits& is_fine);
+  // Adds rows of unit weight; lanes of `is_fine` become non-zero where something was finer than the last slice. As many
+  // of the rows that come next are fetched from memory meanwhile.
+  void (*slice)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers,
+                Slices* slices, LaneBits& is_fine);
 };
 
 extern const SliceLoops slice_loops_baseline;

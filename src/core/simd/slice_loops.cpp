@@ -48,12 +48,14 @@ inline Lanes square_error(const Lanes x, const Lanes product) {
 #endif
 }
 
-void slice(const LaneRows& rows, std::size_t n_rows, const std::int32_t* __restrict label,
+void slice(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* __restrict label,
            const Slicers& __restrict slicers, Slices* __restrict slices, LaneBits& __restrict is_fine) {
   const Slicers at = slicers;
   LaneBits rest{};
-  const double* __restrict value = rows.first;
-  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step) {
+  const double *__restrict value = rows.first, *wanted = next.first;
+  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step, wanted += next.step) {
+    __builtin_prefetch(wanted);
+    __builtin_prefetch(wanted + lanes - 1);
     Slices& cell = slices[label[i]];
     const Lanes x = load(value);
     const Lanes first = (x + at.total[0]) - at.total[0], x_rest = x - first;
