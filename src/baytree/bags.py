@@ -48,12 +48,21 @@ def recode(tokens: Tokens, mapping: np.ndarray) -> Tokens:
     return recoded if _ascends(mapping) else _tallied(recoded)
 
 
-def tfidf(tokens: Tokens, idf: np.ndarray) -> Tokens:
-    """The bags with count · idf in place of counts, each row of Euclidean length 1; empty rows stay empty."""
-    weight = tokens.count * idf[tokens.code]
+def weighed(tokens: Tokens, scale: np.ndarray, is_unit: bool) -> np.ndarray:
+    """count · scale of each entry, each row brought to Euclidean length 1 if `is_unit`: float64 [n_entries].
+
+    >>> one_row = Tokens(np.array([0, 2]), np.array([0, 1], np.int32), np.array([3.0, 2.0]), np.array([False]))
+    >>> weighed(one_row, np.array([1.0, 2.0]), True).tolist()
+    [0.6, 0.8]
+    """
+    if not is_unit and (scale == 1).all():
+        return tokens.count
+    weight = tokens.count * scale[tokens.code]
+    if not is_unit:
+        return weight
     row = row_of_entries(tokens)
     length = np.sqrt(np.bincount(row, weight * weight, minlength=len(tokens)))
-    return Tokens(tokens.start, tokens.code, weight / length[row], tokens.missing)
+    return weight / np.where(length > 0, length, 1.0)[row]
 
 
 def row_of_entries(tokens: Tokens) -> np.ndarray:

@@ -21,6 +21,7 @@ from .census import Census
 from .frames import RawFrame, read
 from .model import Explanation, Model
 from .predictor import Predictor, check_columns, check_shape
+from .statistics import is_of_rows
 from .table import Column, Kind, Schema, Table
 
 _swap = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
@@ -251,6 +252,10 @@ class AdditiveClassifier(Classifier):
         with _swap:
             _refuse_unknown(table.schema, self.schema_)
             seen = self.seen_ - gone.grown(table.schema, self.schema_)
+            if not is_of_rows(seen):
+                raise ValueError(
+                    "these rows were not all learnt, or not with these weights; only learnt rows can be forgotten"
+                )
             schema, seen = seen.shrunk(self.schema_)
             self._settle(schema, self._derive(seen, schema), frame)
             self.seen_ = seen

@@ -159,6 +159,19 @@ def times_limbs(statistic: Any, limbs: int) -> Any:
     return statistic
 
 
+def is_of_rows(statistic: Any) -> bool:
+    """Whether any rows could have this statistic. What is left is none once rows are taken away that were never in it."""
+    if isinstance(statistic, ExactSum):  # of weights, or of weighted numbers that are not negative
+        return not (statistic.limbs[..., -1] < 0).any()
+    if isinstance(statistic, Moments):
+        return statistic.is_of_rows()
+    if isinstance(statistic, tuple):
+        return all(is_of_rows(part) for part in statistic)
+    if isinstance(statistic, msgspec.Struct):
+        return all(is_of_rows(getattr(statistic, name)) for name in statistic.__struct_fields__)
+    return True
+
+
 def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:
     """Exact sums side by side along an axis."""
     low = min(part.low for part in sums)
@@ -256,15 +269,25 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
 
         From n Σwx² − (Σwx)², an exact integer: no offset or scale of the column can hurt.
         """
+        spreads, unit = self._spreads()
+        unit -= 2 * self.weight.exponent
+        cells = zip(self.weight.integers(), spreads, strict=True)
+        values = [_root_of_quotient(spread, weight * weight, unit) for weight, spread in cells]
+        return np.array(values).reshape(self.total.shape)
+
+    def is_of_rows(self) -> bool:
+        """Whether any rows could have these moments: no weight and no variance is negative, nothing weighs nothing."""
+        weights, squares = self.weight.integers(), self.square.integers()
+        cells = zip(weights, squares, self._spreads()[0], strict=True)
+        return all((weight > 0 or weight == square) and square >= 0 and spread >= 0 for weight, square, spread in cells)
+
+    def _spreads(self) -> tuple[list[int], int]:
+        """n Σwx² − (Σwx)² of each cell, flattened, and the exponent of their unit."""
         squares_unit = self.square.exponent + self.weight.exponent
         totals_unit = 2 * self.total.exponent
         unit = min(squares_unit, totals_unit)
         cells = zip(self.weight.integers(), self.total.integers(), self.square.integers(), strict=True)
-        values = []
-        for weight, total, square in cells:
-            spread = (weight * square << (squares_unit - unit)) - (total * total << (totals_unit - unit))
-            values.append(_root_of_quotient(spread, weight * weight, unit - 2 * self.weight.exponent))
-        return np.array(values).reshape(self.total.shape)
+        return [(w * s << (squares_unit - unit)) - (t * t << (totals_unit - unit)) for w, t, s in cells], unit
 
 
 def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> ExactSum:

@@ -31,6 +31,10 @@ Level = str | int | float | bool
 class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How a text column becomes counts: the options of its bag of words.
 
+    `tfidf` weighs the counts by log((1 + n) / (1 + documents with the word)) + 1 and, unless `norm` is None, brings each
+    document to length 1. Linear models always weigh words so; naive Bayes then keeps the bags of its documents, since
+    their lengths change with every document that is learnt.
+
     >>> Text(ngrams=(1, 2), min_df=2).ngrams
     (1, 2)
     """
@@ -40,6 +44,7 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     max_df: int | float = 1.0
     stop_words: tuple[str, ...] | Literal["english"] | None = None
     tfidf: bool = False
+    norm: Literal["l2"] | None = "l2"
     lowercase: bool = True
     hashing: int | None = None
 
@@ -179,6 +184,13 @@ class Tokens(msgspec.Struct, frozen=True):
 
     def __len__(self) -> int:
         return len(self.start) - 1
+
+    def take(self, rows: np.ndarray) -> Tokens:
+        """These rows (indices)."""
+        length = np.diff(self.start)[rows]
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        entry = np.repeat(self.start[rows] - start[:-1], length) + np.arange(start[-1])
+        return Tokens(start, self.code[entry], self.count[entry], self.missing[rows])
 
 
 class SparseColumns(msgspec.Struct, frozen=True):
@@ -348,11 +360,7 @@ def _slice(values: Values, first: int, last: int) -> Values:
 def _take(values: Values, rows: np.ndarray) -> Values:
     if not isinstance(values, Tokens):
         return values[rows]
-    rows = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows)
-    length = np.diff(values.start)[rows]
-    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    entry = np.repeat(values.start[rows] - start[:-1], length) + np.arange(start[-1])
-    return Tokens(start, values.code[entry], values.count[entry], values.missing[rows])
+    return values.take(np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows))
 
 
 def sorted_levels(levels: Iterable) -> tuple:

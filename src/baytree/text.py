@@ -9,7 +9,7 @@ after counting (`limit`), never during it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from numbers import Integral
 from typing import Any
 
@@ -17,21 +17,20 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.bags import joined, recode, row_of_entries, tfidf
+from baytree.bags import joined, recode, row_of_entries
 from baytree.documents import each_block, lookup, reading, texts
 from baytree.table import Text, Tokens
 
 __all__ = [
-    "ENGLISH",
     "DocumentFrequency",
     "checked",
     "count",
     "encode",
+    "english",
     "inverse_frequency",
     "limit",
     "merge",
     "recode",
-    "tfidf",
     "union",
     "within_limits",
 ]
@@ -42,16 +41,6 @@ Vocabulary = tuple[str, ...]
 Counted = tuple[Vocabulary, Tokens]
 
 MAX_BUCKETS = 2**24
-
-_FUNCTION_WORDS = """
-about after all also am an and any are as at be because been before being but by can could did do does doing
-down during each for from had has have having he her here hers him his how if in into is it its itself just
-me more most my no nor not now of off on once only or other our ours out over own same she should so some
-such than that the their theirs them then there these they this those through to too under until up us very
-was we were what when where which while who whom whose why will with would you your yours
-"""
-ENGLISH = tuple(_FUNCTION_WORDS.split())
-"""The words that `stop_words="english"` leaves out: a short list of our own, not scikit-learn's."""
 
 
 def count(documents: Any, options: Text | None = None, n_threads: int | None = None) -> Counted:
@@ -143,11 +132,13 @@ class DocumentFrequency(msgspec.Struct, frozen=True):
 def within_limits(frequency: DocumentFrequency, options: Text) -> np.ndarray:
     """Which words occur in at least `min_df` and at most `max_df` documents (bool [n_words]).
 
-    An int is a number of documents, a float a share of them. A word that occurs in none is never kept.
+    An int is a number of documents, a float a share of them. A word that occurs in none is never kept; at least one
+    document is any document, however little it weighs.
     """
     low, high = (_documents(limit, frequency.total) for limit in (options.min_df, options.max_df))
     seen = frequency.documents
-    return (seen > 0) & (seen >= low) & (seen <= high)
+    is_any = isinstance(options.min_df, Integral) and options.min_df <= 1
+    return (seen > 0) & (is_any | (seen >= low)) & (seen <= high)
 
 
 def limit(vocabulary: Vocabulary, tokens: Tokens, options: Text, weight: np.ndarray | None = None) -> Counted:
@@ -172,12 +163,22 @@ def inverse_frequency(frequency: DocumentFrequency) -> np.ndarray:
     return np.log((1 + frequency.total) / (1 + frequency.documents)) + 1
 
 
+@cache
+def english() -> Vocabulary:
+    """The words that `stop_words="english"` leaves out: scikit-learn's."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return tuple(sorted(ENGLISH_STOP_WORDS))
+
+
 def checked(options: Text) -> Text:
     """The options, or a ValueError that names the one that cannot be."""
     shortest, longest = options.ngrams
     if not 1 <= shortest <= longest:
         raise ValueError(f"ngrams={options.ngrams!r} must be (shortest, longest), 1 <= shortest <= longest")
     _check_limits(options.min_df, options.max_df)
+    if options.norm not in ("l2", None):
+        raise ValueError(f"norm={options.norm!r} must be 'l2' or None")
     if options.hashing is not None and not 1 <= options.hashing <= MAX_BUCKETS:
         raise ValueError(f"hashing={options.hashing!r} must be a number of buckets from 1 to {MAX_BUCKETS}")
     if isinstance(options.stop_words, str) and options.stop_words != "english":
@@ -211,7 +212,7 @@ def _tokens(arrays: tuple[np.ndarray, np.ndarray, np.ndarray], missing: np.ndarr
 
 
 def _reading(block: list[str | bytes | None], options: Text) -> _core.Reading:
-    stop_words = ENGLISH if options.stop_words == "english" else options.stop_words or ()
+    stop_words = english() if options.stop_words == "english" else options.stop_words or ()
     return reading(block, stop_words, options.ngrams, options.lowercase)
 
 

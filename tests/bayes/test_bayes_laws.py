@@ -39,6 +39,9 @@ SETTINGS = [
     {"conventions": "sklearn"},
     {"events": {**EVENTS, "review": "bernoulli"}},
     {"events": {**EVENTS, "review": "complement", "left": "complement", "right": "complement"}},
+    {"schema": {"review": bt.Text(tfidf=True)}},
+    {"schema": {"review": bt.Text(tfidf=True, norm=None)}},
+    {"schema": {"review": bt.Text(tfidf=True, min_df=10, max_df=0.6)}, "events": {**EVENTS, "review": "complement"}},
 ]
 
 
@@ -204,17 +207,59 @@ def test_counts_are_linear_in_log_space(kind):
     assert np.allclose(design @ np.linalg.lstsq(design, log_odds, rcond=None)[0], log_odds, atol=1e-9)
 
 
-def test_limits_and_weights_of_words_follow_all_documents():
+@pytest.mark.parametrize("norm", ["l2", None])
+@pytest.mark.parametrize("limits", [{}, {"min_df": 3, "max_df": 0.9}, {"stop_words": "english", "ngrams": (1, 2)}], ids=str)
+def test_limits_and_weights_of_words_follow_all_documents(limits, norm):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.naive_bayes import MultinomialNB
 
-    text = bt.Text(min_df=3, max_df=0.9, tfidf=True)
+    text = bt.Text(tfidf=True, norm=norm, **limits)
     documents = ROWS[["review"]].assign(review=[f"{r} rare{i}" for i, r in enumerate(ROWS["review"])])
     model = bt.NaiveBayesClassifier(conventions="sklearn", schema={"review": text})
     for rows in np.array_split(np.arange(N), 3):
         model.partial_fit(documents.iloc[rows], LABELS[rows])
-    vectorizer = TfidfVectorizer(min_df=3, max_df=0.9, norm=None)
+    settings = {"ngram_range" if name == "ngrams" else name: value for name, value in limits.items()}
+    vectorizer = TfidfVectorizer(norm=norm, **settings)
     peer = MultinomialNB().fit(vectorizer.fit_transform(documents["review"]), LABELS)
     assert np.allclose(
         model.predict_proba(documents), peer.predict_proba(vectorizer.transform(documents["review"])), atol=1e-12
     )
+
+
+def test_a_word_of_a_document_that_weighs_little_is_kept():
+    text = {"review": ["good food", "bad food", "good", "bad"]}
+    light, plain = (bt.NaiveBayesClassifier(estimate="mle", schema={"review": "text"}) for _ in range(2))
+    light.fit(text, list("xyxy"), sample_weight=np.full(4, 0.125))
+    assert (light.predict_proba(text) == plain.fit(text, list("xyxy")).predict_proba(text)).all()
+
+
+STRANGERS = {
+    "a level too often": ({"colour": "red"}, 60),
+    "a number": ({"age": 400.0}, 1),
+    "a document": ({"review": "the the the the the the the the the the the"}, 40),
+    "a count": ({"clicks": 1000.0}, 1),
+}
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_rows_that_were_never_learnt_are_not_forgotten(stranger, setting):
+    model = model_of(setting).fit(ROWS, LABELS)
+    before = model.predict_proba(ROWS)
+    values, n_times = STRANGERS[stranger]
+    rows = pd.concat([ROWS.iloc[[0]].assign(**values)] * n_times)
+    try:
+        model.forget(rows, LABELS[[0] * n_times])
+    except ValueError as refusal:
+        assert "only learnt rows can be forgotten" in str(refusal)
+    else:  # a sum may hide a stranger among many, but what is left is then what some rows have
+        assert n_times == 1
+        assert np.isfinite(model.predict_proba(ROWS)).all()
+        return
+    assert (model.predict_proba(ROWS) == before).all()
+
+
+def test_a_document_that_was_never_learnt_is_not_forgotten():
+    text = {"review": ["good food", "bad food", "good", "bad"]}
+    model = bt.NaiveBayesClassifier(schema={"review": bt.Text(tfidf=True)}).fit(text, list("xyxy"))
+    with pytest.raises(ValueError, match="only learnt rows can be forgotten"):
+        model.forget({"review": ["food"]}, ["x"])

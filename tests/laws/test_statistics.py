@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from baytree.statistics import Counts, ExactSum, Moments, joined
+from baytree.statistics import Counts, ExactSum, Moments, is_of_rows, joined
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 any_value = st.one_of(finite, st.just(np.nan), st.sampled_from([0.0, -0.0, 5e-324, 1e300, 1e15 + 0.125, 2**53 + 2.0]))
@@ -60,6 +60,31 @@ def test_moments_of_parts_add_up_in_any_order_and_can_be_taken_away(case):
     assert whole - second == first
     assert moments(values, label, weight, order) == whole
     assert moments(np.asfortranarray(values), label, weight) == whole
+
+
+def test_the_moments_of_many_rows_are_those_of_each_column_alone():
+    """Chunks, groups of eight columns and their ends, beside one column at a time."""
+    random = np.random.default_rng(5)
+    values = random.normal(size=(5000, 21)) * 10.0 ** random.integers(-30, 30, (5000, 21))
+    values[random.random(values.shape) < 0.001] = np.nan
+    values[[17, 4999], [20, 13]] = 1e300, 5e-324
+    label = random.integers(0, N_CLASSES, 5000).astype(np.int32)
+    for n_columns in (1, 7, 8, 9, 15, 16, 17, 21):
+        whole = moments(values[:, :n_columns], label, None)
+        assert whole == Moments.joined([moments(values[:, [j]], label, None) for j in range(n_columns)])
+    assert whole == moments(np.asfortranarray(values), label, None)
+
+
+@given(rows())
+@settings(max_examples=200, deadline=None)
+def test_what_rows_leave_is_of_rows_and_what_a_stranger_leaves_is_not(case):
+    values, label, weight, _, cut = case
+    whole, part = moments(values, label, weight), moments(values, label, weight, slice(cut))
+    assert is_of_rows(whole)
+    assert is_of_rows(whole - part)
+    if part != whole - whole:
+        assert not is_of_rows(part - whole) or part == whole
+        assert not is_of_rows(whole - whole - part)
 
 
 @given(rows())

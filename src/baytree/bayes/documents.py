@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
 
 from .. import _core
+from ..bags import weighed
 from ..model import Evidence
 from ..table import Column, Kind, Schema, Table, Text, Tokens
 from .amounts import complement_weights, log_shares
+from .corpora import Corpus
 from .estimation import Estimation, Group, pseudo_counts
 from .urns import check_concentration, open_urns
-from .words import WordEvent, Words
+from .words import Words
 
 SHOWN_WORDS = 10  # in an explanation; the rest of a document is one line
 
@@ -27,6 +29,7 @@ class DocumentLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     absent: np.ndarray  # [n_words, n_classes]
     present: np.ndarray  # [n_words, n_classes]
     length: np.ndarray  # [n_classes]: the mean number of words of a document
+    is_unit: bool = False  # whether a document is brought to length 1
 
     def __post_init__(self) -> None:
         for table in (self.absent, self.present):
@@ -49,14 +52,14 @@ class DocumentLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """Adds each document's scores; a missing document adds nothing."""
         none = np.zeros_like(self.present)
         base, slope = (self.present, none) if self.rule == "binary" else (none, self.present)
-        fields = _entries(table.values[self.column], self.scale)
+        fields = _entries(table.values[self.column], self.scale, self.is_unit)
         _core.add_sparse_amount_scores(*fields, self.absent, base, slope, none + np.inf, 0.0, self.rule, scores)
 
     def evidence(self, table: Table) -> list[tuple[Evidence, ...]]:
         """For each row the words that tell most, then all others, then the words that are not there."""
         column = table.schema.columns[self.column]
         ledgers = []
-        for code, count in _rows(table.values[self.column], self.scale):
+        for code, count in _rows(table.values[self.column], self.scale, self.is_unit):
             effect = self.present[code] - self.absent[code] if self.rule == "binary" else count[:, None] * self.present[code]
             lines = _word_lines(column, code, count, effect)
             if self.rule == "binary":
@@ -96,6 +99,7 @@ class DocumentUrns(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
     scale: np.ndarray  # [n_words]
     concentration: np.ndarray  # [n_words, n_classes]
     length: np.ndarray  # [n_classes]
+    is_unit: bool = False
 
     def __post_init__(self) -> None:
         check_concentration(self.concentration)
@@ -114,7 +118,7 @@ class DocumentUrns(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds each document's log-probability to its scores; a missing document adds nothing."""
-        fields = _entries(table.values[self.column], self.scale)
+        fields = _entries(table.values[self.column], self.scale, self.is_unit)
         _core.add_sparse_urn_scores(*fields, self.concentration, self.concentration.sum(axis=0), scores)
 
     def evidence(self, table: Table) -> list[tuple[Evidence, ...]]:
@@ -122,7 +126,7 @@ class DocumentUrns(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         column = table.schema.columns[self.column]
         n_classes = self.concentration.shape[1]
         ledgers = []
-        for code, count in _rows(table.values[self.column], self.scale):
+        for code, count in _rows(table.values[self.column], self.scale, self.is_unit):
             effect = np.zeros((len(code), n_classes))
             single = self.concentration[code], count[:, None]
             for k in range(len(code)):
@@ -157,46 +161,75 @@ class DocumentUrns(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         return self.concentration / self.concentration.sum(axis=0)
 
 
-class DocumentMultinomial(WordEvent):
+class TextEvent:
+    """What the events of text columns share."""
+
+    weighs_words: ClassVar[bool] = True  # tf-idf changes what the event sees
+
+    def observe(self, table: Table, group: Group) -> Words | Corpus:
+        """Words and documents of each class."""
+        (column,) = group.columns
+        return (Corpus if self._keeps_documents(table.schema.columns[column]) else Words).of(table, column)
+
+    def check(self, seen: Any, group: Group, schema: Schema) -> None:
+        """Raises an error unless the statistic fits this column."""
+        column = schema.columns[group.columns[0]]
+        if len(group.columns) != 1 or column.kind is not Kind.TEXT:
+            raise ValueError("an event of words looks at one text column")
+        if not isinstance(seen, Corpus if self._keeps_documents(column) else Words):
+            raise ValueError(f"column {column.name!r}: the model keeps other things of its documents")
+        seen.check(len(column.levels), len(schema.classes))
+
+    def _keeps_documents(self, column: Column) -> bool:
+        return self.weighs_words and _is_unit(column)
+
+
+class DocumentMultinomial(TextEvent):
     """Documents as sequences of words, with plugged-in shares (N_w + α) / (N + αV)."""
 
-    def derive(self, seen: Words, group: Group, schema: Schema, estimation: Estimation) -> DocumentLikelihood | DocumentUrns:
+    def derive(
+        self, seen: Words | Corpus, group: Group, schema: Schema, estimation: Estimation
+    ) -> DocumentLikelihood | DocumentUrns:
         """The log-share of each word that is within the limits."""
-        scale, total, alpha = _weighed(seen, group, schema, estimation)
-        present = np.zeros_like(total)
-        kept = scale > 0
-        present[kept] = log_shares(total[kept], alpha[kept])
-        return DocumentLikelihood(group.columns[0], "count", scale, np.zeros_like(total), present, _lengths(seen))
+        words = _weighed(seen, group, schema, estimation)
+        present = np.zeros_like(words.total)
+        kept = words.scale > 0
+        present[kept] = log_shares(words.total[kept], words.alpha[kept])
+        return _likelihood(group, "count", words, present)
 
 
 class PredictiveDocuments(DocumentMultinomial):
     """Documents as sequences of words; by Bayes the exact Dirichlet–multinomial predictive."""
 
-    def derive(self, seen: Words, group: Group, schema: Schema, estimation: Estimation) -> DocumentLikelihood | DocumentUrns:
+    def derive(
+        self, seen: Words | Corpus, group: Group, schema: Schema, estimation: Estimation
+    ) -> DocumentLikelihood | DocumentUrns:
         """An urn for each class, or plugged-in shares by mle and map."""
         if estimation.estimate != "bayes":
             return super().derive(seen, group, schema, estimation)
-        scale, total, alpha = _weighed(seen, group, schema, estimation)
-        concentration = np.where(scale[:, None] > 0, total + alpha[:, None], 0.0)
+        words = _weighed(seen, group, schema, estimation)
+        concentration = np.where(words.scale[:, None] > 0, words.total + words.alpha[:, None], 0.0)
         if not len(concentration):
             return super().derive(seen, group, schema, estimation)
-        return DocumentUrns(group.columns[0], scale, open_urns(concentration), _lengths(seen))
+        return DocumentUrns(group.columns[0], words.scale, open_urns(concentration), words.length, words.is_unit)
 
 
-class DocumentComplement(WordEvent):
+class DocumentComplement(TextEvent):
     """Words weighed by how rare they are in all other classes."""
 
-    def derive(self, seen: Words, group: Group, schema: Schema, estimation: Estimation) -> DocumentLikelihood:
+    def derive(self, seen: Words | Corpus, group: Group, schema: Schema, estimation: Estimation) -> DocumentLikelihood:
         """The weight of each word that is within the limits."""
-        scale, total, alpha = _weighed(seen, group, schema, estimation)
-        present = np.zeros_like(total)
-        kept = scale > 0
-        present[kept] = complement_weights(total[kept], alpha[kept], estimation.is_normalised)
-        return DocumentLikelihood(group.columns[0], "amount", scale, np.zeros_like(total), present, _lengths(seen))
+        words = _weighed(seen, group, schema, estimation)
+        present = np.zeros_like(words.total)
+        kept = words.scale > 0
+        present[kept] = complement_weights(words.total[kept], words.alpha[kept], estimation.is_normalised)
+        return _likelihood(group, "amount", words, present)
 
 
-class DocumentBernoulli(WordEvent):
+class DocumentBernoulli(TextEvent):
     """Documents as sets of words: the words that are not there count too; (documents + α) / (n + 2α)."""
+
+    weighs_words = False
 
     def derive(self, seen: Words, group: Group, schema: Schema, estimation: Estimation) -> DocumentLikelihood:
         """The log-probability that each word is there, and that it is not."""
@@ -213,35 +246,59 @@ class DocumentBernoulli(WordEvent):
         return DocumentLikelihood(group.columns[0], "binary", scale.astype(np.float64), *tables, _lengths(seen))
 
 
+def _likelihood(group: Group, rule: Literal["count", "amount"], words: _Weighed, present: np.ndarray) -> DocumentLikelihood:
+    return DocumentLikelihood(
+        group.columns[0], rule, words.scale, np.zeros_like(present), present, words.length, words.is_unit
+    )
+
+
 def top_words(weights: np.ndarray, vocabulary: tuple, n: int) -> list[list[str]]:
     """For each class the words that speak most for it."""
     order = np.argsort(-weights, axis=0, kind="stable")[:n]
     return [[str(vocabulary[k]) for k in column if np.isfinite(weights[k, c])] for c, column in enumerate(order.T)]
 
 
-def _weighed(seen: Words, group: Group, schema: Schema, estimation: Estimation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The scale of each word, its scaled totals [n_words, n_classes], and its pseudo-counts."""
+def _is_unit(column: Column) -> bool:
+    """Whether the documents of a column are brought to length 1."""
+    options = column.text or Text()
+    return options.tfidf and options.norm is not None
+
+
+class _Weighed(msgspec.Struct, frozen=True):
+    """The words of a column as its options weigh them."""
+
+    scale: np.ndarray  # [n_words]
+    total: np.ndarray  # [n_words, n_classes], scaled
+    alpha: np.ndarray  # [n_words]: pseudo-counts
+    length: np.ndarray  # [n_classes]: the mean number of words of a document
+    is_unit: bool
+
+
+def _weighed(seen: Words | Corpus, group: Group, schema: Schema, estimation: Estimation) -> _Weighed:
     column = schema.columns[group.columns[0]]
-    scale = seen.scale(column.levels, column.text or Text())
-    return scale, seen.total.rounded() * scale[:, None], pseudo_counts(estimation, column.name, column.levels)
+    words = seen.words if isinstance(seen, Corpus) else seen
+    scale = words.scale(column.levels, column.text or Text())
+    total = seen.totals(scale) if isinstance(seen, Corpus) else seen.total.rounded() * scale[:, None]
+    alpha = pseudo_counts(estimation, column.name, column.levels)
+    return _Weighed(scale, total, alpha, _lengths(words), isinstance(seen, Corpus))
 
 
 def _lengths(seen: Words) -> np.ndarray:
     return seen.total.rounded().sum(axis=0) / np.maximum(seen.weight.rounded()[0], 1e-300)
 
 
-def _entries(tokens: Tokens, scale: np.ndarray) -> tuple[np.ndarray, ...]:
-    count = tokens.count if (scale == 1).all() else tokens.count * scale[tokens.code]
-    return tokens.start, tokens.code, count, tokens.missing
+def _entries(tokens: Tokens, scale: np.ndarray, is_unit: bool) -> tuple[np.ndarray, ...]:
+    return tokens.start, tokens.code, weighed(tokens, scale, is_unit), tokens.missing
 
 
-def _rows(tokens: Tokens, scale: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _rows(tokens: Tokens, scale: np.ndarray, is_unit: bool) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each row its kept words and their scaled counts."""
     rows = []
+    count = weighed(tokens, scale, is_unit)
     for first, last in zip(tokens.start[:-1], tokens.start[1:], strict=True):
         code = tokens.code[first:last]
         kept = scale[code] > 0
-        rows.append((code[kept], (tokens.count[first:last] * scale[code])[kept]))
+        rows.append((code[kept], count[first:last][kept]))
     return rows
 
 

@@ -8,6 +8,7 @@ from ..statistics import Counts, Moments
 from ..table import Column, Kind
 from .amounts import AmountLikelihood, Bernoulli, Complement, Multinomial, Poisson
 from .bins import BinLikelihood, Discretized
+from .corpora import Corpus
 from .distinct import Distinct
 from .documents import (
     DocumentBernoulli,
@@ -26,7 +27,7 @@ from .urns import PredictiveMultinomial, UrnLikelihood
 from .weka import WekaGaussian, WekaKernel, WekaKernelLikelihood, WekaNormalLikelihood
 from .words import Words
 
-Statistic = Moments | Counts | Distinct | Totals | Words
+Statistic = Moments | Counts | Distinct | Totals | Words | Corpus
 Likelihood = (
     NormalLikelihood | LevelLikelihood | E1071Likelihood | WekaNormalLikelihood | WekaKernelLikelihood | KernelLikelihood
     | BinLikelihood | AmountLikelihood | UrnLikelihood | DocumentLikelihood | DocumentUrns

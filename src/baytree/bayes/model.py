@@ -14,6 +14,7 @@ from ..model import Evidence, Explanation, softmax
 from ..parts import by_rows
 from ..statistics import Counts, times_limbs
 from ..table import Column, Schema, Table, Target, level_map
+from .corpora import Corpus
 from .documents import DocumentLikelihood, DocumentUrns
 from .estimation import Estimation, Group, bounded, class_shares, refusing_infinite
 from .events import EVENTS, Likelihood, Statistic
@@ -71,7 +72,7 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         target = _kept_classes(schema.target, self.classes.known()[:, 0])
         columns = list(schema.columns)
         for group, statistic in zip(self.groups, self.statistics, strict=True):
-            if isinstance(statistic, (Counts, Words)):
+            if isinstance(statistic, (Counts, Words, Corpus)):
                 columns[group.columns[0]] = _kept_levels(columns[group.columns[0]], statistic.known().sum(axis=1))
         smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
         return smaller, self.grown(schema, smaller)
@@ -210,7 +211,7 @@ def _ledgers(likelihood: Likelihood, table: Table) -> dict[int, list[tuple[Evide
 
 
 def _recoded(statistic: Statistic, levels: list[np.ndarray], classes: np.ndarray) -> Statistic:
-    if isinstance(statistic, (Counts, Words)):
+    if isinstance(statistic, (Counts, Words, Corpus)):
         return statistic.recoded(levels[0], classes)
     return statistic.recoded(classes)
 

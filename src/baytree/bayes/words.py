@@ -9,9 +9,8 @@ import numpy as np
 
 from .. import _core
 from ..statistics import Counts, ExactSum
-from ..table import Kind, Schema, Table, Text, Tokens
+from ..table import Table, Text, Tokens
 from ..text import DocumentFrequency, inverse_frequency, within_limits
-from .estimation import Group
 from .totals import class_weights, entry_totals
 
 
@@ -63,21 +62,6 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"
         frequency = DocumentFrequency(vocabulary, self.documents.rounded().sum(axis=1), float(self.weight.rounded().sum()))
         kept = within_limits(frequency, options)
         return kept * inverse_frequency(frequency) if options.tfidf else kept.astype(np.float64)
-
-
-class WordEvent:
-    """What the events of text columns share."""
-
-    def observe(self, table: Table, group: Group) -> Words:
-        """Words and documents of each class."""
-        return Words.of(table, group.columns[0])
-
-    def check(self, seen: Any, group: Group, schema: Schema) -> None:
-        """Raises an error unless the statistic fits this column."""
-        column = schema.columns[group.columns[0]]
-        if not isinstance(seen, Words) or len(group.columns) != 1 or column.kind is not Kind.TEXT:
-            raise ValueError("an event of words looks at one text column")
-        seen.check(len(column.levels), len(schema.classes))
 
 
 def _documents(tokens: Tokens, table: Table, n_words: int) -> ExactSum:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from .. import _core
+from ..bags import weighed
 from ..table import Column, Kind, Schema, SparseColumns, Table, Tokens, refuse_infinite
 from .layout import VALUE, WIDE, Layout, check_floats, check_integers
 
@@ -23,17 +24,15 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"
     """The weights of a text column's words: a row's features are count · idf, divided by the length of that vector."""
 
     column: int
-    idf: np.ndarray  # float64 [n_words]
+    idf: np.ndarray  # float64 [n_words]; 0 for a word outside the limits on documents
+    is_unit: bool = True  # otherwise not divided
 
     def __post_init__(self) -> None:
         check_floats("words", idf=self.idf)
 
     def weigh(self, tokens: Tokens) -> np.ndarray:
-        """The tf-idf weight of each entry, rows of length 1. [n_entries]"""
-        weight = tokens.count * self.idf[tokens.code]
-        row = np.repeat(np.arange(len(tokens)), np.diff(tokens.start))
-        length = np.sqrt(np.bincount(row, weight * weight, minlength=len(tokens)))
-        return weight / np.where(length > 0, length, 1.0)[row]
+        """The tf-idf weight of each entry. [n_entries]"""
+        return weighed(tokens, self.idf, self.is_unit)
 
 
 class Sparse(msgspec.Struct, frozen=True):

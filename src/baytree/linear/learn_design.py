@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from ..table import Kind, Table, Tokens
+from ..table import Kind, Table, Text, Tokens
+from ..text import DocumentFrequency, inverse_frequency, within_limits
 from .design import Design, Words
 from .layout import VALUE, Layout, features_of
 from .moments import Look, moments_of
@@ -87,12 +88,11 @@ def _references(table: Table, layout: Layout) -> np.ndarray:
 
 
 def _words(table: Table, column: int) -> Words:
-    """The idf of each word, log((1 + n) / (1 + rows with the word)) + 1."""
-    tokens = table.values[column]
-    weight = np.repeat(table.weight, np.diff(tokens.start))
-    n_words = max(len(table.schema.columns[column].levels), int(tokens.code.max(initial=-1)) + 1)
-    rows_with = np.bincount(tokens.code, weight, minlength=n_words)
-    return Words(column, np.log((1 + table.weight.sum()) / (1 + rows_with)) + 1)
+    """The idf of each word, 0 for one outside the limits on documents."""
+    known = table.schema.columns[column]
+    options = known.text or Text()
+    frequency = DocumentFrequency.of(known.levels, table.values[column], table.weight)
+    return Words(column, within_limits(frequency, options) * inverse_frequency(frequency), options.norm is not None)
 
 
 def _word_spreads(table: Table, design: Design) -> list[np.ndarray]:

@@ -73,12 +73,15 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         whole, part = aligned(self, other)
         weight = whole.weight - part.weight
         if (weight < -1e-9 * whole.weight).any():
-            raise ValueError("cannot forget more rows of a class than were learnt")
+            raise ValueError("cannot forget more rows of a class than were learnt; only learnt rows can be forgotten")
         weight = np.where(weight <= 1e-12 * whole.weight, 0.0, weight)
         rest = weight[:, None] > 0
         mean = whole.mean + np.where(rest, (whole.mean - part.mean) * _ratio(part.weight, weight)[:, None], 0.0)
         shift = part.mean - mean
         spread = whole.spread - part.spread - whole._between(shift, weight * _ratio(part.weight, whole.weight))
+        size = _diagonals(whole.spread) + (whole.weight[:, None] * whole.mean**2).sum(axis=0)
+        if (_diagonals(spread) < -1e-9 * size).any():
+            raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
         if whole.is_pooled:
             spread = spread if rest.any() else np.zeros_like(spread)
         else:
@@ -138,6 +141,10 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
     def _between(self, shift: np.ndarray, weight: np.ndarray) -> np.ndarray:
         rows = shift * np.sqrt(np.maximum(weight, 0.0))[:, None]
         return (rows.T @ rows)[None] if self.is_pooled else rows[:, :, None] * rows[:, None, :]
+
+
+def _diagonals(spread: np.ndarray) -> np.ndarray:
+    return np.einsum("kjj->kj", spread)
 
 
 def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:
