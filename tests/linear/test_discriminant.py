@@ -61,6 +61,17 @@ def test_forgetting_rows_equals_never_having_seen_them(kind, seed, cut):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("strangers", [np.full((3, 1), 99.0), np.full((200, 1), 0.0)], ids=["far away", "too many"])
+def test_rows_that_were_never_learnt_are_not_forgotten(kind, strangers):
+    X, y = rows(0)
+    model = kind().fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match="only learnt rows can be forgotten"):
+        model.forget(strangers + np.zeros(X.shape[1]), y[np.zeros(len(strangers), int)])
+    assert (model.predict_proba(X) == before).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @few
 @given(seed=st.integers(0, 10_000))
 def test_raw_tables_merge_though_levels_and_gaps_come_late(kind, seed):

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 
 import baytree as bt
 from baytree.linear.design import Sparse
@@ -30,6 +32,20 @@ def test_the_lasso_of_words_converges_at_any_strength(C, seed):
         warnings.simplefilter("error", ConvergenceWarning)
         model = bt.LogisticRegression(penalty="l1", C=C, schema={"note": "text"}).fit(frame, y)
     assert model.score(frame, y) >= (y == "ham").mean()
+
+
+@pytest.mark.parametrize("norm", ["l2", None])
+@pytest.mark.parametrize("limits", [{}, {"min_df": 5, "max_df": 0.3}, {"min_df": 0.02}], ids=str)
+def test_words_are_weighed_and_limited_as_by_scikit_learn(limits, norm):
+    frame, y = messages(0)
+    vectorizer = TfidfVectorizer(norm=norm, **limits)
+    features = vectorizer.fit_transform(frame["note"])
+    peer = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features, y)
+    text = bt.Text(norm=norm, **limits)
+    model = bt.LogisticRegression(standardize=False, schema={"note": text}).fit(frame, y)
+    assert np.abs(model.predict_proba(frame) - peer.predict_proba(features)).max() <= 1e-6
+    new = {"note": ["prize w1 w2 unheard", "claim w2999", "unheard"]}
+    assert np.abs(model.predict_proba(new) - peer.predict_proba(vectorizer.transform(new["note"]))).max() <= 1e-6
 
 
 def compressed(seed, n=300, p=500):
