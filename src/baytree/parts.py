@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import reduce
+from itertools import pairwise
 from operator import add
 from typing import Any, Protocol, Self
 
@@ -68,11 +69,12 @@ class LocalParts:
 
 
 def of(table: Table, n_jobs: int | None = None) -> Parts:
-    """The rows of a table in parts of a fixed size, for local threads."""
-    if len(table) <= ROWS_PER_PART:
+    """The rows of a table in parts of one size, which the number of rows alone decides, for local threads."""
+    n_parts = -(-len(table) // ROWS_PER_PART)
+    if n_parts <= 1:
         return LocalParts([table], n_jobs)
-    starts = range(0, len(table), ROWS_PER_PART)
-    return LocalParts([table.rows(start, start + ROWS_PER_PART) for start in starts], n_jobs)
+    ends = [len(table) * k // n_parts for k in range(n_parts + 1)]
+    return LocalParts([table.rows(first, last) for first, last in pairwise(ends)], n_jobs)
 
 
 def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | None = None) -> None:

@@ -10,7 +10,7 @@
 namespace baytree {
 
 inline constexpr std::size_t lanes = 8;
-inline constexpr std::size_t chunk_rows = 1024;
+inline constexpr std::size_t chunk_rows = 2048;
 inline constexpr std::size_t survey_rows = 32;  // how many rows are sliced before asking whether all was caught
 inline constexpr int slice_bits = 40;           // 53 bits, less 11 for up to 2,048 rows of a chunk and 2 for the sign and the carry
 
