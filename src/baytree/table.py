@@ -305,48 +305,52 @@ def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
 
 
 def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:
+    lying = [_Lying.of(array) for array in arrays]
     first = 0
     while first < len(arrays):
-        last = _end_of_run(arrays, first)
+        last = _end_of_run(lying, first)
         if last - first > 1:
-            step = _address(arrays[first + 1]) - _address(arrays[first])
+            step = lying[first + 1].address - lying[first].address
             shape = (len(arrays[first]), last - first)
             yield np.lib.stride_tricks.as_strided(arrays[first], shape, (arrays[first].strides[0], step), writeable=False)
         else:
             last = next(
-                (k for k in range(first + 1, min(first + 8, len(arrays))) if _end_of_run(arrays, k) - k > 1),
+                (k for k in range(first + 1, min(first + 8, len(arrays))) if _end_of_run(lying, k) - k > 1),
                 min(first + 8, len(arrays)),
             )
             yield np.stack(arrays[first:last]).T
         first = last
 
 
-def _end_of_run(arrays: Sequence[Any], first: int) -> int:
+class _Lying(msgspec.Struct, frozen=True):
+    """Where a column lies in memory."""
+
+    address: int
+    strides: tuple[int, ...]
+    owner: int | None  # of the array that it is a part of: only within one may the memory between columns be spanned
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> _Lying:
+        """The place of this column."""
+        owner: Any = array
+        while getattr(owner, "base", None) is not None:
+            owner = owner.base
+        return cls(array.__array_interface__["data"][0], array.strides, None if owner is array else id(owner))
+
+
+def _end_of_run(lying: Sequence[_Lying], first: int) -> int:
     """Where the columns from `first` on stop lying at one and the same distance."""
+    head = lying[first]
+    if first + 1 == len(lying) or head.owner is None:
+        return first + 1
+    step = lying[first + 1].address - head.address
     last = first + 1
-    while last < len(arrays) and arrays[last].strides == arrays[first].strides:
-        step = _address(arrays[last]) - _address(arrays[last - 1])
-        if abs(step) % 8 or (last > first + 1 and step != _address(arrays[first + 1]) - _address(arrays[first])):
-            break
-        if not _lies_within(arrays[last], arrays[first]):
+    while last < len(lying) and not step % 8:
+        here = lying[last]
+        if here.strides != head.strides or here.owner != head.owner or here.address != head.address + step * (last - first):
             break
         last += 1
     return last
-
-
-def _lies_within(array: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two columns are parts of one array: only then may the memory between them be spanned."""
-    return array.base is not None and other.base is not None and _owner(array) is _owner(other)
-
-
-def _owner(array: Any) -> Any:
-    while getattr(array, "base", None) is not None:
-        array = array.base
-    return array
-
-
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
 
 
 def _slice(values: Values, first: int, last: int) -> Values:

@@ -1,7 +1,7 @@
 // Weight, sum and sum of squares of every column in every class, exactly.
 //
-// The fast road slices a chunk of rows (slices.hpp): a few vector instructions per value, after which only the slices'
-// totals enter the exact cells. Weighted rows, and magnitudes whose squares leave the doubles, go to the cells one by one.
+// The fast road slices a chunk of rows (slices.hpp): some twenty vector instructions for eight values, after which only the
+// sums of the slices enter the exact cells. Weighted rows, and magnitudes whose squares leave the doubles, go to the cells one by one.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -89,14 +89,17 @@ class MomentKernel {
     LaneRows rows = rows_of(start, group);
     const Survey survey = loops_.survey(rows, n_rows_);
     if (!weight_.empty() || !is_sliceable(survey.largest)) return add_one_by_one(start, group);
-    std::fill(slices_.begin(), slices_.end(), Slices{});
+    cut_at(survey);
+    begin();
     if (survey.has_missing) {
       rows = laid_out(start, group);
       loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
     } else {
       for (std::size_t c = 0; c < slices_.size(); ++c) slices_[c].count = Lanes{} + rows_of_class_[c];
     }
-    slice(rows, next_after(start, number), group, slicers_for(survey.largest));
+    const LaneRows next = next_after(start, number);
+    if (is_deep_) slice_deep(rows, next, group);
+    else loops_.slice(rows, next, n_rows_, label_here_, slicers_, slices_.data());
     flush(group);
   }
 
@@ -107,27 +110,44 @@ class MomentKernel {
     return true;
   }
 
-  static Slicers slicers_for(const Lanes& largest) {
-    Slicers slicers;
+  void cut_at(const Survey& survey) {
+    is_deep_ = false;
     for (std::size_t j = 0; j < lanes; ++j) {
-      const int exponent = largest[j] > 0 ? std::ilogb(largest[j]) : 0;
-      for (int height = 0; height < 2; ++height) slicers.total[height][j] = slicer(exponent - slice_bits * height);
-      for (int height = 0; height < 4; ++height) slicers.square[height][j] = slicer(2 * exponent + 1 - slice_bits * height);
+      const bool has_value = survey.largest[j] > 0;
+      exponent_[j] = has_value ? std::ilogb(survey.largest[j]) : 0;
+      if (has_value) is_deep_ |= exponent_[j] - std::ilogb(survey.smallest[j]) > shallow_range;
+      for (int height = 0; height < 2; ++height) slicers_.total[height][j] = slicer(total_unit(j, height));
+      for (int height = 0; height < 4; ++height) slicers_.square[height][j] = slicer(square_unit(j, height));
     }
-    return slicers;
   }
 
-  // The power of two whose addition rounds to multiples of 2^(exponent - 39), for |value| < 2^(exponent + 1).
-  static double slicer(int exponent) { return std::ldexp(1.5, exponent + 13); }
+  // The exponents of the grids: |x| < 2^(exponent + 1) and x^2 < 2^(2 exponent + 2) are less than 2^50 units of the first.
+  int total_unit(std::size_t j, int height) const { return exponent_[j] + 1 - slice_bits * (height + 1); }
+  int square_unit(std::size_t j, int height) const { return 2 * exponent_[j] + 2 - slice_bits * (height + 1); }
 
-  void slice(const LaneRows& rows, const LaneRows& next, const Group& group, const Slicers& slicers) {
+  // What rounds to multiples of 2^unit when it is added.
+  static double slicer(int unit) { return std::ldexp(1.5, unit + 52); }
+
+  // The bits of the slicers are added with every slice; the sums begin at what makes up for them.
+  void begin() {
+    const int n_slices[] = {1, 2, is_deep_ ? 2 : 1, is_deep_ ? 1 : 0};  // of a row's square at each height
+    for (std::size_t c = 0; c < slices_.size(); ++c) {
+      const auto n_rows = static_cast<std::uint64_t>(rows_of_class_[c]);
+      slices_[c].count = Lanes{};
+      for (int height = 0; height < 2; ++height) slices_[c].total[height] = -(LaneSums)slicers_.total[height] * n_rows;
+      for (int height = 0; height < 4; ++height)
+        slices_[c].square[height] = -(LaneSums)slicers_.square[height] * (n_rows * static_cast<std::uint64_t>(n_slices[height]));
+    }
+  }
+
+  void slice_deep(const LaneRows& rows, const LaneRows& next, const Group& group) {
     for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
       const std::size_t last = std::min(first + survey_rows, n_rows_);
       LaneBits is_fine;
-      loops_.slice(rows.from(first), next.from(first), last - first, label_here_ + first, slicers, slices_.data(), is_fine);
+      loops_.slice_deep(rows.from(first), next.from(first), last - first, label_here_ + first, slicers_, slices_.data(), is_fine);
       for (std::size_t j = group.begin; j < group.end; ++j)
         for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
-          add_rest(rows.from(i).first[j], j, cell_of(i, group, j), slicers);
+          add_rest(rows.from(i).first[j], j, cell_of(i, group, j));
     }
   }
 
@@ -136,26 +156,31 @@ class MomentKernel {
   }
 
   // The part of one value and its square that the slices left over.
-  void add_rest(double x, std::size_t j, std::size_t cell, const Slicers& slicers) {
+  void add_rest(double x, std::size_t j, std::size_t cell) {
     const auto rest = [j](double value, const Lanes* slicer, int first, int last) {
       for (int height = first; height < last; ++height) value -= (value + slicer[height][j]) - slicer[height][j];
       return value;
     };
-    cells_.total[cell].add(rest(x, slicers.total, 0, 2));
+    cells_.total[cell].add(rest(x, slicers_.total, 0, 2));
     if (std::fabs(x) < 0x1p-485) return cells_.square[cell].add_product(x, x);  // its slices were 0: x * x has no exact double
     const double product = x * x;
-    cells_.square[cell].add(rest(product, slicers.square, 0, 2));
-    cells_.square[cell].add(rest(std::fma(x, x, -product), slicers.square, 1, 4));
+    cells_.square[cell].add(rest(product, slicers_.square, 0, 3));
+    cells_.square[cell].add(rest(std::fma(x, x, -product), slicers_.square, 1, 4));
   }
 
   void flush(const Group& group) {
-    for (std::size_t c = 0; c < cells_.n_classes; ++c)
+    for (std::size_t c = 0; c < cells_.n_classes; ++c) {
+      const Slices& slices = slices_[c];
+      if (rows_of_class_[c] == 0) continue;
       for (std::size_t j = group.begin; j < group.end; ++j) {
         const std::size_t cell = c * cells_.n_columns + group.first + j;
-        cells_.weight[cell].add(slices_[c].count[j]);
-        for (const Lanes& height : slices_[c].total) cells_.total[cell].add(height[j]);
-        for (const Lanes& height : slices_[c].square) cells_.square[cell].add(height[j]);
+        cells_.weight[cell].add(slices.count[j]);
+        for (int height = 0; height < 2; ++height)
+          cells_.total[cell].add(static_cast<std::int64_t>(slices.total[height][j]), total_unit(j, height));
+        for (int height = 0; height < (is_deep_ ? 4 : 3); ++height)
+          cells_.square[cell].add(static_cast<std::int64_t>(slices.square[height][j]), square_unit(j, height));
       }
+    }
   }
 
   void add_one_by_one(std::size_t start, const Group& group) {
@@ -179,6 +204,9 @@ class MomentKernel {
   std::size_t n_groups_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
   std::vector<Lanes> value_;  // [chunk_rows]: a group that does not lie together; lanes beyond the last column are 0
+  bool is_deep_ = false;  // whether this chunk's magnitudes lie so far apart that its squares need four heights
+  int exponent_[lanes];   // of each column's largest magnitude in this chunk
+  Slicers slicers_;
   std::vector<Slices> slices_;
   std::vector<double> rows_of_class_;  // of this chunk
 };

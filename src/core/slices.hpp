@@ -1,8 +1,10 @@
-// Rows of eight columns cut into slices that add up in plain doubles without rounding.
+// Rows of eight columns cut into slices that add up in integers without rounding.
 //
-// Adding and taking away a large power of two rounds a value to a multiple of a fixed grid. A value and its square are
-// cut in this way into slices of 40 bits below the chunk's largest magnitude; slices of one height are multiples of one
-// grid and few enough rows are added for their sum to be exact. What is finer than the last slice is reported.
+// Added to one and a half times a large power of two, a value is rounded to a multiple of a fixed grid, and the bits of the
+// sum, taken as an integer, count these multiples. A value and its square are cut in this way into slices of 50 bits below
+// the chunk's largest magnitude; slices of one height add up as integers. Two heights hold every bit of values and three
+// every bit of squares that lie within 22 powers of two of each other. Where values lie farther apart, squares take a
+// fourth, and what is finer than the last slice is reported.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,25 +14,28 @@ namespace baytree {
 inline constexpr std::size_t lanes = 8;
 inline constexpr std::size_t chunk_rows = 2048;
 inline constexpr std::size_t survey_rows = 32;  // how many rows are sliced before asking whether all was caught
-inline constexpr int slice_bits = 40;           // 53 bits, less 11 for up to 2,048 rows of a chunk and 2 for the sign and the carry
+inline constexpr int slice_bits = 50;           // 63 bits, less 11 for the rows of a chunk, 1 for the carry and 1 for two slices of a row
+inline constexpr int shallow_range = 22;        // powers of two between magnitudes that need no fourth height
 
 typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8)));  // eight columns side by side
 typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes), aligned(8)));
+typedef std::uint64_t LaneSums __attribute__((vector_size(8 * lanes), aligned(8)));  // modulo 2^64
 
 // The slices of one class in a chunk: two heights for values, four for squares; and how many values were known. None
 // lies across two lines of the cache.
 struct alignas(sizeof(Lanes)) Slices {
-  Lanes total[2], square[4], count;
+  LaneSums total[2], square[4];
+  Lanes count;
 };
 
-// The large powers of two that cut at each height.
+// The large numbers that cut at each height.
 struct Slicers {
   Lanes total[2], square[4];
 };
 
-// What one look at a chunk tells: each column's largest magnitude, and whether any value is NaN.
+// What one look at a chunk tells: each column's largest and smallest magnitudes but 0, and whether any value is NaN.
 struct Survey {
-  Lanes largest;
+  Lanes largest, smallest;  // smallest is NaN where there is none
   bool has_missing;
 };
 
@@ -41,15 +46,18 @@ struct LaneRows {
   LaneRows from(std::size_t row) const { return {first + static_cast<std::ptrdiff_t>(row) * step, step}; }
 };
 
-// The same three loops compiled for one instruction set.
+// The same loops compiled for one instruction set.
 struct SliceLoops {
   Survey (*survey)(const LaneRows& rows, std::size_t n_rows);
   // Replaces NaN by 0 and counts the known values of each class.
   void (*count_known)(Lanes* value, std::size_t n_rows, const std::int32_t* label, Slices* slices);
-  // Adds rows of unit weight; lanes of `is_fine` become non-zero where something was finer than the last slice. As many
-  // of the rows that come next are fetched from memory meanwhile.
+  // Adds rows of unit weight whose magnitudes lie close to each other. As many of the rows that come next are fetched from
+  // memory meanwhile.
   void (*slice)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers,
-                Slices* slices, LaneBits& is_fine);
+                Slices* slices);
+  // Adds any rows; lanes of `is_fine` become non-zero where something was finer than the last slice.
+  void (*slice_deep)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label,
+                     const Slicers& slicers, Slices* slices, LaneBits& is_fine);
 };
 
 extern const SliceLoops slice_loops_baseline;
