@@ -78,6 +78,11 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(*_trimmed(wide, low))
 
     @property
+    def cells(self) -> np.ndarray:
+        """The limbs of all numbers, one after another: int64 [n_numbers, width]."""
+        return np.ascontiguousarray(self.limbs.reshape(-1, self.limbs.shape[-1]))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the array of numbers."""
         return self.limbs.shape[:-1]
@@ -98,7 +103,7 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def integers(self) -> list[int]:
         """The numbers, flattened, as Python integers in units of 2^(32 (low − 101))."""
-        flat = self.limbs.reshape(-1, self.limbs.shape[-1])
+        flat = self.cells
         body = flat[:, :-1].astype("<u4")
         top = flat[:, -1].tolist()
         size = 4 * body.shape[1]
@@ -261,33 +266,49 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
     def mean(self) -> np.ndarray:
         """The mean of each column in each class, correctly rounded; NaN where nothing is known."""
         unit = self.total.exponent - self.weight.exponent
-        pairs = zip(self.total.integers(), self.weight.integers(), strict=True)
-        return np.array([_quotient(total, weight, unit) for total, weight in pairs]).reshape(self.total.shape)
+        values = _core.exact_means(self.weight.cells, self.total.cells, unit)
+        for cell in np.flatnonzero(np.isnan(values)):
+            part = self._cell(cell)
+            values[cell] = _quotient(part.total.integers()[0], part.weight.integers()[0], unit)
+        return values.reshape(self.total.shape)
 
     def deviation(self) -> np.ndarray:
         """The standard deviation (divisor n), correctly rounded before its root; NaN where nothing is known.
 
         From n Σwx² − (Σwx)², an exact integer: no offset or scale of the column can hurt.
         """
-        spreads, unit = self._spreads()
+        total_zeros, square_zeros, unit = self._units()
         unit -= 2 * self.weight.exponent
-        cells = zip(self.weight.integers(), spreads, strict=True)
-        values = [_root_of_quotient(spread, weight * weight, unit) for weight, spread in cells]
-        return np.array(values).reshape(self.total.shape)
+        fields = self.weight.cells, self.total.cells, self.square.cells
+        values = _core.exact_deviations(*fields, total_zeros // _BITS, square_zeros // _BITS, unit)
+        for cell in np.flatnonzero(np.isnan(values)):
+            part = self._cell(cell)
+            values[cell] = _root_of_quotient(part._spreads()[0], part.weight.integers()[0] ** 2, unit)
+        return values.reshape(self.total.shape)
 
     def is_of_rows(self) -> bool:
         """Whether any rows could have these moments: no weight and no variance is negative, nothing weighs nothing."""
         weights, squares = self.weight.integers(), self.square.integers()
-        cells = zip(weights, squares, self._spreads()[0], strict=True)
+        cells = zip(weights, squares, self._spreads(), strict=True)
         return all((weight > 0 or weight == square) and square >= 0 and spread >= 0 for weight, square, spread in cells)
 
-    def _spreads(self) -> tuple[list[int], int]:
-        """n Σwx² − (Σwx)² of each cell, flattened, and the exponent of their unit."""
+    def _units(self) -> tuple[int, int, int]:
+        """By how many bits (Σwx)² and n Σwx² are shifted to be in one unit, and its exponent."""
         squares_unit = self.square.exponent + self.weight.exponent
         totals_unit = 2 * self.total.exponent
         unit = min(squares_unit, totals_unit)
+        return totals_unit - unit, squares_unit - unit, unit
+
+    def _spreads(self) -> list[int]:
+        """n Σwx² − (Σwx)² of each cell, flattened."""
+        total_zeros, square_zeros, _ = self._units()
         cells = zip(self.weight.integers(), self.total.integers(), self.square.integers(), strict=True)
-        return [(w * s << (squares_unit - unit)) - (t * t << (totals_unit - unit)) for w, t, s in cells], unit
+        return [(w * s << square_zeros) - (t * t << total_zeros) for w, t, s in cells]
+
+    def _cell(self, cell: int) -> Self:
+        """The moments of one cell alone, in the same units."""
+        fields = (self.weight, self.total, self.square)
+        return type(self)(*(ExactSum(field.cells[cell : cell + 1], field.low) for field in fields))
 
 
 def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> ExactSum:

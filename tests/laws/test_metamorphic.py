@@ -24,7 +24,7 @@ def _quiet():
 @pytest.mark.parametrize(("name", "law"), OWN, ids=[f"{name}-{law.__name__}" for name, law in OWN])
 def test_what_a_law_does_to_a_table_changes_no_answer(name, law):
     subject = SUBJECTS[name]
-    for seed in range(6):
+    for seed in range(3):
         assert law(subject, seed) <= allowed(subject, law), f"seed {seed}: {law.__doc__}"
 
 

@@ -6,6 +6,7 @@
 #include "families.hpp"
 #include "moments.hpp"
 #include "places.hpp"
+#include "quotients.hpp"
 
 using namespace baytree;
 
@@ -50,6 +51,32 @@ nb::list moments(const Strided& values, const Vector<std::int32_t>& label, const
                                   as_tuple(std::move(tables[2]), n_cells), part.n_columns));
   }
   return stripes;
+}
+
+using ExactCells = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+ExactView exact_view(const ExactCells& cells, std::size_t n_cells) {
+  if (cells.shape(0) != n_cells) throw nb::value_error("exact sums differ in number");
+  return {{cells.data(), cells.size()}, cells.shape(1)};
+}
+
+nb::ndarray<nb::numpy, double> exact_means(const ExactCells& weight, const ExactCells& total, int exponent) {
+  const std::size_t n_cells = weight.shape(0);
+  ExactMoments moments(exact_view(weight, n_cells), exact_view(total, n_cells));
+  std::vector<double> mean(n_cells);
+  for (std::size_t cell = 0; cell < n_cells; ++cell) mean[cell] = moments.mean(cell, exponent);
+  return to_numpy(std::move(mean), {n_cells});
+}
+
+nb::ndarray<nb::numpy, double> exact_deviations(const ExactCells& weight, const ExactCells& total, const ExactCells& square,
+                                                std::size_t total_zeros, std::size_t square_zeros, int exponent) {
+  const std::size_t n_cells = weight.shape(0);
+  ExactMoments moments(exact_view(weight, n_cells), exact_view(total, n_cells));
+  const ExactView squares = exact_view(square, n_cells);
+  std::vector<double> deviation(n_cells);
+  for (std::size_t cell = 0; cell < n_cells; ++cell)
+    deviation[cell] = moments.deviation(cell, squares, square_zeros, total_zeros, exponent);
+  return to_numpy(std::move(deviation), {n_cells});
 }
 
 void check_codes(std::span<const std::int32_t> code, std::span<const std::int32_t> label, std::size_t n_levels, std::size_t n_classes) {
@@ -124,6 +151,11 @@ template <Placeable Number> nb::list place(const Numbers<Number>& numbers, const
 void bind_statistics(nb::module_& module) {
   module.def("moments", &moments, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a,
              "Exact weight, sum and sum of squares of each column in each class; an empty weight means 1.");
+  module.def("exact_means", &exact_means, "weight"_a.noconvert(), "total"_a.noconvert(), "exponent"_a,
+             "total / weight * 2^exponent of each cell, correctly rounded; NaN where that takes more than one word of weight.");
+  module.def("exact_deviations", &exact_deviations, "weight"_a.noconvert(), "total"_a.noconvert(), "square"_a.noconvert(),
+             "total_zeros"_a, "square_zeros"_a, "exponent"_a,
+             "The standard deviation of each cell, rounded before its root; NaN where that takes more than one word of weight.");
   module.def("count", &count_unweighted, "code"_a.noconvert(), "label"_a.noconvert(), "n_levels"_a, "n_classes"_a,
              "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
   module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
