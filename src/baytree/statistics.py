@@ -268,7 +268,7 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         unit = self.total.exponent - self.weight.exponent
         values = _core.exact_means(self.weight.cells, self.total.cells, unit)
         for cell in np.flatnonzero(np.isnan(values)):
-            part = self._cell(cell)
+            part = self._cell(int(cell))
             values[cell] = _quotient(part.total.integers()[0], part.weight.integers()[0], unit)
         return values.reshape(self.total.shape)
 
@@ -282,7 +282,7 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         fields = self.weight.cells, self.total.cells, self.square.cells
         values = _core.exact_deviations(*fields, total_zeros // _BITS, square_zeros // _BITS, unit)
         for cell in np.flatnonzero(np.isnan(values)):
-            part = self._cell(cell)
+            part = self._cell(int(cell))
             values[cell] = _root_of_quotient(part._spreads()[0], part.weight.integers()[0] ** 2, unit)
         return values.reshape(self.total.shape)
 
