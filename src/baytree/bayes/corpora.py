@@ -31,7 +31,7 @@ class Corpus(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="corpu
         """The documents of a text column."""
         tokens: Any = table.values[column]
         rows = np.flatnonzero(~tokens.missing & (table.weight > 0))
-        documents = tokens.take(rows)
+        documents = tokens if len(rows) == len(tokens) else tokens.take(rows)
         place, first = _distinct(documents)
         weight = None if table.is_unweighted else table.weight[rows]
         cells = Counts.of(place, table.label[rows], weight, len(first), table.n_classes).cells
