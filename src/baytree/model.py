@@ -107,9 +107,20 @@ class Explanation(msgspec.Struct, frozen=True):
 
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Scores in logs to probabilities, stable at any size: [n_rows, n_classes]."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
+    shifted = scores - _over_classes(np.maximum, scores)
     np.exp(shifted, out=shifted)
-    return shifted / shifted.sum(axis=1, keepdims=True)
+    shifted /= _over_classes(np.add, shifted)
+    return shifted
+
+
+def _over_classes(operation: np.ufunc, values: np.ndarray) -> np.ndarray:
+    """The operation over each row: [n_rows, 1]. Of a few classes column by column, the same result several times faster."""
+    if not 0 < values.shape[1] < 8:  # from eight on numpy adds in another order
+        return operation.reduce(values, axis=1, keepdims=True)
+    total = values[:, 0].copy()
+    for column in values.T[1:]:
+        operation(total, column, out=total)
+    return total[:, None]
 
 
 _BAR = 20  # characters of the longest bar

@@ -12,9 +12,10 @@ bool prepare(const Lanes* value, std::size_t n_groups, const ColumnLanes& column
   LaneBits is_hopeless{};
   for (std::size_t g = 0; g < n_groups; ++g) {
     const Lanes x = (value[g] - columns.centre[g]) * columns.inverse_unit[g], whole = columns.whole[g], n = whole - weight;
+    const Lanes inverse = 1.0 / n;
     row.x[g] = x;
-    row.centre[g] = -weight * x / n;
-    row.variance[g] = (whole - weight * x * x * whole / n) / n;
+    row.centre[g] = -weight * x * inverse;
+    row.variance[g] = (whole - weight * x * x * whole * inverse) * inverse;
     row.is_known[g] = (value[g] == value[g]) & (n > 0.0);
     is_hopeless |= row.is_known[g] & ~(row.variance[g] > 1e-14);
   }
@@ -26,10 +27,10 @@ bool prepare(const Lanes* value, std::size_t n_groups, const ColumnLanes& column
 void take_away(const RowLanes& row, std::size_t n_groups, const MomentLanes& all, double weight, double alpha, const RestLanes& rest) {
   for (std::size_t g = 0; g < n_groups; ++g) {
     const Lanes n = all.weight[g], left = larger(n - weight, Lanes{}), gap = row.x[g] - all.mean[g];
-    const Lanes share = weight * gap / left;
+    const Lanes inverse = 1.0 / left, share = weight * gap * inverse;
     rest.weight[g] = left;
     rest.mean[g] = left > 0.0 ? all.mean[g] - share : Lanes{};
-    rest.spread[g] = left > 0.0 ? larger(n * (all.spread[g] - share * gap) / left, Lanes{}) : Lanes{};
+    rest.spread[g] = left > 0.0 ? larger(n * (all.spread[g] - share * gap) * inverse, Lanes{}) : Lanes{};
     rest.inverse_kappa[g] = 1.0 / (alpha + left);
   }
 }
@@ -55,25 +56,31 @@ template <NormalRule rule> Normal plugged_in(const RowLanes& row, std::size_t g,
 template <NormalRule rule>
 double plugged_in_score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting) {
   Lanes sum{};
+  LogOfProduct variances;
   for (std::size_t g = 0; g < n_groups; ++g) {
     const Normal normal = plugged_in<rule>(row, g, seen, setting);
-    const Lanes z = row.x[g] - normal.mean, term = log_of(normal.variance) + z * z / normal.variance;
-    sum += row.is_known[g] ? term : Lanes{};
+    const Lanes z = row.x[g] - normal.mean;
+    sum += row.is_known[g] ? z * z / normal.variance : Lanes{};
+    variances.multiply(row.is_known[g] ? normal.variance : Lanes{} + 1.0);
+    if (g % 512 == 511) variances.shorten();
   }
-  return -0.5 * summed(sum);
+  return -0.5 * summed(sum + variances.log());
 }
 
 double predictive_score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting) {
   Lanes sum{};
+  LogOfProduct scales;
   for (std::size_t g = 0; g < n_groups; ++g) {
     const Lanes n = seen.weight[g], inverse = seen.inverse_kappa[g], kappa = setting.alpha + n, pull = n * inverse;
     const Lanes distance = seen.mean[g] - row.centre[g], z = row.x[g] - (row.centre[g] + pull * distance);
     const Lanes twice = setting.alpha * row.variance[g] + n * seen.spread[g] + setting.alpha * pull * distance * distance;
     const Lanes scale = twice * (1.0 + inverse);  // κ times the variance
-    const Lanes term = seen.step[g] - 0.5 * log_of(scale) - 0.5 * (kappa + 1.0) * log_one_plus(z * z / scale);
+    const Lanes term = seen.step[g] - 0.5 * (kappa + 1.0) * log_one_plus(z * z / scale);
     sum += row.is_known[g] ? term : Lanes{};
+    scales.multiply(row.is_known[g] ? scale : Lanes{} + 1.0);
+    if (g % 512 == 511) scales.shorten();
   }
-  return summed(sum);
+  return summed(sum - 0.5 * scales.log());
 }
 
 double score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting) {
