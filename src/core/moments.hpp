@@ -1,11 +1,12 @@
 // Weight, sum and sum of squares of every column in every class, exactly.
 //
 // The fast road slices a chunk of rows (slices.hpp): some twenty vector instructions for eight values, after which only the
-// sums of the slices enter the exact cells. Weighted rows, and magnitudes whose squares leave the doubles, go to the cells one by one.
+// sums of the slices enter the exact cells; rows with weights take some seventy. Weights and magnitudes that lie too far
+// apart for that, or whose products leave the doubles, go to the cells one by one.
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -42,6 +43,7 @@ class MomentKernel {
       label_here_ = label_.data() + start;
       std::fill(rows_of_class_.begin(), rows_of_class_.end(), 0.0);
       for (std::size_t i = 0; i < n_rows_; ++i) rows_of_class_[static_cast<std::size_t>(label_here_[i])] += 1;
+      if (!weight_.empty()) survey_weights(start);
       for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
     }
   }
@@ -86,58 +88,71 @@ class MomentKernel {
 
   void add_group(std::size_t start, std::size_t number) {
     const Group group = group_at(number);
-    LaneRows rows = rows_of(start, group);
+    const LaneRows rows = rows_of(start, group), next = next_after(start, number);
     const Survey survey = loops_.survey(rows, n_rows_);
-    if (!weight_.empty() || !is_sliceable(survey.largest)) return add_one_by_one(start, group);
-    cut_at(survey);
-    begin();
-    if (survey.has_missing) {
-      rows = laid_out(start, group);
-      loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
-    } else {
-      for (std::size_t c = 0; c < slices_.size(); ++c) slices_[c].count = Lanes{} + rows_of_class_[c];
-    }
-    const LaneRows next = next_after(start, number);
-    if (is_deep_) slice_deep(rows, next, group);
-    else loops_.slice(rows, next, n_rows_, label_here_, slicers_, slices_.data());
-    flush(group);
+    for (std::size_t j = 0; j < lanes; ++j) exponent_[j] = survey.largest[j] > 0 ? std::ilogb(survey.largest[j]) : 0;
+    if (weight_.empty() && are_within(-400, 450))
+      add_slices(survey, survey.has_missing ? laid_out(start, group) : rows, next, group);
+    else if (!weight_.empty() && are_weights_close_ && are_within(-200, 200) && are_products_close(survey))
+      add_weighted_slices(rows, next, start, group);
+    else
+      add_one_by_one(start, group);
   }
 
-  // Slices must neither overflow nor fall below the subnormals.
-  static bool is_sliceable(const Lanes& largest) {
-    for (std::size_t j = 0; j < lanes; ++j)
-      if (largest[j] != 0 && (largest[j] > 0x1p450 || largest[j] < 0x1p-400)) return false;
-    return true;
+  // Slices must neither overflow nor fall below the subnormals; the exponent of an infinity is the largest integer.
+  bool are_within(int lowest, int highest) const {
+    return std::all_of(exponent_, exponent_ + lanes, [=](int exponent) { return exponent >= lowest && exponent < highest; });
   }
 
-  void cut_at(const Survey& survey) {
-    is_deep_ = false;
-    for (std::size_t j = 0; j < lanes; ++j) {
-      const bool has_value = survey.largest[j] > 0;
-      exponent_[j] = has_value ? std::ilogb(survey.largest[j]) : 0;
-      if (has_value) is_deep_ |= exponent_[j] - std::ilogb(survey.smallest[j]) > shallow_range;
-      for (int height = 0; height < 2; ++height) slicers_.total[height][j] = slicer(total_unit(j, height));
-      for (int height = 0; height < 4; ++height) slicers_.square[height][j] = slicer(square_unit(j, height));
-    }
+  // How many powers of two lie between the magnitudes of a column.
+  int range(const Survey& survey, std::size_t j) const {
+    return survey.largest[j] > 0 ? exponent_[j] - std::ilogb(survey.smallest[j]) : 0;
   }
 
-  // The exponents of the grids: |x| < 2^(exponent + 1) and x^2 < 2^(2 exponent + 2) are less than 2^50 units of the first.
-  int total_unit(std::size_t j, int height) const { return exponent_[j] + 1 - slice_bits * (height + 1); }
-  int square_unit(std::size_t j, int height) const { return 2 * exponent_[j] + 2 - slice_bits * (height + 1); }
+  // The exponents of grids 50 bits apart: what is below 2^top is less than 2^50 units of the first.
+  static int unit(int top, int height) { return top - slice_bits * (height + 1); }
+  int total_top(std::size_t j) const { return exponent_[j] + 1; }
+  int square_top(std::size_t j) const { return 2 * exponent_[j] + 2; }
 
-  // What rounds to multiples of 2^unit when it is added.
-  static double slicer(int unit) { return std::ldexp(1.5, unit + 52); }
+  // What rounds to the multiples of a unit when it is added.
+  static double slicer(int top, int height) { return std::ldexp(1.5, unit(top, height) + 52); }
 
   // The bits of the slicers are added with every slice; the sums begin at what makes up for them.
-  void begin() {
-    const int n_slices[] = {1, 2, is_deep_ ? 2 : 1, is_deep_ ? 1 : 0};  // of a row's square at each height
-    for (std::size_t c = 0; c < slices_.size(); ++c) {
-      const auto n_rows = static_cast<std::uint64_t>(rows_of_class_[c]);
-      slices_[c].count = Lanes{};
-      for (int height = 0; height < 2; ++height) slices_[c].total[height] = -(LaneSums)slicers_.total[height] * n_rows;
-      for (int height = 0; height < 4; ++height)
-        slices_[c].square[height] = -(LaneSums)slicers_.square[height] * (n_rows * static_cast<std::uint64_t>(n_slices[height]));
+  template <std::size_t n_heights>
+  static void begin(LaneSums (&sum)[n_heights], const Lanes (&slicer)[n_heights], const std::uint64_t (&n_slices)[n_heights],
+                    double n_rows) {
+    for (std::size_t height = 0; height < n_heights; ++height)
+      sum[height] = -(LaneSums)slicer[height] * (n_slices[height] * static_cast<std::uint64_t>(n_rows));
+  }
+
+  template <std::size_t n_heights> static void flush(const LaneSums (&sum)[n_heights], std::size_t j, int top, ExactCell& cell) {
+    for (std::size_t height = 0; height < n_heights; ++height)
+      cell.add(static_cast<std::int64_t>(sum[height][j]), unit(top, static_cast<int>(height)));
+  }
+
+  void add_slices(const Survey& survey, const LaneRows& rows, const LaneRows& next, const Group& group) {
+    bool is_deep = false;
+    for (std::size_t j = 0; j < lanes; ++j) {
+      is_deep |= range(survey, j) > shallow_range;
+      for (int height = 0; height < 2; ++height) slicers_.total[height][j] = slicer(total_top(j), height);
+      for (int height = 0; height < 4; ++height) slicers_.square[height][j] = slicer(square_top(j), height);
     }
+    const std::uint64_t deep = is_deep ? 1 : 0;
+    for (std::size_t c = 0; c < slices_.size(); ++c) {
+      begin(slices_[c].total, slicers_.total, {1, 1}, rows_of_class_[c]);
+      begin(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, rows_of_class_[c]);
+      slices_[c].count = Lanes{} + (survey.has_missing ? 0.0 : rows_of_class_[c]);
+    }
+    if (survey.has_missing) loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
+    if (is_deep) slice_deep(rows, next, group);
+    else loops_.slice(rows, next, n_rows_, label_here_, slicers_, slices_.data());
+    for (std::size_t c = 0; c < slices_.size(); ++c)
+      for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
+        const std::size_t cell = c * cells_.n_columns + group.first + j;
+        cells_.weight[cell].add(slices_[c].count[j]);
+        flush(slices_[c].total, j, total_top(j), cells_.total[cell]);
+        flush(slices_[c].square, j, square_top(j), cells_.square[cell]);
+      }
   }
 
   void slice_deep(const LaneRows& rows, const LaneRows& next, const Group& group) {
@@ -168,19 +183,47 @@ class MomentKernel {
     cells_.square[cell].add(rest(std::fma(x, x, -product), slicers_.square, 1, 4));
   }
 
-  void flush(const Group& group) {
-    for (std::size_t c = 0; c < cells_.n_classes; ++c) {
-      const Slices& slices = slices_[c];
-      if (rows_of_class_[c] == 0) continue;
-      for (std::size_t j = group.begin; j < group.end; ++j) {
-        const std::size_t cell = c * cells_.n_columns + group.first + j;
-        cells_.weight[cell].add(slices.count[j]);
-        for (int height = 0; height < 2; ++height)
-          cells_.total[cell].add(static_cast<std::int64_t>(slices.total[height][j]), total_unit(j, height));
-        for (int height = 0; height < (is_deep_ ? 4 : 3); ++height)
-          cells_.square[cell].add(static_cast<std::int64_t>(slices.square[height][j]), square_unit(j, height));
-      }
+  // Weights that lie close to each other, as they nearly always do, can be sliced as the values are.
+  void survey_weights(std::size_t start) {
+    double largest = 0, smallest = std::numeric_limits<double>::infinity();
+    for (const double weight : weight_.subspan(start, n_rows_)) {
+      largest = std::max(largest, weight);
+      if (weight > 0) smallest = std::min(smallest, weight);
     }
+    weight_exponent_ = largest > 0 ? std::ilogb(largest) : 0;
+    weight_range_ = largest > 0 ? weight_exponent_ - std::ilogb(smallest) : 0;
+    are_weights_close_ = weight_exponent_ >= -100 && weight_exponent_ <= 100 && weight_range_ <= 47;
+  }
+
+  // Whether three heights hold every bit of weight * x and five every bit of weight * x * x.
+  bool are_products_close(const Survey& survey) const {
+    for (std::size_t j = 0; j < lanes; ++j)
+      if (range(survey, j) + weight_range_ > 44 || 2 * range(survey, j) + weight_range_ > 91) return false;
+    return true;
+  }
+
+  void add_weighted_slices(const LaneRows& rows, const LaneRows& next, const std::size_t start, const Group& group) {
+    const int top = weight_exponent_ + 1;
+    WeightedSlicers slicers;
+    for (std::size_t j = 0; j < lanes; ++j) {
+      for (int height = 0; height < 2; ++height) slicers.weight[height][j] = slicer(top, height);
+      for (int height = 0; height < 3; ++height) slicers.total[height][j] = slicer(top + total_top(j), height);
+      for (int height = 0; height < 5; ++height) slicers.square[height][j] = slicer(top + square_top(j), height);
+    }
+    weighted_slices_.resize(cells_.n_classes);
+    for (std::size_t c = 0; c < weighted_slices_.size(); ++c) {
+      begin(weighted_slices_[c].weight, slicers.weight, {1, 1}, rows_of_class_[c]);
+      begin(weighted_slices_[c].total, slicers.total, {1, 2, 1}, rows_of_class_[c]);
+      begin(weighted_slices_[c].square, slicers.square, {1, 3, 4, 3, 2}, rows_of_class_[c]);
+    }
+    loops_.slice_weighted(rows, next, n_rows_, label_here_, weight_.data() + start, slicers, weighted_slices_.data());
+    for (std::size_t c = 0; c < weighted_slices_.size(); ++c)
+      for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
+        const std::size_t cell = c * cells_.n_columns + group.first + j;
+        flush(weighted_slices_[c].weight, j, top, cells_.weight[cell]);
+        flush(weighted_slices_[c].total, j, top + total_top(j), cells_.total[cell]);
+        flush(weighted_slices_[c].square, j, top + square_top(j), cells_.square[cell]);
+      }
   }
 
   void add_one_by_one(std::size_t start, const Group& group) {
@@ -204,10 +247,12 @@ class MomentKernel {
   std::size_t n_groups_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
   std::vector<Lanes> value_;  // [chunk_rows]: a group that does not lie together; lanes beyond the last column are 0
-  bool is_deep_ = false;  // whether this chunk's magnitudes lie so far apart that its squares need four heights
-  int exponent_[lanes];   // of each column's largest magnitude in this chunk
+  int exponent_[lanes];       // of each column's largest magnitude in this chunk
   Slicers slicers_;
-  std::vector<Slices> slices_;
+  int weight_exponent_ = 0, weight_range_ = 0;  // of the weights of this chunk
+  bool are_weights_close_ = false;
+  std::vector<Slices> slices_;  // [n_classes]
+  std::vector<WeightedSlices> weighted_slices_;
   std::vector<double> rows_of_class_;  // of this chunk
 };
 

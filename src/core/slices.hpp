@@ -33,6 +33,14 @@ struct Slicers {
   Lanes total[2], square[4];
 };
 
+// The same for rows with weights: two heights for weights, three for values and five for squares, each times the weight.
+struct alignas(sizeof(Lanes)) WeightedSlices {
+  LaneSums weight[2], total[3], square[5];
+};
+struct WeightedSlicers {
+  Lanes weight[2], total[3], square[5];
+};
+
 // What one look at a chunk tells: each column's largest and smallest magnitudes but 0, and whether any value is NaN.
 struct Survey {
   Lanes largest, smallest;  // smallest is NaN where there is none
@@ -58,6 +66,9 @@ struct SliceLoops {
   // Adds any rows; lanes of `is_fine` become non-zero where something was finer than the last slice.
   void (*slice_deep)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label,
                      const Slicers& slicers, Slices* slices, LaneBits& is_fine);
+  // Adds rows with weights; a value that is NaN has none.
+  void (*slice_weighted)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label,
+                         const double* weight, const WeightedSlicers& slicers, WeightedSlices* slices);
 };
 
 extern const SliceLoops slice_loops_baseline;

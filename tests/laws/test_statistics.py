@@ -12,6 +12,9 @@ from baytree.statistics import Counts, ExactSum, Moments, is_of_rows, joined
 finite = st.floats(allow_nan=False, allow_infinity=False)
 any_value = st.one_of(finite, st.just(np.nan), st.sampled_from([0.0, -0.0, 5e-324, 1e300, 1e15 + 0.125, 2**53 + 2.0]))
 weights = st.one_of(st.just(1.0), st.floats(0, 1e307), st.sampled_from([0.0, 5e-324, 1e-300, 3.0]))
+magnitudes = st.floats(1e-6, 1e6)
+close_values = st.one_of(magnitudes, magnitudes.map(lambda x: -x), st.sampled_from([0.0, -0.0, np.nan, 1.0, 2.0**-40]))
+close_weights = st.one_of(magnitudes, st.sampled_from([0.0, 1.0, 2.0, 1 / 3]))
 N_CLASSES = 3
 
 
@@ -19,9 +22,10 @@ N_CLASSES = 3
 def rows(draw, max_rows=30):
     n = draw(st.integers(0, max_rows))
     d = draw(st.integers(1, 10))
-    values = draw(arrays(np.float64, (n, d), elements=any_value))
+    numbers, weighing = draw(st.sampled_from([(any_value, weights), (close_values, close_weights)]))
+    values = draw(arrays(np.float64, (n, d), elements=numbers))
     label = draw(arrays(np.int32, n, elements=st.integers(0, N_CLASSES - 1)))
-    weight = draw(st.one_of(st.none(), arrays(np.float64, n, elements=weights)))
+    weight = draw(st.one_of(st.none(), arrays(np.float64, n, elements=weighing)))
     order = draw(st.permutations(range(n)))
     cut = draw(st.integers(0, n))
     return values, label, weight, np.array(order, dtype=int), cut
@@ -73,6 +77,26 @@ def test_the_moments_of_many_rows_are_those_of_each_column_alone():
         whole = moments(values[:, :n_columns], label, None)
         assert whole == Moments.joined([moments(values[:, [j]], label, None) for j in range(n_columns)])
     assert whole == moments(np.asfortranarray(values), label, None)
+
+
+def test_weighted_moments_of_many_rows_are_those_of_small_parts():
+    """Slices of chunks beside rows one by one: a weight of 1e-300 among them makes all others go that way."""
+    random = np.random.default_rng(6)
+    values = random.normal(size=(5000, 11)) * 10.0 ** random.integers(-2, 2, (5000, 11))
+    values[random.random(values.shape) < 0.01] = np.nan
+    label = random.integers(0, N_CLASSES, 5000).astype(np.int32)
+    for weight in (random.random(5000), random.integers(1, 9, 5000).astype(float), np.full(5000, 0.1)):
+        far = np.zeros((1, 11)), np.zeros(1, np.int32), np.full(1, 1e-300)
+        slow = [
+            moments(
+                np.vstack([values[i : i + 50], far[0]]),
+                np.append(label[i : i + 50], far[1]),
+                np.append(weight[i : i + 50], far[2]),
+            )
+            - moments(*far)
+            for i in range(0, 5000, 50)
+        ]
+        assert moments(values, label, weight) == sum(slow[1:], slow[0])
 
 
 @given(rows())

@@ -41,50 +41,48 @@ void count_known(Lanes* value, std::size_t n_rows, const std::int32_t* label, Sl
   }
 }
 
-// What x * x is more than its rounded product, exactly.
-inline Lanes square_error(const Lanes x, const Lanes product) {
+// What x * y is more than its rounded product, exactly.
+inline Lanes product_error(const Lanes x, const Lanes y, const Lanes product) {
 #if defined(__AVX512F__)
-  return (Lanes)_mm512_fmsub_pd((__m512d)x, (__m512d)x, (__m512d)product);
+  return (Lanes)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)product);
 #else
-  // Dekker's product: x = high + low in halves of 26 bits
-  const Lanes spread = x * 134217729.0, high = spread - (spread - x), low = x - high;
-  return ((high * high - product) + 2.0 * high * low) + low * low;
+  // Dekker's product: each factor = high + low in halves of 26 bits
+  const Lanes x_spread = x * 134217729.0, x_high = x_spread - (x_spread - x), x_low = x - x_high;
+  const Lanes y_spread = y * 134217729.0, y_high = y_spread - (y_spread - y), y_low = y - y_high;
+  return ((x_high * y_high - product) + (x_high * y_low + x_low * y_high)) + x_low * y_low;
 #endif
 }
 
-// What is left of a value once `sum`, it and the slicer together, was rounded.
-inline Lanes rest_of(const Lanes value, const Lanes sum, const Lanes slicer) { return value - (sum - slicer); }
+// Adds the slices of a value at some heights to their sums, and gives what is left of it.
+template <int n_heights> inline Lanes cut(Lanes value, const Lanes* slicer, LaneSums* sum) {
+  for (int height = 0; height < n_heights; ++height) {
+    const Lanes rounded = value + slicer[height];
+    sum[height] += (LaneSums)rounded;
+    value -= rounded - slicer[height];
+  }
+  return value;
+}
+
+inline void fetch(const double* row) {
+  __builtin_prefetch(row);
+  __builtin_prefetch(row + lanes - 1);
+}
 
 template <bool is_deep>
 inline void slice_rows(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* __restrict label,
                        const Slicers& __restrict slicers, Slices* __restrict slices, LaneBits& rest) {
+  constexpr int n_heights = is_deep ? 3 : 2;
   const Slicers at = slicers;
   const double *__restrict value = rows.first, *wanted = next.first;
   for (std::size_t i = 0; i < n_rows; ++i, value += rows.step, wanted += next.step) {
-    __builtin_prefetch(wanted);
-    __builtin_prefetch(wanted + lanes - 1);
+    fetch(wanted);
     Slices& cell = slices[label[i]];
-    const Lanes x = load(value);
-    const Lanes x0 = x + at.total[0], x_rest = rest_of(x, x0, at.total[0]), x1 = x_rest + at.total[1];
-    cell.total[0] += (LaneSums)x0;
-    cell.total[1] += (LaneSums)x1;
-
-    const Lanes product = x * x, error = square_error(x, product);
-    const Lanes p0 = product + at.square[0], p0_rest = rest_of(product, p0, at.square[0]), p1 = p0_rest + at.square[1];
-    const Lanes e1 = error + at.square[1], e1_rest = rest_of(error, e1, at.square[1]), e2 = e1_rest + at.square[2];
-    cell.square[0] += (LaneSums)p0;
-    cell.square[1] += (LaneSums)p1 + (LaneSums)e1;
-    if constexpr (is_deep) {
-      const Lanes p1_rest = rest_of(p0_rest, p1, at.square[1]), p2 = p1_rest + at.square[2];
-      const Lanes e2_rest = rest_of(e1_rest, e2, at.square[2]), e3 = e2_rest + at.square[3];
-      cell.square[2] += (LaneSums)p2 + (LaneSums)e2;
-      cell.square[3] += (LaneSums)e3;
-      // a difference of equals is +0, whose bits are all 0
-      rest |= (LaneBits)rest_of(x_rest, x1, at.total[1]) | (LaneBits)rest_of(p1_rest, p2, at.square[2]) |
-              (LaneBits)rest_of(e2_rest, e3, at.square[3]);
-    } else {
-      cell.square[2] += (LaneSums)e2;
-    }
+    const Lanes x = load(value), product = x * x;
+    const Lanes x_rest = cut<2>(x, at.total, cell.total);
+    const Lanes product_rest = cut<n_heights>(product, at.square, cell.square);
+    const Lanes error_rest = cut<n_heights>(product_error(x, x, product), at.square + 1, cell.square + 1);
+    // a difference of equals is +0, whose bits are all 0
+    if constexpr (is_deep) rest |= (LaneBits)x_rest | (LaneBits)product_rest | (LaneBits)error_rest;
   }
 }
 
@@ -101,8 +99,34 @@ void slice_deep(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, 
   is_fine = rest;
 }
 
+// Products of a weight, a value and its square are sums of doubles: each rounded product, and what that lost.
+void slice_weighted(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* __restrict label,
+                    const double* __restrict weight, const WeightedSlicers& __restrict slicers, WeightedSlices* __restrict slices) {
+  const WeightedSlicers at = slicers;
+  const double *__restrict value = rows.first, *wanted = next.first;
+  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step, wanted += next.step) {
+    fetch(wanted);
+    WeightedSlices& cell = slices[label[i]];
+    const Lanes given = load(value);
+    const LaneBits known = given == given;
+    const Lanes x = known ? given : Lanes{}, w = known ? Lanes{} + weight[i] : Lanes{};
+    cut<2>(w, at.weight, cell.weight);
+
+    const Lanes moved = w * x;
+    cut<2>(moved, at.total, cell.total);
+    cut<2>(product_error(w, x, moved), at.total + 1, cell.total + 1);
+
+    const Lanes product = x * x, error = product_error(x, x, product);
+    const Lanes large = w * product, small = w * error;
+    cut<3>(large, at.square, cell.square);
+    cut<3>(product_error(w, product, large), at.square + 1, cell.square + 1);
+    cut<4>(small, at.square + 1, cell.square + 1);
+    cut<3>(product_error(w, error, small), at.square + 2, cell.square + 2);
+  }
+}
+
 }  // namespace
 
-const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep};
+const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep, slice_weighted};
 
 }  // namespace baytree
