@@ -253,9 +253,7 @@ class AdditiveClassifier(Classifier):
             _refuse_unknown(table.schema, self.schema_)
             seen = self.seen_ - gone.grown(table.schema, self.schema_)
             if not is_of_rows(seen):
-                raise ValueError(
-                    "these rows were not all learnt, or not with these weights; only learnt rows can be forgotten"
-                )
+                raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
             schema, seen = seen.shrunk(self.schema_)
             self._settle(schema, self._derive(seen, schema), frame)
             self.seen_ = seen
