@@ -13,12 +13,12 @@ def moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), d
 
 def exact_means(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exponent: int) -> NDArray[numpy.float64]:
     """
-    total / weight * 2^exponent of each cell, correctly rounded; NaN where that takes more than one word of weight.
+    total / weight * 2^exponent of each cell, correctly rounded; NaN where that is no normal double.
     """
 
 def exact_deviations(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], square: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total_zeros: int, square_zeros: int, exponent: int) -> NDArray[numpy.float64]:
     """
-    The standard deviation of each cell, rounded before its root; NaN where that takes more than one word of weight.
+    The standard deviation of each cell, rounded before its root; NaN where that is no normal double.
     """
 
 def count(code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_levels: int, n_classes: int) -> NDArray[numpy.int64]:

@@ -1,5 +1,6 @@
-// Means and variances of exact sums, correctly rounded: whole numbers of many digits divided by a weight of one word.
+// Means and variances of exact sums, correctly rounded: quotients of whole numbers of many digits.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -56,9 +57,8 @@ inline void multiply(const Digits& left, const Digits& right, std::size_t zeros,
   while (!product.empty() && !product.back()) product.pop_back();
 }
 
-// Takes `less` away; false where that would be negative.
-inline bool subtract(Digits& digits, const Digits& less) {
-  if (digits.size() < less.size()) return false;
+// Takes `less` away, which must not be more.
+inline void subtract(Digits& digits, const Digits& less) {
   std::int64_t borrow = 0;
   for (std::size_t k = 0; k < digits.size(); ++k) {
     borrow += static_cast<std::int64_t>(digits[k]) - (k < less.size() ? less[k] : 0);
@@ -66,7 +66,11 @@ inline bool subtract(Digits& digits, const Digits& less) {
     borrow >>= limb_bits;
   }
   while (!digits.empty() && !digits.back()) digits.pop_back();
-  return borrow == 0;
+}
+
+inline bool is_less(const Digits& left, const Digits& right) {
+  if (left.size() != right.size()) return left.size() < right.size();
+  return std::lexicographical_compare(left.rbegin(), left.rend(), right.rbegin(), right.rend());
 }
 
 // A positive number rounded once, and a power of two.
@@ -75,39 +79,70 @@ struct Rounded {
   int exponent;
 };
 
-// numerator / weight^times, times being 1 or 2: enough leading bits are divided for 56 of the quotient, and whatever is lost
-// leaves its mark in the last one.
-inline Rounded quotient(const Digits& numerator, std::uint64_t weight, int times) {
-  using Wide = unsigned __int128;
-  const Wide divisor = times == 2 ? static_cast<Wide>(weight) * weight : weight;
-  const int high = 64 - std::countl_zero(static_cast<std::uint64_t>(divisor >> 64));
-  const int divisor_bits = high ? 64 + high : 64 - std::countl_zero(static_cast<std::uint64_t>(divisor));
-  const int shift = bit_length(numerator) - divisor_bits - 56;  // bits that are cut off, or zeros that are put below
-  const auto digit = [&](int k) -> std::uint64_t {
-    return k >= 0 && k < static_cast<int>(numerator.size()) ? numerator[static_cast<std::size_t>(k)] : 0;
-  };
-  const auto word_at = [&](int bit) -> std::uint64_t {
-    const int k = bit >= 0 ? bit / limb_bits : -((-bit + limb_bits - 1) / limb_bits), within = bit - k * limb_bits;
-    const Wide wide = static_cast<Wide>(digit(k + 2)) << 64 | digit(k + 1) << 32 | digit(k);
-    return static_cast<std::uint64_t>(wide >> within);
-  };
-  bool has_rest = false;
-  for (int k = 0; k < shift / limb_bits; ++k) has_rest |= digit(k) != 0;
-  if (shift > 0) has_rest |= (digit(shift / limb_bits) & ((std::uint64_t{1} << shift % limb_bits) - 1)) != 0;
-  std::uint64_t word[3] = {word_at(shift), word_at(shift + 64), word_at(shift + 128)};
-  for (int time = 0; time < times; ++time) {
-    std::uint64_t rest = 0;
-    for (int k = 2; k >= 0; --k) {
-      const Wide here = static_cast<Wide>(rest) << 64 | word[k];
-      word[k] = static_cast<std::uint64_t>(here / weight);
-      rest = static_cast<std::uint64_t>(here % weight);
-    }
-    has_rest |= rest != 0;
+// Divides positive numbers.
+class Division {
+ public:
+  // Fifty-six bits of the quotient or one more; whatever is lost leaves its mark below them.
+  Rounded operator()(const Digits& numerator, const Digits& divisor) {
+    const int lowest = bit_length(numerator) - bit_length(divisor) - 56;  // the place of the quotient's last bit
+    const Quotient found = divisor.size() <= 2 ? by_word(numerator, divisor, lowest) : by_bits(numerator, divisor, lowest);
+    bool has_rest = found.has_rest;
+    for (int place = 0; place < lowest && !has_rest; ++place) has_rest = bit(numerator, place);
+    return {static_cast<double>(found.bits << 1 | has_rest), lowest - 1};
   }
-  return {static_cast<double>(word[0] << 1 | has_rest), shift - 1};
-}
 
-// The quotients of many cells; undecided where a weight is none, or has more than one word, or the result is no normal double.
+ private:
+  struct Quotient {
+    std::uint64_t bits;
+    bool has_rest;
+  };
+
+  // A divisor of one word, as most weights are: the numerator down to that place has no more than 120 bits.
+  static Quotient by_word(const Digits& numerator, const Digits& divisor, int lowest) {
+    const std::uint64_t word = divisor[0] | (divisor.size() > 1 ? static_cast<std::uint64_t>(divisor[1]) << limb_bits : 0);
+    unsigned __int128 dividend = 0;
+    for (std::size_t k = numerator.size(); k-- > 0;) {
+      const int place = static_cast<int>(k) * limb_bits - lowest;
+      if (place <= -limb_bits) break;
+      const unsigned __int128 digit = numerator[k];
+      dividend |= place >= 0 ? digit << place : digit >> -place;
+    }
+    return {static_cast<std::uint64_t>(dividend / word), dividend % word != 0};
+  }
+
+  Quotient by_bits(const Digits& numerator, const Digits& divisor, int lowest) {
+    rest_.clear();
+    for (int place = bit_length(numerator) - 1; place > lowest + 56; --place) push(bit(numerator, place));
+    std::uint64_t quotient = 0;
+    for (int place = lowest + 56; place >= lowest; --place) {
+      push(bit(numerator, place));
+      const bool fits = !is_less(rest_, divisor);
+      if (fits) subtract(rest_, divisor);
+      quotient = quotient << 1 | fits;
+    }
+    return {quotient, !rest_.empty()};
+  }
+
+  static bool bit(const Digits& digits, int place) {
+    const auto k = static_cast<std::size_t>(place / limb_bits);
+    return place >= 0 && k < digits.size() && (digits[k] >> place % limb_bits & 1) != 0;
+  }
+
+  void push(bool bit) {
+    std::uint32_t carry = bit;
+    for (std::uint32_t& digit : rest_) {
+      const std::uint32_t out = digit >> (limb_bits - 1);
+      digit = digit << 1 | carry;
+      carry = out;
+    }
+    if (carry) rest_.push_back(carry);
+  }
+
+  Digits rest_;
+};
+
+// The quotients of many cells; undecided where a weight is not positive, no rows have such sums, or the result is no normal
+// double.
 class ExactMoments {
  public:
   ExactMoments(ExactView weight, ExactView total) : weight_(weight), total_(total) {}
@@ -117,7 +152,7 @@ class ExactMoments {
     if (!read_weight(cell)) return undecided;
     total_.read(cell, sum_);
     if (sum_.empty()) return 0.0;
-    const Rounded mean = quotient(sum_, divisor_, 1);
+    const Rounded mean = divide_(sum_, divisor_);
     const int power = mean.exponent + exponent;
     if (power < -1070 || power > 950) return undecided;
     return std::ldexp(total_.is_negative(cell) ? -mean.value : mean.value, power);
@@ -127,30 +162,28 @@ class ExactMoments {
   double deviation(std::size_t cell, const ExactView& square, std::size_t square_zeros, std::size_t total_zeros, int exponent) {
     if (!read_weight(cell) || square.is_negative(cell)) return undecided;
     square.read(cell, sum_);
-    multiply(sum_, weight_digits_, square_zeros, spread_);
+    multiply(sum_, divisor_, square_zeros, spread_);
     total_.read(cell, sum_);
     multiply(sum_, sum_, total_zeros, between_);
-    if (!subtract(spread_, between_)) return undecided;
+    if (is_less(spread_, between_)) return undecided;
+    subtract(spread_, between_);
     if (spread_.empty()) return 0.0;
-    const Rounded variance = quotient(spread_, divisor_, 2);
-    const int power = variance.exponent + exponent, odd = power & 1;
-    const int half = (power - odd) / 2;
+    multiply(divisor_, divisor_, 0, between_);
+    const Rounded variance = divide_(spread_, between_);
+    const int power = variance.exponent + exponent, odd = power & 1, half = (power - odd) / 2;
     if (half < -1000 || half > 950) return undecided;
     return std::ldexp(std::sqrt(std::ldexp(variance.value, odd)), half);
   }
 
  private:
   bool read_weight(std::size_t cell) {
-    weight_.read(cell, weight_digits_);
-    const Digits& digits = weight_digits_;
-    if (digits.empty() || digits.size() > 2 || weight_.is_negative(cell)) return false;
-    divisor_ = digits[0] | (digits.size() > 1 ? static_cast<std::uint64_t>(digits[1]) << limb_bits : 0);
-    return true;
+    weight_.read(cell, divisor_);
+    return !divisor_.empty() && !weight_.is_negative(cell);
   }
 
   ExactView weight_, total_;
-  std::uint64_t divisor_ = 0;
-  Digits weight_digits_, sum_, spread_, between_;
+  Division divide_;
+  Digits divisor_, sum_, spread_, between_;
 };
 
 }  // namespace baytree

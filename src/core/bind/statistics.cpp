@@ -152,10 +152,10 @@ void bind_statistics(nb::module_& module) {
   module.def("moments", &moments, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a,
              "Exact weight, sum and sum of squares of each column in each class; an empty weight means 1.");
   module.def("exact_means", &exact_means, "weight"_a.noconvert(), "total"_a.noconvert(), "exponent"_a,
-             "total / weight * 2^exponent of each cell, correctly rounded; NaN where that takes more than one word of weight.");
+             "total / weight * 2^exponent of each cell, correctly rounded; NaN where that is no normal double.");
   module.def("exact_deviations", &exact_deviations, "weight"_a.noconvert(), "total"_a.noconvert(), "square"_a.noconvert(),
              "total_zeros"_a, "square_zeros"_a, "exponent"_a,
-             "The standard deviation of each cell, rounded before its root; NaN where that takes more than one word of weight.");
+             "The standard deviation of each cell, rounded before its root; NaN where that is no normal double.");
   module.def("count", &count_unweighted, "code"_a.noconvert(), "label"_a.noconvert(), "n_levels"_a, "n_classes"_a,
              "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
   module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
