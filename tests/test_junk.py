@@ -119,3 +119,28 @@ def test_no_internal_error_leaves_the_package(name, n_cases):
         warnings.simplefilter("ignore")
         for seed in range(n_cases):
             call_with_junk(name, seed if n_cases < 100 else 1000 + seed)
+
+
+PARAMETERS = [
+    *("junk", "", b"x", -1, 0, True, 3.5, float("nan"), float("inf"), 10**30, [], (1, 2), [1, 2, 3], {}, set(), object),
+    *({"zz": 1}, {"a": "zz"}, {"a": None}, {"a": -1}, {1: 2}, np.array([1.0, 2.0])),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_internal_error_follows_from_a_parameter(name):
+    random_ = np.random.default_rng(0)
+    frame = {"a": random_.normal(size=24), "b": random_.choice(list("uvw"), 24), "y": random_.choice(["p", "q"], 24)}
+    numbers = frame | {"y": random_.normal(size=24)}
+    for parameter in inspect.signature(getattr(bt, name)).parameters:
+        for value in PARAMETERS:
+            model = estimator(name).set_params(**{parameter: value})
+            for rows in (frame, numbers):
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        model.fit(rows, "y")
+                except (ValueError, TypeError) as error:
+                    assert str(error).strip()
+                except Exception as error:
+                    raise AssertionError(f"{name}({parameter}={value!r}): {error!r} leaves the package") from error

@@ -14,7 +14,7 @@ LEVELS = [
     {"frames", "statistics"},
     {"bags", "documents"},
     {"text"},
-    {"census", "model", "outliers"},
+    {"census", "model", "outliers", "splits"},
     {"labels", "door"},
     {"predictor"},
     {"estimator", "storage"},

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from .predictor import Predictor
-from .table import Column, Level, Schema, Text
+from .table import Column, Kind, Level, Schema, Text
 
 FORMAT = 1
 _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "document": ')
@@ -196,6 +196,8 @@ def check_schema(schema: Schema) -> None:
         raise ValueError("the schema names a column twice, or one that was never given")
     for column in schema.columns:
         _check_levels(column.levels, f"column {column.name!r}")
+        if column.kind is Kind.TEXT and not all(isinstance(word, str) for word in column.levels):
+            raise ValueError(f"column {column.name!r} has words that are no strings")
         if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us"):
             raise ValueError(f"column {column.name!r} has the unit {column.unit!r}, which is none")
     if not schema.target.name:

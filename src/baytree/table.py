@@ -174,7 +174,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _schema_table(self)
 
 
-class Tokens(msgspec.Struct, frozen=True):
+class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A text column encoded: for each row the vocabulary codes that occur and how often (compressed sparse rows)."""
 
     start: np.ndarray  # int64 [n_rows + 1]

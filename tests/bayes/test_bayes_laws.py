@@ -263,3 +263,11 @@ def test_a_document_that_was_never_learnt_is_not_forgotten():
     model = bt.NaiveBayesClassifier(schema={"review": bt.Text(tfidf=True)}).fit(text, list("xyxy"))
     with pytest.raises(ValueError, match="only learnt rows can be forgotten"):
         model.forget({"review": ["food"]}, ["x"])
+
+
+@pytest.mark.parametrize("parameter", ["events", "priors"])
+def test_a_column_that_is_not_there_is_named(parameter):
+    with pytest.raises(ValueError, match=f"{parameter} names 'Age', but the columns are 'age'"):
+        bt.NaiveBayesClassifier(**{parameter: {"Age": "gaussian"}}).fit(ROWS, LABELS)
+    with pytest.raises(ValueError, match="give a dict by the names of columns"):
+        bt.NaiveBayesClassifier(**{parameter: "gaussian"}).fit(ROWS, LABELS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,8 @@ class NaiveBayesClassifier(BayesClassifier):
 
     def _groups(self, schema: Schema) -> list[Group]:
         """Columns by event, in order; the columns of some events are looked at together."""
+        _refuse_strangers(_by_column(self.events, "events"), "events", schema.names)
+        _refuse_strangers(_by_column(self.priors, "priors"), "priors", (*schema.names, schema.target.name))
         together: dict[str, list[int]] = {}
         groups = []
         for j, column in enumerate(schema.columns):
@@ -86,7 +89,7 @@ class NaiveBayesClassifier(BayesClassifier):
     def _event(self, column: Column) -> str:
         if self.numeric not in NUMERIC:
             raise ValueError(f"numeric={self.numeric!r}: give one of {', '.join(NUMERIC)}")
-        event = (self.events or {}).get(column.name) or default_event(column, self.numeric)
+        event = _by_column(self.events, "events").get(column.name) or default_event(column, self.numeric)
         return event_of(column, event, self._convention().events)
 
     def _convention(self) -> Convention:
@@ -104,7 +107,21 @@ class NaiveBayesClassifier(BayesClassifier):
             raise ValueError(f"alpha={self.alpha!r}: give a finite number that is not negative")
         convention = self._convention()
         estimate = self.estimate if self.conventions is None else "bayes"
-        return Estimation(estimate, max(alpha, convention.least_alpha), convention.class_alpha, self.priors or {})
+        return Estimation(
+            estimate, max(alpha, convention.least_alpha), convention.class_alpha, _by_column(self.priors, "priors")
+        )
 
     def _prior(self, schema: Schema) -> np.ndarray | None:
         return given_prior(self.class_prior, "class_prior", schema)
+
+
+def _by_column(given: Any, name: str) -> Mapping[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"{name}={given!r}: give a dict by the names of columns, such as {{'age': …}}")
+    return given or {}
+
+
+def _refuse_strangers(given: Mapping[str, Any], name: str, columns: Sequence[str]) -> None:
+    for column in given:
+        if column not in columns:
+            raise ValueError(f"{name} names {column!r}, but the columns are {', '.join(map(repr, columns))}")

@@ -65,6 +65,10 @@ class Corpus(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="corpu
             raise ValueError("documents that are kept are not missing")
         if (code < 0).any() or (code >= n_words).any() or not (np.isfinite(count) & (count > 0)).all():
             raise ValueError("documents hold words of the vocabulary, each once or more")
+        is_first = np.zeros(len(code) + 1, bool)
+        is_first[start[:-1]] = True
+        if (np.diff(code) <= 0)[~is_first[1:-1]].any():
+            raise ValueError("the words of a document ascend")
         self.weight.check((len(documents), n_classes))
 
     def known(self) -> np.ndarray:

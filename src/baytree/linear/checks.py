@@ -14,6 +14,8 @@ from .solve import SOLVERS
 
 _L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
 
+_MOST_STRENGTHS = 10_000
+
 
 def options(estimator: Any) -> Options:
     """The choices of a logistic regression."""
@@ -71,13 +73,29 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     """A whole number that is not too small."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={value!r}: give a whole number, at least {least}")
-    return int(value)
+    return min(int(value), 2**31 - 1)  # more steps or folds than anybody waits for
+
+
+def how_many(name: str, given: Any, least: int = 1) -> int:
+    """How many strengths of a penalty are tried."""
+    number = whole(name, given, least)
+    if number > _MOST_STRENGTHS:
+        raise ValueError(f"{name}={given!r}: give at most {_MOST_STRENGTHS:,}")
+    return number
+
+
+def folds(given: Any, n_rows: float) -> int:
+    """The number of folds of so many rows."""
+    number = whole("cv", given, least=2)
+    if number > n_rows:
+        raise ValueError(f"cv={given!r}: there are {n_rows:g} rows; give fewer folds")
+    return number
 
 
 def strengths(given: Any) -> np.ndarray:
     """The values of C to choose from."""
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        return np.geomspace(1e-4, 1e4, whole("Cs", given))
+        return np.geomspace(1e-4, 1e4, how_many("Cs", given))
     values = np.unique([positive("Cs", value) for value in np.atleast_1d(np.asarray(given)).tolist()])
     if not len(values) or not np.isfinite(values).all():
         raise ValueError(f"Cs={given!r}: give a number of values, or positive finite values")

@@ -7,8 +7,6 @@ out all that is known of one combination of values. One row stands for equal one
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 import numpy as np
 
@@ -52,16 +50,6 @@ def with_folds(rows: DenseRows | SparseRows, total: float, n_folds: int) -> tupl
     index = np.concatenate([whole, groups.order[groups.first[split[which]]]])
     some = rows.take(index).with_weight(np.concatenate([rows.weight[whole], weight]))
     return some, (np.concatenate([own, fold]) + groups.turn[some.label]) % n_folds
-
-
-def fold_numbers(tests: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
-    """The number of the fold that holds each row out."""
-    fold = np.full(n_rows, -1)
-    for number, test in enumerate(tests):
-        fold[test] = number
-    if (fold < 0).any():
-        raise ValueError(f"cv holds out no fold with row {int(np.argmax(fold < 0))}; every row must be held out once")
-    return fold
 
 
 def _groups(rows: DenseRows | SparseRows, total: float, n_folds: int) -> Groups:

@@ -11,11 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator import Classifier
+from ..splits import held_out_folds
 from ..table import Table
 from . import checks
 from .coefficients import CoefficientTable
 from .cross_validation import Curve, choose, held_out_losses
-from .folds import fold_numbers, with_folds
+from .folds import with_folds
 from .logistic import Options, Task, covariance_of, fit_task, model_of, one_against_rest, penalty_of, settled, task_of
 from .model import LogisticModel
 from .objective import Fit
@@ -162,7 +163,7 @@ class LogisticRegression(_Logistic):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
         options = checks.options(self)
-        n_path = checks.whole("path", self.path, least=0)
+        n_path = checks.how_many("path", self.path, least=0)
         table, frame = self._enter(X, y, sample_weight)
         with at_most(self.n_jobs):
             table = as_rows(bearable(table))
@@ -295,13 +296,12 @@ class LogisticRegressionCV(_Logistic):
     def _folds(self, task: Task, sample_weight: Any) -> tuple[Any, np.ndarray]:
         rows, label = task.rows, task.rows.label
         if isinstance(self.cv, (int, np.integer)):
-            return with_folds(rows, task.total, checks.whole("cv", self.cv, least=2))
+            return with_folds(rows, task.total, checks.folds(self.cv, max(len(label), min(task.total, 1e6))))
         if hasattr(self.cv, "split"):
-            tests = (test for _, test in self.cv.split(np.zeros(len(label)), label))
-            return rows, fold_numbers(tests, len(label))
+            return rows, held_out_folds(self.cv.split(np.zeros(len(label)), label), len(label))
         # given rows are those of X; the ones without weight have been left out since
         counted = np.ones(len(label), bool) if sample_weight is None else np.asarray(sample_weight) > 0
-        return rows, fold_numbers((np.asarray(test) for _, test in self.cv), len(counted))[counted]
+        return rows, held_out_folds(self.cv, len(counted))[counted]
 
 
 def _tasks(task: Task, options: Options) -> list[Task]:

@@ -107,6 +107,8 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Searches; `y` is the labels, or the name of the target column in `X`."""
+        if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
+            raise TypeError(f"estimator={self.estimator!r}: give an estimator to try, such as CARTClassifier()")
         task = "classification" if is_classifier(self.estimator) else "regression"
         problem = Problem.of(X, y, task, getattr(self.estimator, "schema", None))
         kept = problem.without_identifiers()

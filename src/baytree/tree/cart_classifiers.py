@@ -63,7 +63,7 @@ class _Cart(TreeFace):
             criterion=Criterion(given.one_of("criterion", getattr(self, "criterion", "gini"), ("gini", "entropy"))),
             cp=given.number("cp", self.cp, 0),
             min_split=min_split,
-            min_leaf=given.number("min_leaf", self.min_leaf, 1) if is_given else max(1, round(min_split / 3)),
+            min_leaf=given.number("min_leaf", self.min_leaf, 1) if is_given else max(1.0, float(np.round(min_split / 3))),
             max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
             max_surrogates=given.whole("max_surrogates", self.max_surrogates, 0),
             use_surrogate=int(given.number("use_surrogate", self.use_surrogate, 0, 2)),

@@ -9,6 +9,7 @@ import msgspec
 
 from baytree.estimator import Classifier, Regressor
 from baytree.table import Kind, Table
+from baytree.tree import parameters as given
 from baytree.tree.association import CLASS_TESTS
 from baytree.tree.chaid_growth import Growth, grow
 from baytree.tree.chaid_model import ChaidModel, in_words
@@ -48,7 +49,7 @@ class CHAID(TreeFace):
             alpha_split=float(self.alpha_split),
             min_split=float(self.min_split),
             max_depth=self.max_depth,
-            bins=int(self.bins),
+            bins=given.whole("bins", self.bins, 2),
         )
         model = grow(table, growth)
         return model if self.trace else msgspec.structs.replace(model, trials=model.taken)
@@ -65,9 +66,8 @@ class CHAID(TreeFace):
             )
         if self.exhaustive not in (False, True, "biggs", "ibm"):
             raise ValueError(f"exhaustive={self.exhaustive!r}: give False, True ('biggs') or 'ibm'")
-        for name, least in (("min_split", 0), ("min_leaf", 0), ("bins", 2)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number that is at least {least}")
+        given.number("min_split", self.min_split, 0)
+        given.number("min_leaf", self.min_leaf, 0)
         if self.max_depth is not None and not self.max_depth >= 0:
             raise ValueError(f"max_depth={self.max_depth!r}: give None or a number that is not negative")
 

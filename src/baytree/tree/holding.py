@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.splits import held_out_folds
 from baytree.table import Kind, Table
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -45,12 +46,7 @@ def folds_of(cv: Any, label: np.ndarray, n_rows: int) -> np.ndarray:
         if len(pairs) != n_rows:
             raise ValueError(f"cv: {len(pairs)} folds for {n_rows} rows")
         return np.unique(np.asarray(pairs), return_inverse=True)[1].astype(np.int64)
-    fold = np.full(n_rows, -1, np.int64)
-    for number, (_, outside) in enumerate(pairs):
-        fold[outside] = number
-    if np.any(fold < 0):
-        raise ValueError(f"cv never leaves row {int(np.argmin(fold))} out; every row must be in one fold")
-    return fold
+    return held_out_folds(pairs, n_rows)
 
 
 def unfolded(table: Table) -> Table:

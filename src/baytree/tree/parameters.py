@@ -9,6 +9,8 @@ import numpy as np
 
 from baytree.table import Target
 
+MANY = 2**31 - 1  # more than any tree has of anything
+
 
 def one_of(name: str, value: Any, choices: tuple[str, ...] | list[str]) -> str:
     """The value, if it is one of the choices."""
@@ -29,9 +31,9 @@ def number(name: str, value: Any, least: float, most: float = np.inf) -> float:
 def whole(name: str, value: Any, least: int) -> int:
     """The value as a whole number of at least `least`."""
     given = number(name, value, least)
-    if given != int(given):
+    if not np.isfinite(given) or given != int(given):
         raise ValueError(f"{name}={value!r}: give a whole number")
-    return int(given)
+    return min(int(given), MANY)
 
 
 def whole_or_none(name: str, value: Any, least: int) -> int | None:
