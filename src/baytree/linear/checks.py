@@ -84,14 +84,6 @@ def how_many(name: str, given: Any, least: int = 1) -> int:
     return number
 
 
-def folds(given: Any, n_rows: float) -> int:
-    """The number of folds of so many rows."""
-    number = whole("cv", given, least=2)
-    if number > n_rows:
-        raise ValueError(f"cv={given!r}: there are {n_rows:g} rows; give fewer folds")
-    return number
-
-
 def strengths(given: Any) -> np.ndarray:
     """The values of C to choose from."""
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):

@@ -296,7 +296,8 @@ class LogisticRegressionCV(_Logistic):
     def _folds(self, task: Task, sample_weight: Any) -> tuple[Any, np.ndarray]:
         rows, label = task.rows, task.rows.label
         if isinstance(self.cv, (int, np.integer)):
-            return with_folds(rows, task.total, checks.folds(self.cv, max(len(label), min(task.total, 1e6))))
+            n_rows = max(2, len(label), int(min(task.total, 1e6)))  # a row of weight 2 is two
+            return with_folds(rows, task.total, min(checks.whole("cv", self.cv, least=2), n_rows))
         if hasattr(self.cv, "split"):
             return rows, held_out_folds(self.cv.split(np.zeros(len(label)), label), len(label))
         # given rows are those of X; the ones without weight have been left out since
