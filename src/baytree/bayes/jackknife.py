@@ -60,7 +60,7 @@ def _class_scores(estimator: Any, table: Table) -> np.ndarray:
     estimation = estimator._estimation()
     shares = [class_shares(_without(estimator.seen_.classes, table, row), table.schema, estimation) for row in first]
     with np.errstate(divide="ignore"):
-        return np.log(np.array(shares))[place]
+        return np.take(np.log(np.array(shares)), place, axis=0)
 
 
 def _without(classes: Any, table: Table, row: int) -> Any:
