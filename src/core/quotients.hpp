@@ -21,7 +21,6 @@ inline constexpr double undecided = std::numeric_limits<double>::quiet_NaN();
 struct ExactView {
   std::span<const std::int64_t> limbs;
   std::size_t width;
-  std::size_t size() const { return width ? limbs.size() / width : 0; }
   bool is_negative(std::size_t cell) const { return limbs[(cell + 1) * width - 1] < 0; }
 
   void read(std::size_t cell, Digits& digits) const {
