@@ -1,4 +1,4 @@
-// exp, log and log(1 + u) of eight numbers at once, the same bits for every instruction set.
+// exp, log(1 + u) and the logarithm of a product, of eight numbers at once, the same bits for every instruction set.
 //
 // Everything here is local to the file that includes it: copies compiled for different machines must not be united. A cast
 // between vectors of one size keeps the bits.
@@ -23,16 +23,9 @@ namespace {
 
 constexpr std::int64_t root_half_bits = 0x3fe6a09e667f3bcd;
 
-// log x for normal x > 0.
-[[maybe_unused, gnu::always_inline]] inline Lanes log_of(const Lanes& x) {
-  const LaneBits bits = (LaneBits)x;
-  const LaneBits k = (bits - root_half_bits) >> 52, rest = bits - (k << 52);
-  return log_of_parts(k, (Lanes)rest - 1.0);
-}
-
 // The logarithm of a product of normal numbers > 0, of which only the last step takes a logarithm.
 struct LogOfProduct {
-  Lanes fractions = Lanes{} + 1.0;  // each between 1 and 2, brought back there after every few
+  Lanes fractions = Lanes{} + 1.0;  // a product of numbers from 1 to 2: `shorten` it before a thousand of them overflow
   LaneBits exponents{};
 
   void multiply(const Lanes& x) {
