@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv pip --quiet
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*.hpp src/core/*/*.cpp src/core/*.cpp src/core/bind/*.hpp)
+SOURCES := pyproject.toml CMakeLists.txt $(shell find src/core -name "*.?pp")
 
 .PHONY: help demo test fast lint types stub sanitize bench reliability clean
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import baytree as bt
-from baytree import door
-from baytree.census import Census
-from baytree.frames import read
+from baytree.table import encode as door
+from baytree.table.frames import read
+from baytree.table.infer import Census
 from harness import Row, best
 from tables import mixed, numbers
 

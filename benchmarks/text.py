@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 import baytree as bt
-from baytree.table import Text
-from baytree.text import count
+from baytree.table.schema import Text
+from baytree.table.text.count import count
 from harness import Row, best
 from tables import documents
 

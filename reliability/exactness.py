@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from sklearn.base import clone
 
-from baytree.statistics import Moments
+from baytree.statistics.moments import Moments
 from figure import Figure, Scope, each
 from metamorphic import SUBJECTS, allowed, level_classifiers, own_laws
 

@@ -21,10 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import baytree as bt
-from baytree import discretize
-from baytree.confusion import Confusion
-from baytree.evaluate import significance
-from baytree.select import measures
+from baytree.choose.confusion import Confusion
+from baytree.choose.select import measures
+from baytree.choose.validate import significance
+from baytree.statistics import discretize
 
 
 def groups(n: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

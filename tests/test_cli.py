@@ -20,12 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree import datasets, files, streams
+from baytree import datasets, streams
+from baytree.choose.confusion import Confusion
+from baytree.choose.residuals import Residuals
 from baytree.cli import arguments, main
 from baytree.cli.sheet import inert
-from baytree.confusion import Confusion
-from baytree.residuals import Residuals
-from baytree.terminal import aligned, escaped
+from baytree.show.terminal import aligned, escaped
+from baytree.table import files
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202eevil\r\x9b2J"
 
@@ -272,9 +273,7 @@ def test_an_unforeseen_error_is_one_sentence_and_a_traceback_only_with_debug(mon
     monkeypatch.setattr(arguments, "predictor", lambda _: 1 / 0)
     result = run("show", titanic)
     assert result.exit_code == 1
-    assert result.stderr == (
-        "Error: this should not happen (ZeroDivisionError: division by zero); --debug shows where\n"
-    )
+    assert result.stderr == ("Error: this should not happen (ZeroDivisionError: division by zero); --debug shows where\n")
     assert isinstance(run("show", titanic, "--debug").exception, ZeroDivisionError)
 
 

@@ -15,9 +15,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.comparison.contestants import contestants
-from baytree.comparison.race import Progress
-from baytree.problem import Problem
+from baytree.choose.compare.contestants import contestants
+from baytree.choose.compare.race import Progress
+from baytree.choose.problem import Problem
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0] + "/oracles")
 

@@ -17,7 +17,7 @@ import pytest
 
 import baytree as bt
 from baytree.cli import pages
-from baytree.table import Column, Kind, Schema, Target
+from baytree.table.schema import Column, Kind, Schema, Target
 from test_compare import bands
 
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree import door
-from baytree.census import Census
-from baytree.frames import read
+from baytree.table import encode as door
+from baytree.table.frames import read
+from baytree.table.infer import Census
 
 N = 40
 RNG = np.random.default_rng(0)

@@ -17,11 +17,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.evaluate import significance
-from baytree.evaluate.fold_tables import to_answer_for, to_learn_from
-from baytree.evaluate.folds import Fold, Folds
-from baytree.evaluate.trials import _from_frame, _from_table, prepared, reads_alike, trials
-from baytree.problem import Problem, task_of
+from baytree.choose.problem import Problem, task_of
+from baytree.choose.validate import significance
+from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
+from baytree.choose.validate.folds import Fold, Folds
+from baytree.choose.validate.trials import _from_frame, _from_table, prepared, reads_alike, trials
 
 
 def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from baytree import files
-from baytree.files import blocks, delimited
-from baytree.files.readings import MISSING
+from baytree.table import files
+from baytree.table.files import blocks, delimited
+from baytree.table.files.column_types import MISSING
 
 REPEAT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)

@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baytree as bt
-from baytree import discretize
-from baytree.select import measures
+from baytree.choose.select import measures
+from baytree.statistics import discretize
 
 PLAY_TENNIS = """outlook temperature humidity wind play
 sunny hot high weak no

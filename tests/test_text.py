@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
-from baytree import text
-from baytree.bags import weighed
-from baytree.table import Text, Tokens
+from baytree.table.schema import Text
+from baytree.table.table import Tokens
+from baytree.table.text import count as text
+from baytree.table.text.bags import weighed
 
 OPTIONS = [
     Text(),

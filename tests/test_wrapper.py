@@ -14,9 +14,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baytree as bt
-from baytree.evaluate.folds import Folds
-from baytree.problem import Problem
-from baytree.select.scorers import AddingScorer, RefittingScorer, scorer
+from baytree.choose.problem import Problem
+from baytree.choose.select.scorers import AddingScorer, RefittingScorer, scorer
+from baytree.choose.validate.folds import Folds
 
 
 def mixed(n: int, seed: int) -> pd.DataFrame:

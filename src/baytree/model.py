@@ -10,7 +10,8 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from .table import Schema, Table
+from baytree.table.schema import Schema
+from baytree.table.table import Table
 
 
 class Model(Protocol):
@@ -100,7 +101,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return _in_words(self)
 
     def _repr_html_(self) -> str:
-        from .export.ledger import to_html  # only a notebook asks for it
+        from baytree.show.ledger import to_html  # only a notebook asks for it
 
         return to_html(self)
 

@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from . import door, labels
-from .frames import RawFrame, read
-from .model import Explanation
-from .table import Schema, Table
+from baytree.model import Explanation
+from baytree.table import encode as door
+from baytree.table import labels
+from baytree.table.frames import RawFrame, read
+from baytree.table.schema import Schema
+from baytree.table.table import Table
 
 
 class Predictor(msgspec.Struct, frozen=True):

@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from .predictor import Predictor
-from .table import Column, Kind, Level, Schema, Text
+from baytree.predictor import Predictor
+from baytree.table.schema import Column, Kind, Level, Schema, Text
 
 FORMAT = 1
 _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "document": ')
@@ -113,8 +113,7 @@ def loads(content: bytes, name: str = "the model file") -> Any:
 def _estimator_named(estimator: str, name: str) -> Any:
     """The public estimator of this name; a file cannot name anything else of the package."""
     import baytree
-
-    from .estimator import Estimator
+    from baytree.estimators.base import Estimator
 
     found = getattr(baytree, estimator) if estimator in baytree.__all__ else None
     if not (isinstance(found, type) and issubclass(found, Estimator)):

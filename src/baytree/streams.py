@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baytree import files
-from baytree.confusion import Confusion
-from baytree.residuals import Residuals
+from baytree.choose.confusion import Confusion
+from baytree.choose.residuals import Residuals
+from baytree.table import files
 
 if TYPE_CHECKING:
     import polars as pl
 
     from baytree.predictor import Predictor
-    from baytree.table import Target
+    from baytree.table.schema import Target
 
 Progress = Callable[[int], Any]
 

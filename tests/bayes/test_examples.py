@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.bayes.bins import minimal_cuts
+from baytree.bayes.events.discretized import minimal_cuts
 
 ENJOY = {
     "Sky": ["sunny", "sunny", "rainy", "sunny"],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import baytree as bt
-from baytree.frames import factorise_together, read
+from baytree.table.frames import factorise_together, read
 
 small = st.integers(-40, 40)
 far = st.one_of(small, st.integers(-(2**63), 2**63 - 1))

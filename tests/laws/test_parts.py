@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from baytree import parts
-from baytree.parts import LocalParts
+from baytree.engine import parts
+from baytree.engine.parts import LocalParts
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])

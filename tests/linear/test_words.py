@@ -9,10 +9,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import baytree as bt
-from baytree.linear.design import Sparse
-from baytree.linear.objective import Aim, Penalty
-from baytree.linear.rows import SparseRows
-from baytree.linear.solve import working_sets
+from baytree.linear.design.design import Sparse
+from baytree.linear.logistic.objective import Aim, Penalty
+from baytree.linear.logistic.rows import SparseRows
+from baytree.linear.logistic.solve import working_sets
 
 
 def messages(seed, n=300):

@@ -18,9 +18,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.evaluate.folds import Fold
-from baytree.linear.logistic import Options, strongest, task_of
-from baytree.terminal import aligned
+from baytree.choose.validate.folds import Fold
+from baytree.linear.logistic.fit import Options, strongest, task_of
+from baytree.show.terminal import aligned
 
 TABLES = reference.tables("folds")
 SMALL = {"tennis", "weather_numeric", "contact_lenses", "iris", "labor", "zoo", "kyphosis", "wine", "hepatitis", "crabs"}

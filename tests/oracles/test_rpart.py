@@ -10,9 +10,10 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.table import Kind, Schema, Table
-from baytree.tree.nodes import groups
-from baytree.tree.structure import Tree, bounds, parents
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
+from baytree.tree.model.structure import Tree, bounds, parents
+from baytree.tree.view.nodes import groups
 
 
 def _estimator(fit: dict, classes: list[str] | None):

@@ -12,8 +12,8 @@ import pytest
 import test_exact_criteria as exact
 
 import baytree as bt
-from baytree.tree import cart
-from baytree.tree.policy import Criterion
+from baytree.tree.grow.policy import Criterion
+from baytree.tree.prune import cart
 
 LN2 = Decimal(2).ln()
 SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer is a tie (decision 10)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.tree import cart
-from baytree.tree.prune import path
-from baytree.tree.structure import parents
+from baytree.tree.model.structure import parents
+from baytree.tree.prune import cart
+from baytree.tree.prune.cost_complexity import path
 
 RNG = np.random.default_rng(5)
 

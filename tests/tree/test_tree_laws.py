@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.structure import Tree, depths, parents, preorder
+from baytree.tree.model.structure import Tree, depths, parents, preorder
 
 LEARNERS = [
     bt.DecisionTreeClassifier(),

@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.export.dot import to_dot
-from baytree.export.svg import growth_frames, growth_svg, to_svg
-from baytree.plots import impurity_curves
-from baytree.table import Column, Kind, Schema, Target
-from baytree.tree.cards import draw
-from baytree.tree.conditions import Condition, Interval
-from baytree.tree.rules import paths, rules
-from baytree.tree.structure import Surrogates, Tree
-from baytree.tree.text import export_text, lines
-from baytree.tree.words import plain, quoted
+from baytree.show.dot import to_dot
+from baytree.show.plots import impurity_curves
+from baytree.show.svg import growth_frames, growth_svg, to_svg
+from baytree.table.schema import Column, Kind, Schema, Target
+from baytree.tree.model.conditions import Condition, Interval
+from baytree.tree.model.structure import Surrogates, Tree
+from baytree.tree.rules.rules import paths, rules
+from baytree.tree.view.cards import draw
+from baytree.tree.view.names import plain, quoted
+from baytree.tree.view.outline import export_text, lines
 
 HOSTILE = [
     "<script>alert(1)</script>", 'quote " and \\',

@@ -8,9 +8,11 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from ..model import Evidence, Explanation
-from ..statistics import Counts, ExactSum
-from ..table import Kind, Schema, Table, level_map
+from baytree.model import Evidence, Explanation
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact import ExactSum
+from baytree.table.schema import Kind, Schema, level_map
+from baytree.table.table import Table
 
 SHOWN = 20  # combinations in the description
 

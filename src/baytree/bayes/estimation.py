@@ -14,8 +14,10 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from ..statistics import Counts, ExactSum
-from ..table import Column, Schema, Table, refuse_infinite
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact import ExactSum
+from baytree.table.schema import Column, Schema
+from baytree.table.table import Table, refuse_infinite
 
 
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..model import softmax
-from ..table import Schema, Table
-from .model import NaiveBayes
+from baytree.bayes.model import NaiveBayes
+from baytree.model import softmax
+from baytree.table.schema import Schema
+from baytree.table.table import Table
 
 MOST_CELLS = 1 << 27  # values that one call may draw
 

@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from ..frames import factorise_fixed
-from ..model import softmax
-from ..parts import by_rows
-from ..statistics import Counts, Moments
-from ..table import SparseColumns, Table, Tokens, matrices
-from .estimation import Estimation, Group, bounded, class_shares, refusing_infinite
-from .events import EVENTS
-from .gaussian import VARIANCE_FLOOR, in_units
-from .levels import Categorical
-from .model import Seen
+from baytree import _core
+from baytree.bayes.estimation import Estimation, Group, bounded, class_shares, refusing_infinite
+from baytree.bayes.events import EVENTS
+from baytree.bayes.events.categorical import Categorical
+from baytree.bayes.events.gaussian import VARIANCE_FLOOR, in_units
+from baytree.bayes.model import Seen
+from baytree.engine.parts import by_rows
+from baytree.model import softmax
+from baytree.statistics.counts import Counts
+from baytree.statistics.moments import Moments
+from baytree.table.frames import factorise_fixed
+from baytree.table.table import SparseColumns, Table, Tokens, matrices
 
 
 def leave_one_out(estimator: Any, table: Table) -> np.ndarray:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import parts
-from ..census import Census
-from ..estimator import AdditiveClassifier
-from ..frames import RawFrame
-from ..table import Kind, Schema, Table
-from .combinations import Combinations, JointTable, level_counts
-from .generate import as_frame
+from baytree.bayes.combinations import Combinations, JointTable, level_counts
+from baytree.bayes.generate import as_frame
+from baytree.engine import parts
+from baytree.estimators.base import AdditiveClassifier
+from baytree.table.frames import RawFrame
+from baytree.table.infer import Census
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
 
 MOST_CELLS = 1 << 24  # rows of a full table
 

@@ -9,16 +9,18 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from .. import _core
-from ..model import Evidence, Explanation, softmax
-from ..parts import by_rows
-from ..statistics import Counts, times_limbs
-from ..table import Column, Schema, Table, Target, level_map
-from .corpora import Corpus
-from .documents import DocumentLikelihood, DocumentUrns
-from .estimation import Estimation, Group, bounded, class_shares, refusing_infinite
-from .events import EVENTS, Likelihood, Statistic
-from .words import Words
+from baytree import _core
+from baytree.bayes.estimation import Estimation, Group, bounded, class_shares, refusing_infinite
+from baytree.bayes.events import EVENTS, Likelihood, Statistic
+from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
+from baytree.engine.parts import by_rows
+from baytree.model import Evidence, Explanation, softmax
+from baytree.statistics.corpora import Corpus
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact import times_limbs
+from baytree.statistics.tokens import Words
+from baytree.table.schema import Column, Schema, Target, level_map
+from baytree.table.table import Table
 
 _LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..table import Kind, Schema, Table
-from .model import NaiveBayes
+from baytree.bayes.model import NaiveBayes
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
 
 POINTS = 256  # of a density curve
 SHOWN = 20  # levels or words

@@ -15,8 +15,8 @@ import baytree as bt
 from baytree.cli.console import unknown
 
 if TYPE_CHECKING:
-    from baytree.files import Source
     from baytree.predictor import Predictor
+    from baytree.table.files import Source
 
 MODELS = {
     "nb": "NaiveBayesClassifier",
@@ -42,7 +42,8 @@ def offered() -> list[str]:
 
 def source(table: str, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Source:
     """The table that was named: a file, `-`, or a bundled table where there is no such file."""
-    from baytree import datasets, files
+    from baytree import datasets
+    from baytree.table import files
 
     name = table.lower().replace("_", "-")
     if name in datasets.names() and not Path(table).exists():
@@ -104,7 +105,7 @@ def learnt(path: Path) -> Any:
 
 def source_for(model: Predictor, table: str) -> Source:
     """The table, its columns read as the types that the model was trained with."""
-    from baytree.table import Kind
+    from baytree.table.schema import Kind
 
     schema = model.schema
     levels = {column.name: column.levels for column in schema.columns}

@@ -13,10 +13,10 @@ import click
 import baytree as bt
 from baytree.cli import arguments, pages
 from baytree.cli.console import Stopped, leave_at_once, say, unknown
-from baytree.terminal import escaped
+from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
-    from baytree.comparison.race import Progress
+    from baytree.choose.compare.race import Progress
 
 _Table = click.argument("table", metavar="TABLE")
 _Target = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
@@ -63,7 +63,7 @@ def compare(
       baytree compare people.csv --target income --models c45,cart,nb -o chosen
       baytree compare wine.csv --target quality --task regression
     """
-    from baytree.problem import Problem
+    from baytree.choose.problem import Problem
 
     frame, schema = _frame(table, target, options)
     problem = Problem.of(frame, target, options["task"], schema or None)
@@ -131,7 +131,7 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
       baytree rank people.csv --target income --by chi2 --cuts mdl
       baytree rank houses.csv --target price --by correlation -o ranking.csv
     """
-    from baytree.select.ranking import MEASURES
+    from baytree.choose.select.ranking import MEASURES
 
     if by not in MEASURES:
         raise click.UsageError(unknown("measure", by, MEASURES))

@@ -10,7 +10,7 @@ import click
 import baytree as bt
 from baytree.cli import arguments, choosing
 from baytree.cli.console import Commands, progress, say, unknown
-from baytree.terminal import aligned, escaped
+from baytree.show.terminal import aligned, escaped
 
 EXPLAINED = 3  # rows, where none is asked for
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from baytree.terminal import escaped
+from baytree.show.terminal import escaped
 
 MOST_LISTED = 12  # names in a sentence
 LONG_WORK = 50 << 20  # bytes, from which on progress is shown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from baytree.problem import Problem
+    from baytree.choose.problem import Problem
 
 WIDTH = 80
 MOST_LINES = 40  # of a model, so that the leaderboard stays in sight

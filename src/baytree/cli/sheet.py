@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from baytree import files
-from baytree.terminal import escaped, is_number
+from baytree.show.terminal import escaped, is_number
+from baytree.table import files
 
 Write = Callable[[Mapping[str, Sequence[Any]]], Any]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from baytree.confusion import Confusion
-from baytree.residuals import Residuals
-from baytree.terminal import aligned, escaped
+from baytree.choose.confusion import Confusion
+from baytree.choose.residuals import Residuals
+from baytree.show.terminal import aligned, escaped
 
 
 def of(counted: Confusion | Residuals, classes: Sequence[str]) -> str:

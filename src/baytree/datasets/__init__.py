@@ -84,7 +84,7 @@ def _pandas(columns: dict[str, list[Any]]) -> Any:
 
 
 def _polars(columns: dict[str, list[Any]]) -> Any:
-    from baytree import files
+    from baytree.table import files
 
     return files.from_columns(columns)
 

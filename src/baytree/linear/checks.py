@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..table import Table
-from .learn_design import MISSING_POLICIES
-from .logistic import Options
-from .solve import SOLVERS
+from baytree.linear.design.learn import MISSING_POLICIES
+from baytree.linear.logistic.fit import Options
+from baytree.linear.logistic.solve import SOLVERS
+from baytree.table.table import Table
 
 _L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from ..table import Schema
-from .reading import in_words
+from baytree.linear.coefficient_words import in_words
+from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
-    from .model import LinearModel
+    from baytree.linear.model import LinearModel
 
 
 class Coefficient(msgspec.Struct, frozen=True):

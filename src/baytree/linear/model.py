@@ -7,12 +7,13 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from ..model import Evidence, Explanation, softmax
-from ..table import Schema, SparseColumns, Table, Tokens
-from .coefficients import CoefficientTable, coefficient_table
-from .design import Design
-from .layout import check_floats
-from .reading import aligned
+from baytree.linear.coefficient_words import aligned
+from baytree.linear.coefficients import CoefficientTable, coefficient_table
+from baytree.linear.design.design import Design
+from baytree.linear.design.features import check_floats
+from baytree.model import Evidence, Explanation, softmax
+from baytree.table.schema import Schema
+from baytree.table.table import SparseColumns, Table, Tokens
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..table import Table
-from .cross_validation import Curve
-from .path import Path
+from baytree.linear.logistic.cross_validation import Curve
+from baytree.linear.logistic.path import Path
+from baytree.table.table import Table
 
 _NAMED = 12  # features that get a name beside their line
 

@@ -1,12 +1,12 @@
 // Bindings of the likelihoods of naive Bayes.
 #include <nanobind/stl/string.h>
 
-#include "amounts.hpp"
-#include "families.hpp"
-#include "jackknife.hpp"
-#include "kernels.hpp"
-#include "likelihood.hpp"
-#include "tally.hpp"
+#include "bayes/amounts.hpp"
+#include "bind/families.hpp"
+#include "bayes/jackknife.hpp"
+#include "bayes/kernels.hpp"
+#include "bayes/likelihood.hpp"
+#include "text/tally.hpp"
 
 using namespace baytree;
 

@@ -1,8 +1,8 @@
 // Growing and pruning of multiway trees with fractional cases.
 #include <string>
 
-#include "families.hpp"
-#include "held_out.hpp"
+#include "bind/families.hpp"
+#include "tree/prune/held_out.hpp"
 
 namespace {
 

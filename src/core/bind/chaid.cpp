@@ -1,8 +1,8 @@
 // Bindings of CHAID's tests and merging.
 #include <nanobind/stl/string.h>
 
-#include "families.hpp"
-#include "merging.hpp"
+#include "bind/families.hpp"
+#include "tree/counted/merging.hpp"
 
 using namespace baytree;
 

@@ -1,7 +1,7 @@
 // Bindings of what feature selection counts.
-#include "candidates.hpp"
-#include "cuts.hpp"
-#include "families.hpp"
+#include "bayes/wrapper_scores.hpp"
+#include "tree/counted/cuts.hpp"
+#include "bind/families.hpp"
 
 using namespace baytree;
 

@@ -1,12 +1,12 @@
-#include "families.hpp"
+#include "bind/families.hpp"
 
 #include <stdexcept>
 
-#include "descent.hpp"
-#include "logistic.hpp"
-#include "row_hash.hpp"
-#include "row_loops.hpp"
-#include "sparse_rows.hpp"
+#include "linear/descent.hpp"
+#include "linear/logistic.hpp"
+#include "numbers/row_hash.hpp"
+#include "linear/row_loops.hpp"
+#include "linear/sparse_rows.hpp"
 
 namespace {
 

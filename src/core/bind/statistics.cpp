@@ -1,12 +1,12 @@
 // Bindings of counting, moments and factorising.
 #include <nanobind/stl/tuple.h>
 
-#include "counts.hpp"
-#include "factorise.hpp"
-#include "families.hpp"
-#include "moments.hpp"
-#include "places.hpp"
-#include "quotients.hpp"
+#include "numbers/counts.hpp"
+#include "numbers/factorise.hpp"
+#include "bind/families.hpp"
+#include "numbers/moments.hpp"
+#include "numbers/places.hpp"
+#include "numbers/quotients.hpp"
 
 using namespace baytree;
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <optional>
 
-#include "families.hpp"
-#include "tokens.hpp"
+#include "bind/families.hpp"
+#include "text/tokens.hpp"
 
 namespace {
 

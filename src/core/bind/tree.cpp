@@ -3,10 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "families.hpp"
-#include "growing.hpp"
-#include "pruning.hpp"
-#include "routing.hpp"
+#include "bind/families.hpp"
+#include "tree/sorted/growing.hpp"
+#include "tree/prune/pruning.hpp"
+#include "tree/route/routing.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // The loops over densities, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
-#include "densities.hpp"
-#include "lane_math.hpp"
+#include "bayes/densities.hpp"
+#include "simd/lane_math.hpp"
 
 namespace baytree {
 namespace {

@@ -3,7 +3,7 @@
 // Everything here is local to the file that includes it: copies compiled for different machines must not be united. A cast
 // between vectors of one size keeps the bits.
 #pragma once
-#include "slices.hpp"
+#include "numbers/slices.hpp"
 
 namespace baytree {
 namespace {

@@ -1,7 +1,7 @@
 // The loops over rows left out, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
-#include "left_out.hpp"
+#include "bayes/left_out.hpp"
 
-#include "lane_math.hpp"
+#include "simd/lane_math.hpp"
 
 namespace baytree {
 namespace {

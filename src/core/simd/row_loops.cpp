@@ -1,7 +1,7 @@
 // The loops over dense rows, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
-#include "row_loops.hpp"
+#include "linear/row_loops.hpp"
 
-#include "lane_math.hpp"
+#include "simd/lane_math.hpp"
 
 namespace baytree {
 namespace {

@@ -1,7 +1,7 @@
 // Compiled once per instruction set (CMakeLists.txt); BAYTREE_LEVEL names the table of loops that this copy defines.
 // Only plain arithmetic stands here: an inline function of the library compiled for a newer machine could be the copy
 // that the linker keeps for all.
-#include "slices.hpp"
+#include "numbers/slices.hpp"
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif

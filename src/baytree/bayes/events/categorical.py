@@ -1,0 +1,133 @@
+"""Levels: nominal and ordinal columns whose levels have their own probability in every class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.bayes.estimation import Estimation, Group, bounded, pseudo_counts, smoothed
+from baytree.statistics.counts import Counts
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
+
+E1071_FLOOR = 0.001  # what e1071 takes for a probability that is 0
+
+
+class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="levels"):
+    """The probability of each level of a nominal or ordinal column in each class."""
+
+    column: int
+    log_probability: np.ndarray  # [n_levels, n_classes]
+
+    def __post_init__(self) -> None:
+        check_log_table(self.log_probability)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the column has these levels and the target these classes."""
+        column = schema.columns[self.column]
+        expected = (len(column.levels), len(schema.classes))
+        if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
+            raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The one column."""
+        return (self.column,)
+
+    def add_scores(self, table: Table, scores: np.ndarray) -> None:
+        """Adds the log-probability of each row's level to its scores; a missing value adds nothing."""
+        _core.add_level_scores(np.ascontiguousarray(table.values[self.column]), self.log_probability, scores)
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """What the column adds to the scores: [n_rows, n_classes]."""
+        scores = np.zeros((len(table), self.log_probability.shape[1]))
+        self.add_scores(table, scores)
+        return [scores]
+
+    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+        """A line per level: its probability in each class."""
+        column = schema.columns[self.column]
+        probability = np.exp(self.log_probability)
+        return [(f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)]
+
+    def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
+        """The names of the levels and their probabilities [n_levels, n_classes]."""
+        known = schema.columns[column]
+        return [known.show(code) for code in range(len(known.levels))], np.exp(self.log_probability)
+
+    def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """A level for each row of a class, as the user writes it."""
+        if not schema.columns[self.column].levels:  # every value was missing
+            return [np.full(len(label), None, object)]
+        levels = np.empty(len(schema.columns[self.column].levels), object)
+        levels[:] = schema.columns[self.column].levels
+        return [levels[draw_codes(random, np.exp(self.log_probability), label)]]
+
+
+class Categorical:
+    """Levels with their own probability in every class; by Bayes, with a Dirichlet prior, symmetric unless it is given."""
+
+    def observe(self, table: Table, group: Group) -> Counts:
+        """The weight of each level in each class."""
+        (column,) = group.columns
+        n_levels = len(table.schema.columns[column].levels)
+        weight = None if table.is_unweighted else table.weight
+        return Counts.of(table.values[column], table.label, weight, n_levels, table.n_classes)
+
+    def check(self, seen: Any, group: Group, schema: Schema) -> None:
+        """Raises an error unless the statistic fits this column."""
+        column = schema.columns[group.columns[0]]
+        if not isinstance(seen, Counts) or len(group.columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
+            raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
+        seen.check(len(column.levels), len(schema.classes))
+
+    def derive(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> LevelLikelihood:
+        """The smoothed share of each level among the known values of a class."""
+        column = schema.columns[group.columns[0]]
+        counts, exponent = bounded(seen.cells)
+        share = smoothed(counts[1:], pseudo_counts(estimation, column.name, column.levels, exponent))
+        return LevelLikelihood(group.columns[0], self.logarithm(share))
+
+    def left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+        """The log-probability of each level in each class once a row of that level and class, of weight 1, is taken away."""
+        column = schema.columns[group.columns[0]]
+        counts = seen.known()
+        added = pseudo_counts(estimation, column.name, column.levels)
+        total = counts.sum(axis=0) - 1 + added.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(total > 0, (counts - 1 + added[:, None]) / total, 1 / max(len(counts), 1))
+        return self.logarithm(np.where(counts >= 1, share, 0.0))  # no such row is there to be taken away
+
+    def logarithm(self, share: np.ndarray) -> np.ndarray:
+        """The logarithm of the shares; a level that a class never had is impossible in it."""
+        with np.errstate(divide="ignore"):
+            return np.log(share)
+
+
+class E1071Categorical(Categorical):
+    """Levels as e1071 takes them: a share that is 0 counts as 0.001."""
+
+    def logarithm(self, share: np.ndarray) -> np.ndarray:
+        """The logarithm of the shares, 0 replaced."""
+        return np.log(np.where(share > 0, share, E1071_FLOOR))
+
+
+def check_log_table(log_probability: np.ndarray) -> None:
+    """Raises an error unless this is a table of log-probabilities of levels and classes."""
+    if log_probability.dtype != np.float64 or log_probability.ndim != 2:
+        raise ValueError("a likelihood of levels is a table of levels and classes")
+    if np.isnan(log_probability).any() or (log_probability > 1e-9).any():
+        raise ValueError("a log-probability is at most 0")
+
+
+def draw_codes(random: np.random.Generator, probability: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """For each row of a class a code drawn from that class's column of a table [n_levels, n_classes]."""
+    total = np.cumsum(probability, axis=0)
+    chance = random.random(len(label)) * total[-1, label]
+    code = np.zeros(len(label), np.int64)
+    for c in np.unique(label):
+        code[label == c] = np.searchsorted(total[:, c], chance[label == c], side="right")
+    return np.minimum(code, len(probability) - 1)

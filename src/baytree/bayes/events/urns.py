@@ -1,0 +1,102 @@
+"""Dirichlet–multinomial counts: the exact predictive of a bag, which does not factor over its words."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events.amounts import AmountLikelihood, Multinomial, column_alphas
+from baytree.bayes.events.gaussian import check_numeric
+from baytree.statistics.totals import Totals, refuse_negative, sparse_entries
+from baytree.table.schema import Schema
+from baytree.table.table import SparseColumns, Table, matrices
+
+
+class UrnLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="urns"):
+    """An urn for each class: every count drawn puts one more of its kind back (Pólya)."""
+
+    columns: tuple[int, ...]
+    concentration: np.ndarray  # [n_columns, n_classes]
+
+    def __post_init__(self) -> None:
+        check_concentration(self.concentration)
+        if len(self.concentration) != len(self.columns):
+            raise ValueError("urns have one number per column and class")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the columns are numbers and every class has its urn."""
+        check_numeric(self.columns, self.concentration.shape[1], schema)
+
+    def add_scores(self, table: Table, scores: np.ndarray) -> None:
+        """Adds each row's log-probability to its scores; a missing value leaves its column out of the urn."""
+        try:
+            self._add(table, scores)
+        except ValueError:
+            refuse_negative(table, self.columns)
+            raise
+
+    def _add(self, table: Table, scores: np.ndarray) -> None:
+        total = self.concentration.sum(axis=0)
+        if isinstance(table.values, SparseColumns):
+            entries = sparse_entries(table, self.columns)
+            fields = entries.start, entries.code, entries.count, entries.missing
+            _core.add_sparse_urn_scores(*fields, self.concentration, total, scores)
+            return
+        stripes = list(matrices(table, self.columns))
+        whole = stripes[0] if len(stripes) == 1 else np.hstack(stripes)
+        _core.add_urn_scores(whole, self.concentration, total, scores)
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """What each column adds once the columns before it are known: [n_rows, n_classes] each."""
+        steps = [np.zeros((len(table), self.concentration.shape[1]))]
+        counts = np.column_stack([table.values[j] for j in self.columns])
+        for k in range(1, counts.shape[1] + 1):
+            scores = np.zeros_like(steps[0])
+            known = np.where(np.arange(counts.shape[1]) < k, counts, np.where(np.isnan(counts), np.nan, 0.0))
+            _core.add_urn_scores(known, self.concentration, self.concentration.sum(axis=0), scores)
+            steps.append(scores)
+        return [after - before for before, after in pairwise(steps)]
+
+    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+        """A line per column: its expected share in each class."""
+        share = self.concentration / self.concentration.sum(axis=0)
+        names = [f"{schema.columns[j].name}, share" for j in self.columns]
+        return [(name, [f"{p:.4g}" for p in row]) for name, row in zip(names, share, strict=True)]
+
+    def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
+        """The expected share of a column in each class."""
+        k = self.columns.index(column)
+        return ["share"], (self.concentration[k] / self.concentration.sum(axis=0))[None]
+
+    def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """Refused: nothing says how large a row is."""
+        raise ValueError("multinomial and complement columns do not say how large a row is, so rows cannot be drawn")
+
+
+class PredictiveMultinomial(Multinomial):
+    """Counts that share a row; by Bayes the exact Dirichlet–multinomial predictive, by mle and map plugged-in shares."""
+
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood | UrnLikelihood:
+        """An urn for each class, or plugged-in shares."""
+        if estimation.estimate != "bayes":
+            return super().derive(seen, group, schema, estimation)
+        concentration = seen.total.rounded() + column_alphas(group, schema, estimation)[:, None]
+        return UrnLikelihood(group.columns, open_urns(concentration))
+
+
+def open_urns(concentration: np.ndarray) -> np.ndarray:
+    """The same urns, an empty one filled evenly: a class without counts and without a prior tells nothing."""
+    empty = concentration.sum(axis=0) <= 0
+    return np.where(empty, 1.0, np.minimum(concentration, 1e300 / max(len(concentration), 1)))
+
+
+def check_concentration(concentration: np.ndarray) -> None:
+    """Raises an error unless every urn holds something, and nothing negative."""
+    if concentration.dtype != np.float64 or concentration.ndim != 2:
+        raise ValueError("urns have one number per column and class")
+    if not np.isfinite(concentration).all() or (concentration < 0).any() or (concentration.sum(axis=0) <= 0).any():
+        raise ValueError("urns hold finite numbers, and none is empty")

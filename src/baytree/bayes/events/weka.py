@@ -1,0 +1,172 @@
+"""Numbers as Weka's NaiveBayes takes them: rounded to the column's precision, probabilities of intervals, a floor.
+
+The precision is the mean gap between the distinct values of the column, 0.01 where there is only one; values are rounded
+to multiples of it, half to even, in learning and in predicting.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events.gaussian import check_moments, check_numeric, describe_moments
+from baytree.bayes.events.kernel import Kernels, describe_kernels, kernels_of
+from baytree.statistics.distinct import Distinct, DistinctEvent, counted
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+
+class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="weka_normal"):
+    """The normal probability of one interval of precision around each rounded value, at least 1e-75."""
+
+    column: int
+    precision: float
+    mean: np.ndarray  # [n_classes, 1]
+    scale: np.ndarray  # [n_classes, 1], positive
+
+    def __post_init__(self) -> None:
+        check_moments((self.column,), self.mean, self.scale)
+        _check_precision(self.precision)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the column is numeric and the classes as many."""
+        check_numeric(self.columns, len(self.mean), schema)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The one column."""
+        return (self.column,)
+
+    def add_scores(self, table: Table, scores: np.ndarray) -> None:
+        """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
+        values = rounded(table.values[self.column], self.precision)
+        _core.add_interval_scores(values, self.precision, self.mean.ravel(), self.scale.ravel(), scores)
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """What the column adds to the scores: [n_rows, n_classes]."""
+        scores = np.zeros((len(table), len(self.mean)))
+        self.add_scores(table, scores)
+        return [scores]
+
+    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+        """One line: mean ± deviation in each class."""
+        return describe_moments(self.columns, self.mean, self.scale, schema)
+
+    def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
+        """Mean, deviation and precision in each class."""
+        precision = np.full(len(self.mean), self.precision)
+        return ["mean", "scale", "precision"], np.stack([self.mean[:, 0], self.scale[:, 0], precision])
+
+    def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """A number for each row of a class, rounded to the precision."""
+        drawn = self.mean[label, 0] + self.scale[label, 0] * random.standard_normal(len(label))
+        return [rounded(drawn, self.precision)]
+
+
+class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="weka_kernel"):
+    """The share of the kernels' probability in one interval of precision, added up until little can follow."""
+
+    column: int
+    precision: float
+    kernels: Kernels
+
+    def __post_init__(self) -> None:
+        _check_precision(self.precision)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the column is numeric and the classes as many."""
+        check_numeric(self.columns, self.kernels.n_classes, schema)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The one column."""
+        return (self.column,)
+
+    def add_scores(self, table: Table, scores: np.ndarray) -> None:
+        """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
+        values = rounded(table.values[self.column], self.precision)
+        for first in range(0, len(values), self.kernels.rows_at_once):
+            part = slice(first, first + self.kernels.rows_at_once)
+            _core.add_interval_kernel_scores(values[part], self.precision, *self.kernels.arrays, scores[part])
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """What the column adds to the scores: [n_rows, n_classes]."""
+        scores = np.zeros((len(table), self.kernels.n_classes))
+        self.add_scores(table, scores)
+        return [scores]
+
+    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+        """One line: mean, width and number of kernels in each class."""
+        return describe_kernels(self.kernels, schema.columns[self.column])
+
+    def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
+        """Mean, width and number of the kernels of each class."""
+        return self.kernels.summary()
+
+    def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """A number for each row of a class, rounded to the precision."""
+        return [rounded(self.kernels.draw(random, label), self.precision)]
+
+
+class WekaGaussian(DistinctEvent):
+    """Mean and deviation (divisor n) of the rounded values; the deviation is at least a sixth of the precision."""
+
+    def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> WekaNormalLikelihood:
+        """The densities that Weka would use; a class without values has mean 0."""
+        value, weight = counted(seen, group, schema)
+        precision = precision_of(value)
+        moments = np.array([_moments(rounded(value, precision), w) for w in weight.T]).reshape(-1, 2)
+        scale = np.maximum(moments[:, 1:], precision / 6)
+        return WekaNormalLikelihood(group.columns[0], precision, np.ascontiguousarray(moments[:, :1]), scale)
+
+
+class WekaKernel(DistinctEvent):
+    """Kernels at the rounded values of a class, (max − min) / √n wide, and at least a sixth of the precision."""
+
+    def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> WekaKernelLikelihood:
+        """The kernels that Weka would use; a class without values has one at 0."""
+        value, weight = counted(seen, group, schema)
+        precision = precision_of(value)
+        classes = [_centres(rounded(value, precision), w) for w in weight.T]
+        width = [max((v[-1] - v[0]) / np.sqrt(w.sum()), precision / 6) for v, w in classes]
+        return WekaKernelLikelihood(group.columns[0], precision, kernels_of(classes, width))
+
+
+def precision_of(value: np.ndarray) -> float:
+    """The mean gap between distinct ascending values."""
+    if len(value) < 2:
+        return 0.01
+    with np.errstate(over="ignore"):
+        gap = (value[-1] - value[0]) / (len(value) - 1)
+    return float(gap) if np.isfinite(gap) else float(value[-1] / (len(value) - 1) - value[0] / (len(value) - 1))
+
+
+def rounded(values: np.ndarray, precision: float) -> np.ndarray:
+    """The values as multiples of the precision, half to even; what lies too far for that is left as it is."""
+    with np.errstate(over="ignore"):
+        multiples = np.rint(values / precision) * precision
+    return np.where(np.isinf(multiples), values, multiples)
+
+
+def _moments(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    if not weight.any():
+        return 0.0, 0.0
+    share = weight / weight.sum()
+    mean = (value * share).sum()
+    largest = np.abs(value - mean).max() or 1.0
+    return float(mean), float(largest * np.sqrt((share * ((value - mean) / largest) ** 2).sum()))
+
+
+def _centres(value: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rounded values that a class has, and their weights."""
+    if not weight.any():
+        return np.zeros(1), np.ones(1)
+    centre, place = np.unique(value[weight > 0], return_inverse=True)
+    return centre, np.bincount(place, weight[weight > 0])
+
+
+def _check_precision(precision: float) -> None:
+    if not 0 < precision < np.inf:
+        raise ValueError("a precision is positive")

@@ -1,0 +1,1 @@
+"""How good models are, which columns and which model to choose."""

@@ -1,0 +1,155 @@
+"""Scores of sets of columns on folds: by refitting for any estimator, by addition for naive Bayes.
+
+Naive Bayes adds a term per column, and the term does not depend on the other columns. So each column's log-likelihood is
+computed once per fold, and a candidate set costs one vector addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+
+from baytree import _core
+from baytree.bayes.events.gaussian import NormalLikelihood
+from baytree.bayes.model import NaiveBayes
+from baytree.choose import metrics
+from baytree.choose.problem import Problem
+from baytree.choose.validate.fold_tables import to_answer_for
+from baytree.choose.validate.folds import Fold
+from baytree.choose.validate.trials import is_subtractable, models_without, prepared, trials
+from baytree.engine.parts import threads
+from baytree.estimators.base import AdditiveClassifier
+from baytree.table.schema import Schema
+
+FoldModel = tuple[Schema, NaiveBayes]
+
+
+class Scorer(Protocol):
+    """What a wrapper asks for: scores of every candidate on every fold, larger is better."""
+
+    def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
+        ...
+
+    def removed(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """The scores with each candidate taken from the chosen columns: [n_candidates, n_folds]."""
+        ...
+
+
+def scorer(estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None) -> Scorer:
+    """The fastest scorer that gives the right scores."""
+    ready = prepared(estimator, problem)
+    if metric == "accuracy" and is_subtractable(ready, problem):
+        models = _models(ready, problem, folds)
+        if models is not None:
+            return AddingScorer(models, problem, folds, n_jobs)
+    return RefittingScorer(estimator, problem, folds, metric)
+
+
+class RefittingScorer:
+    """Learns anew from every set of columns."""
+
+    def __init__(self, estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str):
+        self._estimator, self._problem, self._folds, self._metric = estimator, problem, folds, metric
+
+    def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
+        return np.array([self._scores([*chosen, j]) for j in candidates])
+
+    def removed(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """The scores with each candidate taken from the chosen columns: [n_candidates, n_folds]."""
+        return np.array([self._scores([other for other in chosen if other != j]) for j in candidates])
+
+    def _scores(self, columns: Sequence[int]) -> list[float]:
+        sign = -1.0 if self._metric in metrics.LOSSES else 1.0
+        label = self._problem.label.values
+        tried = trials(self._estimator, self._problem.select(sorted(columns)), self._folds)
+        return [sign * metrics.score(self._metric, label[t.rows], t.answer, t.probability) for t in tried]
+
+
+class AddingScorer:
+    """Adds up log-likelihoods that were computed once: accuracy of naive Bayes on any set of columns."""
+
+    def __init__(self, models: list[FoldModel], problem: Problem, folds: tuple[Fold, ...], n_jobs: int | None):
+        sizes = [len(fold.test) for fold in folds]
+        rows = np.concatenate([fold.test for fold in folds])
+        self._sizes = np.array(sizes)
+        self._start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self._label = problem.label.values[rows]
+        self._prior = np.empty((len(rows), len(problem.label.target.classes)))
+        self._effect = np.empty((len(problem.table.schema), *self._prior.shape))  # [n_columns, n_rows, n_classes]
+        self._n_threads = threads(n_jobs)
+
+        def place(k: int) -> None:
+            self._place(models[k], problem, folds[k], slice(self._start[k], self._start[k + 1]))
+
+        with ThreadPoolExecutor(self._n_threads) as pool:  # each fold has rows of its own
+            list(pool.map(place, range(len(folds))))
+        self._fallback = np.argmax(self._prior[self._start[:-1]], axis=1).astype(np.int32)
+        self._base: tuple[list[int], np.ndarray] = ([], self._prior)
+
+    def _place(self, model: FoldModel, problem: Problem, fold: Fold, rows: slice) -> None:
+        """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
+        schema, learnt = model
+        test = to_answer_for(problem.table, fold.test, schema)
+        known = [problem.label.target.classes.index(label) for label in schema.classes]
+        self._prior[rows] = self._effect[:, rows] = -np.inf
+        self._prior[rows][:, known] = learnt.log_prior
+        for likelihood in learnt.likelihoods:
+            for j, effect in zip(likelihood.columns, likelihood.effects(test), strict=True):
+                self._effect[j, rows][:, known] = effect
+
+    def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
+        base = self._sum(list(chosen))
+        return self._shares([(base, self._effect[j]) for j in candidates])
+
+    def removed(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
+        """The scores with each candidate taken from the chosen columns: [n_candidates, n_folds].
+
+        The others are added up from both ends: −∞ can be added, but not taken away.
+        """
+        below = [self._prior]
+        for j in chosen:
+            below.append(below[-1] + self._effect[j])
+        above = [np.zeros_like(self._prior)]
+        for j in reversed(chosen):
+            above.append(above[-1] + self._effect[j])
+        places = {j: k for k, j in enumerate(chosen)}
+        return self._shares([(below[places[j]], above[len(chosen) - 1 - places[j]]) for j in candidates])
+
+    def _sum(self, chosen: list[int]) -> np.ndarray:
+        known, base = self._base
+        if chosen[: len(known)] != known:
+            known, base = [], self._prior
+        for j in chosen[len(known) :]:
+            base = base + self._effect[j]
+        self._base = (chosen, base)
+        return base
+
+    def _shares(self, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        right = np.empty((len(pairs), len(self._sizes)), np.int64)
+
+        def count(first: int) -> None:
+            for k in range(first, len(pairs), self._n_threads):
+                _core.count_right_with(*pairs[k], self._label, self._start, self._fallback, right[k])
+
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            list(pool.map(count, range(self._n_threads)))
+        return right / self._sizes
+
+
+def _models(estimator: AdditiveClassifier, problem: Problem, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
+    """The schema and the model of each fold; None where the columns do not simply add up."""
+    models = list(models_without(estimator, problem.table, folds))
+    return models if all(map(_adds_up, models)) else None
+
+
+def _adds_up(model: FoldModel) -> bool:
+    """Whether each column's term is its own: multinomial columns share one distribution, so theirs are not."""
+    return type(model[1]) is NaiveBayes and all(
+        len(likelihood.columns) == 1 or isinstance(likelihood, NormalLikelihood) for likelihood in model[1].likelihoods
+    )

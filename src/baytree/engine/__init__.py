@@ -1,0 +1,1 @@
+"""Where rows are, and how one round over them is made: parts of rows, threads, one pool."""

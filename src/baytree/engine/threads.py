@@ -1,0 +1,77 @@
+"""Blocks of rows on threads: BLAS runs on one thread in each, and results come back in order.
+
+So a sum over blocks has the same bits whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from baytree.engine.parts import threads
+
+T = TypeVar("T")
+A = TypeVar("A")
+_LONG = 300  # rows of a matrix; a decomposition of a larger one may take longer than a user waits for Ctrl-C
+_wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """While it lasts, work is shared among the threads that `n_jobs` means, and BLAS runs on the one that calls it."""
+    threads(n_jobs)  # refuses what means nothing
+    before = _wanted.set(n_jobs)
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _wanted.reset(before)
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """While it lasts, BLAS runs on the thread that calls it: small products gain nothing from more, and may wait long."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+def in_order(function: Callable[[A], T], pieces: Iterable[A]) -> list[T]:
+    """function of each piece, on threads, in the order of the pieces."""
+    pieces = list(pieces)
+    workers = min(threads(_wanted.get()), len(pieces))
+    with one_blas_thread():
+        if workers <= 1:
+            return [function(piece) for piece in pieces]
+        return list(_pool(os.getpid(), workers).map(function, pieces))
+
+
+def heard(decompose: Callable[..., T], matrix: np.ndarray, *more: Any) -> T:
+    """decompose(matrix, …), while Ctrl-C is answered: LAPACK on another thread where it may take long."""
+    if len(matrix) <= _LONG:
+        return decompose(matrix, *more)
+    return _pool(os.getpid(), 1).submit(decompose, matrix, *more).result()
+
+
+def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
+    """At most `count` runs of rows, none much shorter than `least`; they depend on nothing but the number of rows."""
+    count = max(1, min(count, n_rows // least))
+    edge = [n_rows * i // count for i in range(count + 1)]
+    return [slice(a, b) for a, b in pairwise(edge)]
+
+
+@cache
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:  # noqa: ARG001 a forked process needs threads of its own
+    return ThreadPoolExecutor(workers)
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

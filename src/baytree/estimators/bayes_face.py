@@ -1,0 +1,138 @@
+"""What all naive Bayes classifiers share: from a table to what was seen, and from there to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.bayes.estimation import Estimation, Group, refusing_infinite
+from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns, top_words
+from baytree.bayes.generate import as_frame, draw, draw_classes, log_densities, posterior_of, split_given
+from baytree.bayes.jackknife import leave_one_out
+from baytree.bayes.model import NaiveBayes, Seen
+from baytree.engine import parts
+from baytree.estimators.base import AdditiveClassifier
+from baytree.statistics.moments import Moments
+from baytree.table import encode as door
+from baytree.table.frames import read
+from baytree.table.outliers import warn_of_outliers
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+
+class BayesClassifier(AdditiveClassifier):
+    """A naive Bayes classifier: a subclass says which events look at which columns, and how parameters follow."""
+
+    _accepts_infinite = True  # at the door: the kernels refuse infinities as they read, which saves a read of the table
+    model_: NaiveBayes
+    seen_: Seen
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
+        table = self._encoded(X)
+        return self.model_.scores(table)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """log p(x) of each row, over all classes: low where a row is unlike anything that was learnt."""
+        table = self._encoded(X)
+        return log_densities(self.model_, table)
+
+    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
+        """n new rows with their class, as a frame (pandas where it is installed, else a dict of arrays).
+
+        `given` fixes columns, or the class under the target's name; the rest is drawn from what follows of it.
+        """
+        check_is_fitted(self, "model_")
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"n={n!r}: give a whole number of rows, at least 1")
+        random = np.random.default_rng(random_state)
+        label, fixed = split_given(given, self.schema_)
+        rows = draw(self.model_, self.schema_, n, self._drawn_classes(n, label, fixed, random), random)
+        for name, value in fixed.items():
+            rows[name] = np.full(n, value, dtype=object if isinstance(value, str) else None)
+        return as_frame(rows)
+
+    def likelihood(self, column: str) -> Any:
+        """The distribution of a column in each class, as a frame: a row per level, bin, word or parameter."""
+        check_is_fitted(self, "model_")
+        place = self.schema_.names.index(self.schema_[column].name)
+        likelihood = next(part for part in self.model_.likelihoods if place in part.columns)
+        names, rows = likelihood.distribution(self.schema_, place)
+        return as_frame({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
+
+    def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
+        """For each class the n words of a text column that speak most for it."""
+        check_is_fitted(self, "model_")
+        texts = [part for part in self.model_.likelihoods if isinstance(part, (DocumentLikelihood, DocumentUrns))]
+        chosen = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]
+        if len(chosen) != 1:
+            names = [self.schema_.columns[part.column].name for part in texts]
+            raise ValueError(f"column={column!r}: the text columns are {names}; name one of them")
+        words = top_words(chosen[0].weights(), self.schema_.columns[chosen[0].column].levels, n)
+        return dict(zip(self.schema_.classes, words, strict=True))
+
+    def plot(self, column: str, ax: Any = None) -> Any:
+        """The distribution of a column in each class, drawn with matplotlib; gives the axes."""
+        from baytree.bayes.plot import plot_column
+
+        check_is_fitted(self, "model_")
+        return plot_column(self.model_, self.schema_, self.schema_.names.index(self.schema_[column].name), ax)
+
+    def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """The probabilities of each learnt row by the model that never saw it: exact, without a refit.
+
+        The rows must be those that were learnt: each one in turn is taken away from what was seen.
+        """
+        check_is_fitted(self, "seen_")
+        table, _ = self._enter_more(X, y, None, sample_weight)
+        if table.schema != self.schema_:
+            raise ValueError("these rows hold classes or levels that were never learnt; give the rows of the fit")
+        return leave_one_out(self, table)
+
+    def _drawn_classes(self, n: int, label: Any, fixed: dict[str, Any], random: np.random.Generator) -> np.ndarray:
+        if label is not None:
+            return np.full(n, self.schema_.classes.index(label))
+        if not fixed:
+            return draw_classes(np.exp(self.model_.log_prior), n, random)
+        row = {name: [fixed.get(name)] for name in self.schema_.inputs}
+        encoded = door.encode(read(row), msgspec.structs.replace(self.schema_, is_named=True), unseen="error")
+        return draw_classes(posterior_of(self.model_, Table(self.schema_, encoded, np.ones(1))), n, random)
+
+    def _groups(self, schema: Schema) -> list[Group]:
+        raise NotImplementedError(f"{type(self).__name__} must say which events look at which columns")
+
+    def _estimation(self) -> Estimation:
+        raise NotImplementedError(f"{type(self).__name__} must say how parameters follow")
+
+    def _prior(self, schema: Schema) -> np.ndarray | None:
+        raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
+
+    def _observe(self, table: Table) -> Seen:
+        groups = self._groups(table.schema)
+        with refusing_infinite(table):
+            seen = parts.of(table, self.n_jobs).map(lambda part: Seen.of(part, groups)).sum()
+        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+            if group.event.endswith("gaussian") and isinstance(statistic, Moments):
+                warn_of_outliers(table, group.columns, statistic.pooled().deviation()[0])
+        return seen
+
+    def _derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
+        estimation = self._estimation()
+        return NaiveBayes.derive(seen, schema, estimation, self._prior(schema))
+
+
+def given_prior(given: Any, name: str, schema: Schema) -> np.ndarray | None:
+    """The probabilities of the classes that a user gave, as a vector or by class; None where they gave none."""
+    if given is None:
+        return None
+    classes = schema.classes
+    if isinstance(given, dict):
+        given = [given.get(label, 0.0) for label in classes]
+    prior = np.asarray(given, dtype=np.float64)
+    if prior.shape != (len(classes),) or not (np.isfinite(prior).all() and (prior >= 0).all()) or not prior.any():
+        raise ValueError(f"{name}={given!r}: give a probability for each of the classes {list(classes)}")
+    return prior / prior.sum()

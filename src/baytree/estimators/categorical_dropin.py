@@ -1,0 +1,126 @@
+"""Codes as scikit-learn's CategoricalNB takes them: whole numbers from 0 on, each a category of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.bayes.estimation import Group
+from baytree.estimators.bayes_dropins import DiscreteNB
+from baytree.table.frames import RawFrame
+from baytree.table.infer import Census
+from baytree.table.schema import Column, Kind, Schema
+from baytree.table.table import Table
+
+MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
+
+
+class CategoricalNB(DiscreteNB):
+    """Categorical naive Bayes with scikit-learn's parameters: columns of codes 0, 1, 2, …
+
+    Every code up to the largest one is a category, as in scikit-learn, while that stays below 65,536; a column with larger
+    codes has the categories that occur, so memory never follows the largest code. A code that is no category is missing.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior :
+        As for `MultinomialNB`.
+    min_categories : int or array of int, optional
+        The least number of categories of each column.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.CategoricalNB().fit([[0], [0], [1], [2]], ["a", "a", "b", "b"])
+    >>> model.predict([[0], [2], [7]]).tolist()
+    ['a', 'b', 'a']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    @property
+    def n_categories_(self) -> np.ndarray:
+        """The number of categories of each column."""
+        return np.array([len(column.levels) for column in self.schema_.columns])
+
+    @property
+    def category_count_(self) -> list[np.ndarray]:
+        """The weight of each category in each class: [n_classes, n_categories] for each column."""
+        return [counts.known().T for counts in self.seen_.statistics]
+
+    @property
+    def feature_log_prob_(self) -> list[np.ndarray]:
+        """The log-probability of each category in each class: [n_classes, n_categories] for each column."""
+        return [likelihood.log_probability.T for likelihood in self.model_.likelihoods]
+
+    def _groups(self, schema: Schema) -> list[Group]:
+        return [Group("categorical", (j,)) for j in range(len(schema))]
+
+    def _schema_of(self, frame: RawFrame) -> Schema:
+        if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
+            raise TypeError("Sparse data was passed, but CategoricalNB takes dense codes: use X.toarray()")
+        if isinstance(self.schema, Schema):
+            return self.schema
+        declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | dict(self.schema or {})
+        schema = Census.of(frame, declared).schema(frame.is_named)
+        return self._filled(schema)
+
+    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
+        table, frame = super()._enter_more(X, y, classes, sample_weight)
+        schema = self._filled(table.schema)
+        values = tuple(map(_recoded, table.values, table.schema.columns, schema.columns))
+        return msgspec.structs.replace(table, schema=schema, values=values), frame
+
+    def _filled(self, schema: Schema) -> Schema:
+        """The schema whose columns know every code up to the largest, where that is no extravagance."""
+        least = np.broadcast_to(np.asarray(0 if self.min_categories is None else self.min_categories), (len(schema),))
+        if least.dtype.kind not in "iu":
+            raise ValueError(f"min_categories={self.min_categories!r}: give whole numbers")
+        pairs = zip(schema.columns, least.tolist(), strict=True)
+        return msgspec.structs.replace(schema, columns=tuple(_filled(column, n) for column, n in pairs))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _filled(column: Column, least: int) -> Column:
+    levels = column.levels
+    negative = [level for level in levels if isinstance(level, (int, float)) and level < 0]
+    if negative:
+        raise ValueError(f"Negative values in data: column {column.name!r} has the code {negative[0]}; codes begin with 0")
+    if not all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
+        return column
+    n_categories = max(max(levels, default=-1) + 1, least)
+    if n_categories > MOST_FILLED:
+        return column
+    return msgspec.structs.replace(column, levels=tuple(range(n_categories)), declared=True)
+
+
+def _recoded(values: np.ndarray, old: Column, new: Column) -> np.ndarray:
+    if old.levels == new.levels:
+        return values
+    place = {level: code for code, level in enumerate(new.levels)}
+    return np.array([*(place[level] for level in old.levels), -1], np.int32)[values]

@@ -1,0 +1,205 @@
+"""CHAID: trees whose columns are judged by the significance of their merged groups."""
+
+from __future__ import annotations
+
+from typing import Any
+from warnings import warn
+
+import msgspec
+
+from baytree import settings as given
+from baytree.estimators.base import Classifier, Regressor
+from baytree.estimators.tree_face import TreeFace
+from baytree.table.schema import Kind
+from baytree.table.table import Table
+from baytree.tree.grow.association import CLASS_TESTS
+from baytree.tree.grow.chaid_growth import Growth, grow
+from baytree.tree.grow.merging import Rules, smallest_adjusted
+from baytree.tree.grow.units import in_range, in_unit, near_one
+from baytree.tree.model.chaid_model import ChaidModel, in_words
+
+_NO_SPLIT = (
+    "column {name!r} is not used: with {n} levels among so few rows, the adjustment for the ways to merge them is larger "
+    "than any p-value can make up for; leave it out, or take coarser levels"
+)
+
+
+class CHAID(TreeFace):
+    """What both CHAID estimators share: the rules of growth, and reading p-values."""
+
+    _accepts_infinite = True
+
+    @property
+    def trace_(self) -> list[dict[str, Any]]:
+        """Each split's groups, p, Bonferroni's multiplier and adjusted p; with `trace=True` of all columns everywhere."""
+        schema = self.model_.bins.schema(self.schema_)
+        return [in_words(trial, schema) for trial in self.model_.trials]
+
+    def _grown(self, table: Table, test: str) -> ChaidModel:
+        self._check()
+        rules = Rules(
+            test=test,
+            alpha_merge=float(self.alpha_merge),
+            alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
+            exhaustive=self.exhaustive,
+            min_leaf=float(self.min_leaf),
+            min_prob=float(self.min_prob),
+        )
+        growth = Growth(
+            rules=rules,
+            alpha_split=float(self.alpha_split),
+            min_split=float(self.min_split),
+            max_depth=self.max_depth,
+            bins=given.whole("bins", self.bins, 2),
+        )
+        model = grow(table, growth)
+        return model if self.trace else msgspec.structs.replace(model, trials=model.taken)
+
+    def _check(self) -> None:
+        """Refuses parameters that make no sense."""
+        for name in ("alpha_merge", "alpha_split", "min_prob"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number from 0 to 1")
+        if self.alpha_resplit is not None and not 0 < self.alpha_resplit < self.alpha_merge:
+            raise ValueError(
+                f"alpha_resplit={self.alpha_resplit!r}: give a number above 0 and below alpha_merge={self.alpha_merge!r}, "
+                "or groups would part and merge for ever"
+            )
+        if self.exhaustive not in (False, True, "biggs", "ibm"):
+            raise ValueError(f"exhaustive={self.exhaustive!r}: give False, True ('biggs') or 'ibm'")
+        given.number("min_split", self.min_split, 0)
+        given.number("min_leaf", self.min_leaf, 0)
+        if self.max_depth is not None and not self.max_depth >= 0:
+            raise ValueError(f"max_depth={self.max_depth!r}: give None or a number that is not negative")
+
+
+class CHAIDClassifier(CHAID, Classifier):
+    """A classification tree by chi-squared automatic interaction detection (Kass 1980).
+
+    At each node the levels of each column merge while they do not differ in the classes, and the column with the smallest
+    p-value, adjusted for the number of ways to merge, splits the node into its groups.
+
+    Parameters
+    ----------
+    alpha_merge : two groups merge while their p-value is above this.
+    alpha_split : a node is split where the adjusted p-value is at most this.
+    alpha_resplit : a merged group of three or more levels parts again where two parts of it differ by at most this p-value;
+        None never parts.
+    exhaustive : merge down to two groups and keep the step with the smallest p-value (Biggs, de Ville and Suen 1991).
+        True or "biggs" counts the I(I²−1)/6 merges that are looked at, "ibm" takes I(I²−1)/2.
+    min_split : a node with less weight is a leaf.
+    min_leaf, min_prob : a group with less than min(⌈min_prob · n⌉, min_leaf) of the node's n must merge.
+    max_depth : the root has depth 0.
+    bins : a numeric column becomes so many ranks of similar weight; only neighbours merge.
+    test : "pearson", "likelihood_ratio", or "row_effects" for classes that are ordered.
+    trace : keep every column's groups and p-values at every node, in `trace_`.
+
+    Missing values are a level of their own in a nominal column. In an ordinal or numeric one they are a floating category,
+    which at the end joins the most similar group or stands alone, whichever has the smaller p-value. Where a node has seen
+    none, they take the branch with the most weight.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20})
+    >>> print(CHAIDClassifier().fit(frame, "play").export_text())
+    80 rows: yes (no 20, yes 60)
+    ├─ sky = c, s or missing: yes (yes 60)
+    └─ sky = r: no (no 20)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_merge: float = 0.05,
+        alpha_split: float = 0.05,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | str = False,
+        min_split: float = 20,
+        min_leaf: float = 7,
+        min_prob: float = 0.01,
+        max_depth: int | None = None,
+        bins: int = 10,
+        test: str = "pearson",
+        trace: bool = False,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_merge = alpha_merge
+        self.alpha_split = alpha_split
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_prob = min_prob
+        self.max_depth = max_depth
+        self.bins = bins
+        self.test = test
+        self.trace = trace
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> ChaidModel:
+        if self.test not in CLASS_TESTS:
+            raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
+        table = near_one(table)
+        self._warn_of_columns_without_a_split(table)
+        return self._grown(table, self.test)
+
+    def _warn_of_columns_without_a_split(self, table: Table) -> None:
+        """Bonferroni's factor can be so large that not even groups of pure classes are significant."""
+        weight = float(table.weight.sum())
+        if weight < self.min_split or self.exhaustive or self.test != "pearson":
+            return
+        for column in table.schema:
+            n = len(column.levels) if column.kind is Kind.NOMINAL else 0
+            if min(n, table.n_classes) > 1 and smallest_adjusted(n, table.n_classes, weight) > self.alpha_split:
+                warn(_NO_SPLIT.format(name=column.name, n=n), UserWarning, stacklevel=4)
+
+
+class CHAIDRegressor(CHAID, Regressor):
+    """A regression tree by CHAID: groups are compared by the F test of their means.
+
+    The parameters are those of `CHAIDClassifier`, but for `test`.
+
+    >>> import numpy as np
+    >>> x = np.arange(100.0).reshape(-1, 1)
+    >>> CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2).predict([[10.0], [90.0]])
+    array([1.5, 3.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_merge: float = 0.05,
+        alpha_split: float = 0.05,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | str = False,
+        min_split: float = 20,
+        min_leaf: float = 7,
+        min_prob: float = 0.01,
+        max_depth: int | None = None,
+        bins: int = 10,
+        trace: bool = False,
+        schema: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_merge = alpha_merge
+        self.alpha_split = alpha_split
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_prob = min_prob
+        self.max_depth = max_depth
+        self.bins = bins
+        self.trace = trace
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _learn(self, table: Table) -> ChaidModel:
+        table, unit = in_range(near_one(table))
+        model = self._grown(table, "mean")
+        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))

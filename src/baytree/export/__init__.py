@@ -1,1 +1,0 @@
-"""Models in other forms: one file per target, each a pure reader of (model, schema)."""

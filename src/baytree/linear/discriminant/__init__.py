@@ -1,0 +1,1 @@
+"""Discriminant analysis: one additive statistic, and the rules that follow from it."""

@@ -1,0 +1,1 @@
+"""Logistic regression: rows, objective, solvers, the path of penalties and its cross-validation."""

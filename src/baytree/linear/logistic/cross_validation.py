@@ -1,0 +1,125 @@
+"""Choosing the strength of the penalty: the same folds and the same strengths for all, judged by held-out loss."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.linear.logistic.fit import Options, Task, penalty_of
+from baytree.linear.logistic.lockstep import Problems, solve_together
+from baytree.linear.logistic.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.rows import DenseRows, SparseRows, losses
+from baytree.linear.logistic.solve import optimum
+
+_AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
+_LEAST = 1e-9
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """The held-out loss at each strength: mean over folds, its standard error, and the choices that follow."""
+
+    lambdas: np.ndarray  # [n], falling
+    fold_loss: np.ndarray  # [n_folds, n], mean −log probability
+    mean: np.ndarray  # [n]
+    error: np.ndarray  # [n]
+    best: int  # least mean loss
+    one_se: int  # strongest penalty within one standard error of the best
+
+
+def held_out_losses(
+    task: Task, options: Options, lambdas: np.ndarray, fold: np.ndarray, fits: list[Fit]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean loss of each fold's rows under the path of all other rows, and the folds' weights. [n_folds, n], [n_folds]
+
+    `fits` are the solutions on all rows, from which those without a fold are not far.
+    """
+    fold = np.unique(fold, return_inverse=True)[1].astype(np.int64)
+    weight = np.bincount(fold, task.rows.weight)
+    prices = [_prices(task, options, lambdas, fold == f) for f in range(len(weight))]
+    loss, found = _together(task, fold, prices, fits)
+    for f in range(len(weight)):
+        last = None
+        for i in np.flatnonzero(~found[f]):
+            near = fits[i] if last is None else _moved(*last, fits[i])
+            loss[f, i], fit = _alone(task, options, fold == f, prices[f][i], near)
+            last = fit, fits[i]
+    return loss, weight
+
+
+def choose(lambdas: np.ndarray, fold_loss: np.ndarray, weight: np.ndarray) -> Curve:
+    """The curve and its two choices: the least loss, and the strongest penalty within one standard error of it."""
+    share = weight / weight.sum()
+    mean = share @ fold_loss
+    spread = share @ np.square(fold_loss - mean)
+    error = np.sqrt(spread / max(len(fold_loss) - 1, 1))
+    best = int(np.argmin(mean))
+    return Curve(lambdas, fold_loss, mean, error, best, int(np.argmax(mean <= mean[best] + error[best])))
+
+
+def _prices(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray) -> list[Penalty]:
+    """The penalty at each strength, on features in units of their spread among the rows that are not held out."""
+    size = np.ones(task.rows.q)
+    kept = np.where(held, 0.0, task.rows.weight)
+    if options.standardize and kept.any():
+        size = _sizes(task.rows.with_weight(kept))
+    full = [penalty_of(task, options, float(lambda_)) for lambda_ in lambdas]
+    return [Penalty(each.ridge * size**2, each.lasso * size) for each in full]
+
+
+def _together(task: Task, fold: np.ndarray, prices: list[list[Penalty]], fits: list[Fit]) -> tuple[np.ndarray, np.ndarray]:
+    """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
+    shape = len(prices), len(fits)
+    bends = [fit.curvature for fit in fits if fit.curvature is not None]
+    is_smooth = all(each.is_smooth for own in prices for each in own)
+    if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and is_smooth and shape[0] > 1):
+        return np.zeros(shape), np.zeros(shape, bool)
+    if len(bends) < len(fits):
+        return np.zeros(shape), np.zeros(shape, bool)
+    problems = Problems(
+        np.repeat(np.arange(shape[0]), shape[1]),
+        np.array([each.ridge for own in prices for each in own]),
+        np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
+        tuple(bends) * shape[0],
+    )
+    loss, found = solve_together(task.rows, fold, problems, np.array([_aim(each) for own in prices for each in own]))
+    return loss.reshape(shape), found.reshape(shape)
+
+
+def _aim(penalty: Penalty) -> float:
+    """Small beside the penalty: where that is next to nothing, the solution on all rows would pass, which knows too much."""
+    price = max(penalty.ridge.max(), penalty.lasso.max())
+    return float(np.clip(0.01 * price, _LEAST, _AIM))
+
+
+def _alone(task: Task, options: Options, held: np.ndarray, penalty: Penalty, near: Fit) -> tuple[float, Fit]:
+    """The held-out loss of one fold at one strength, and its solution."""
+    kept = np.where(held, 0.0, task.rows.weight)
+    if not kept.any():
+        return 0.0, near
+    aim = _aim(penalty)
+    fit = optimum(task.rows.with_weight(kept), penalty, Aim(aim, options.max_iter, aim), near)
+    return _loss(task.rows, fit, held), fit
+
+
+def _moved(fit: Fit, whole: Fit, next_whole: Fit) -> Fit:
+    """Where a fold's next solution is to be expected: as far from its last one as those of all rows are apart.
+
+    Without a curvature (sparse rows) the solution on all rows is the better guess.
+    """
+    if fit.curvature is None:
+        return next_whole
+    return msgspec.structs.replace(fit, theta=fit.theta + (next_whole.theta - whole.theta))
+
+
+def _loss(rows: DenseRows | SparseRows, fit: Fit, held: np.ndarray) -> float:
+    score = rows.scores(fit.theta, held) if isinstance(rows, DenseRows) else rows.scores(fit.theta)[held]
+    lost, _ = losses(score, rows.label[held])
+    return float(rows.weight[held] @ lost / rows.weight[held].sum())
+
+
+def _sizes(rows: DenseRows | SparseRows) -> np.ndarray:
+    """The standard deviation of each feature among the rows that count, in the design's units. [q]"""
+    if isinstance(rows, SparseRows):
+        return np.ones(rows.q)
+    variance = np.append(rows.variances(), 0.0)
+    return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)

@@ -1,0 +1,1 @@
+"""What a person sees: tables and charts in text, SVG and matplotlib."""

@@ -1,0 +1,45 @@
+"""The weight of every level in every class."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.statistics.exact import ExactSum
+
+
+class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="counts"):
+    """The weight of every level in every class; missing values are counted apart, before the first level."""
+
+    cells: ExactSum  # [n_levels + 1, n_classes]
+
+    @classmethod
+    def of(cls, code: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_levels: int, n_classes: int) -> Self:
+        """Counts of these rows; a weight of None is 1 for every row."""
+        code, label = np.ascontiguousarray(code), np.ascontiguousarray(label)
+        if weight is None:
+            return cls(ExactSum.of(_core.count(code, label, n_levels, n_classes)))
+        limbs, low = _core.count_weighted(code, label, np.ascontiguousarray(weight), n_levels, n_classes)
+        return cls(ExactSum.carried(limbs.reshape(n_levels + 1, n_classes, -1), low))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.cells + other.cells)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.cells - other.cells)
+
+    def recoded(self, levels: np.ndarray, classes: np.ndarray) -> Self:
+        """The same counts under other codes: entry k tells which old level (or class) the new k was, −1 for none."""
+        levels = np.concatenate([[0], np.where(levels < 0, -1, levels + 1)])
+        return type(self)(self.cells.take(levels, 0).take(classes, 1))
+
+    def check(self, n_levels: int, n_classes: int) -> None:
+        """Raises an error unless there is a cell for each level, missing values and each class."""
+        self.cells.check((n_levels + 1, n_classes))
+
+    def known(self, exponent: int = 0) -> np.ndarray:
+        """The weight of each level in each class, times 2^−exponent: float64 [n_levels, n_classes]."""
+        return self.cells.rounded(exponent)[1:]

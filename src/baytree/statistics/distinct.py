@@ -1,0 +1,101 @@
+"""The distinct values of a numeric column and the weight of each in each class: a statistic, so parts add up."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from baytree.bayes.estimation import Group, bounded
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact import ExactSum
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
+
+MOST_DISTINCT = 1 << 22  # values of one column: more are refused, so that memory stays bounded
+
+
+class Distinct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="distinct"):
+    """The known values of a column, ascending, each with its exact weight in each class."""
+
+    value: np.ndarray  # [n_values]
+    cells: ExactSum  # [n_values, n_classes]
+
+    @classmethod
+    def of(cls, values: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
+        """The distinct values of these rows."""
+        known = ~np.isnan(values)
+        if np.isinf(values).any():
+            raise ValueError("a value is infinite")
+        value, place = np.unique(values[known] + 0.0, return_inverse=True)  # −0.0 is 0.0
+        weight = None if weight is None else weight[known]
+        counts = Counts.of(place.astype(np.int32), label[known], weight, len(value), n_classes)
+        return cls(value, counts.cells.take(np.arange(1, len(value) + 1)))
+
+    def __add__(self, other: Self) -> Self:
+        return self._combined(other, ExactSum.__add__)
+
+    def __sub__(self, other: Self) -> Self:
+        return self._combined(other, ExactSum.__sub__)._present()
+
+    def recoded(self, classes: np.ndarray) -> Self:
+        """The same values under other class codes; −1 for a new class."""
+        return type(self)(self.value, self.cells.take(classes, 1))
+
+    def check(self, n_classes: int) -> None:
+        """Raises an error unless the values ascend and every one has its weights."""
+        value = self.value
+        if value.dtype != np.float64 or value.ndim != 1 or not np.isfinite(value).all() or (np.diff(value) <= 0).any():
+            raise ValueError("distinct values are finite and ascend")
+        self.cells.check((len(value), n_classes))
+
+    def weights(self) -> np.ndarray:
+        """The weight of each value in each class, in one common unit: [n_values, n_classes]."""
+        return bounded(self.cells)[0]
+
+    def _combined(self, other: Self, operation: Any) -> Self:
+        value = np.union1d(self.value, other.value)
+        places = [_places(part.value, value) for part in (self, other)]
+        return type(self)(value, operation(self.cells.take(places[0]), other.cells.take(places[1])))
+
+    def _present(self) -> Self:
+        kept = np.flatnonzero(self.cells.limbs.any(axis=(1, 2)))
+        if len(kept) == len(self.value):
+            return self
+        return type(self)(self.value[kept], self.cells.take(kept))
+
+
+class DistinctEvent:
+    """What the events share that need every distinct value: kernels, cuts, and Weka's precision."""
+
+    def observe(self, table: Table, group: Group) -> Distinct:
+        """The distinct values of the column in each class."""
+        (column,) = group.columns
+        weight = None if table.is_unweighted else table.weight
+        return Distinct.of(np.ascontiguousarray(table.values[column]), table.label, weight, table.n_classes)
+
+    def check(self, seen: Any, group: Group, schema: Schema) -> None:
+        """Raises an error unless the statistic fits this column."""
+        if len(group.columns) != 1 or schema.columns[group.columns[0]].kind is not Kind.NUMERIC:
+            raise ValueError("an event of distinct values looks at one numeric column")
+        if not isinstance(seen, Distinct):
+            raise ValueError("an event of distinct values keeps the weight of each value")
+        seen.check(len(schema.classes))
+
+
+def counted(seen: Distinct, group: Group, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """The values and their weights, unless there are too many to keep."""
+    if len(seen.value) > MOST_DISTINCT:
+        name = schema.columns[group.columns[0]].name
+        raise ValueError(
+            f"column {name!r} has {len(seen.value)} distinct values, and this event keeps the weight of each, up to "
+            f"{MOST_DISTINCT}; round the column, or use numeric='gaussian'"
+        )
+    return seen.value, seen.weights()
+
+
+def _places(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    place = np.full(len(whole), -1, np.int64)
+    place[np.searchsorted(whole, part)] = np.arange(len(part))
+    return place

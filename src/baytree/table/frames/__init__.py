@@ -1,0 +1,140 @@
+"""Any frame to raw columns: numbers, codes with levels, or strings still to be factorised by their own library.
+
+One adapter per frame library, each in the terms of that library: a categorical's codes are kept, strings are factorised
+by the frame that holds them, and numbers are views wherever they can be. Nothing given is ever modified.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from baytree.table.frames.arrays import array_column, from_array, from_sparse
+from baytree.table.frames.codes import Codes, factorise_fixed
+from baytree.table.frames.numbers import Numbers, factorise_together
+from baytree.table.frames.objects import object_column
+from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
+
+__all__ = [
+    "Codes",
+    "Numbers",
+    "Raw",
+    "RawFrame",
+    "Strings",
+    "factorise_fixed",
+    "factorise_together",
+    "read",
+    "read_column",
+    "without_masked",
+]
+
+
+def read(frame: Any) -> RawFrame:
+    """The raw columns of any supported table.
+
+    >>> read({"size": [1, 2], "colour": ["red", None]}).columns["colour"].factorise().levels
+    ('red',)
+    """
+    module = type(frame).__module__.split(".")[0]
+    if module == "pandas":
+        return _from_pandas(frame)
+    if module == "polars":
+        return _from_polars(frame)
+    if module == "pyarrow":
+        return _from_arrow(frame)
+    if isinstance(frame, dict):
+        return _from_dict(frame)
+    if isinstance(frame, RawFrame):
+        return frame
+    if _is_sparse(frame):
+        return from_sparse(frame)
+    native = _through_narwhals(frame)
+    return read(native) if native is not None else from_array(frame)
+
+
+def read_column(values: Any, name: str) -> Raw:
+    """One raw column from a series, array or list."""
+    module = type(values).__module__.split(".")[0]
+    if module == "pandas":
+        from baytree.table.frames.pandas import pandas_column
+
+        return pandas_column(values, name)
+    if module == "polars":
+        from baytree.table.frames.polars import polars_column
+
+        return polars_column(values, name)
+    if module == "pyarrow":
+        from baytree.table.frames.arrow import arrow_column
+
+        return arrow_column(values, name)
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return array_column(values, name)
+    if hasattr(values, "to_pandas"):
+        return read_column(values.to_pandas(), name)
+    return object_column(values, name)
+
+
+def _from_pandas(frame: Any) -> RawFrame:
+    from baytree.table.frames.pandas import pandas_column
+
+    if frame.ndim == 1:
+        frame = frame.to_frame()
+    names = _unique_names(frame.columns)
+    columns = {name: pandas_column(frame.iloc[:, k], name) for k, name in enumerate(names)}
+    return RawFrame(columns, len(frame), True, _are_text(frame.columns))
+
+
+def _from_polars(frame: Any) -> RawFrame:
+    from baytree.table.frames.polars import polars_column
+
+    if not hasattr(frame, "get_columns"):
+        raise TypeError(f"a polars {type(frame).__name__} is not a table in memory; call .collect() first")
+    columns = {series.name: polars_column(series, series.name) for series in frame.get_columns()}
+    return RawFrame(columns, frame.height, True, True)
+
+
+def _from_arrow(frame: Any) -> RawFrame:
+    from baytree.table.frames.arrow import arrow_column
+
+    names = _unique_names(frame.schema.names)
+    columns = {name: arrow_column(frame.column(k), name) for k, name in enumerate(names)}
+    return RawFrame(columns, frame.num_rows, True, True)
+
+
+def _from_dict(frame: dict) -> RawFrame:
+    names = _unique_names(frame)
+    columns = {name: read_column(values, name) for name, values in zip(names, frame.values(), strict=True)}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns differ in length: {', '.join(f'{n!r} has {k}' for n, k in lengths.items())}")
+    return RawFrame(columns, next(iter(lengths.values()), 0), True, _are_text(frame))
+
+
+def _through_narwhals(frame: Any) -> Any:
+    """The pandas, polars or Arrow twin of another library's eager frame; None where it is no frame."""
+    if isinstance(frame, (list, tuple, np.ndarray)):
+        return None
+    import narwhals as nw
+
+    wrapped = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(wrapped, nw.DataFrame):
+        return None
+    return wrapped.to_pandas() if "pandas" in sys.modules else wrapped.to_arrow()
+
+
+def _is_sparse(frame: Any) -> bool:
+    return "scipy.sparse" in sys.modules and sys.modules["scipy.sparse"].issparse(frame)
+
+
+def _unique_names(names: Any) -> list[str]:
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = sorted({name for name in texts if texts.count(name) > 1})
+        raise ValueError(f"column {twice[0]!r} appears {texts.count(twice[0])} times; give every column its own name")
+    return texts
+
+
+def _are_text(names: Any) -> bool:
+    return len(names) > 0 and all(isinstance(name, str) for name in names)

@@ -1,0 +1,131 @@
+"""Numbers and dates: as doubles, exactly or not at all; or as codes of the numbers that occur."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from baytree.table.frames.codes import Codes, distinct_numbers, place
+
+_FINER = {"ns": 1000, "ps": 10**6, "fs": 10**9, "as": 10**12}
+
+
+class NumberMatrix:
+    """Columns of numbers in one array; they turn into doubles, or into codes, when that is first asked for."""
+
+    def __init__(self, array: np.ndarray, names: Sequence[str]):
+        self.array, self._names = array, names  # [n_rows, n_columns]
+        self._doubles: np.ndarray | None = array if array.dtype == np.float64 else None
+        self._codes: dict[int, Codes] = {}
+        self._lock = Lock()
+
+    def doubles(self, column: int) -> np.ndarray:
+        """A column as doubles; an integer that is no double is refused."""
+        with self._lock:
+            if self._doubles is None:
+                doubles = self.array.astype(np.float64)
+                self._refuse_inexact(doubles)
+                self._doubles = doubles
+        return self._doubles[:, column]
+
+    def codes(self, column: int) -> Codes:
+        """A column as codes of its distinct numbers."""
+        if column not in self._codes:
+            self.code([column])
+        return self._codes[column]
+
+    def code(self, columns: Sequence[int]) -> None:
+        """Makes the codes of these columns, where they are not there yet, in one read of the array."""
+        columns = [column for column in columns if column not in self._codes]
+        array = self.array if len(columns) == self.array.shape[1] else self.array[:, columns]
+        codes, levels = place(array)
+        for column, own, found in zip(columns, codes, levels, strict=True):
+            known = Codes(own, tuple(found.tolist())) if len(found) else distinct_numbers(self.array[:, column])
+            self._codes[column] = known
+
+    def _refuse_inexact(self, doubles: np.ndarray) -> None:
+        if self.array.dtype.kind not in "iu" or self.array.dtype.itemsize < 8 or not self.array.size:
+            return
+        if int(self.array.max()) > 1 << 53 or int(self.array.min()) < -(1 << 53):
+            for j, name in enumerate(self._names):
+                _refuse_inexact(self.array[:, j], doubles[:, j], name)
+
+
+class Numbers(msgspec.Struct, frozen=True):
+    """A raw column of numbers; `unit` where they are dates."""
+
+    matrix: NumberMatrix
+    column: int = 0
+    unit: str | None = None
+    is_whole: bool = False  # they came as integers
+
+    @classmethod
+    def of(cls, values: np.ndarray, name: str = "", unit: str | None = None, is_whole: bool = False) -> Self:
+        """A column that lies in an array of its own: floats with NaN, or integers."""
+        return cls(NumberMatrix(values[:, None], [name]), 0, unit, is_whole or values.dtype.kind in "iu")
+
+    def __len__(self) -> int:
+        return len(self.matrix.array)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The numbers as doubles with NaN."""
+        return self.matrix.doubles(self.column)
+
+    def factorise(self) -> Codes:
+        """The numbers as codes; their levels in ascending order."""
+        return self.matrix.codes(self.column)
+
+    def take(self, rows: np.ndarray) -> Numbers:
+        """The numbers of the rows that a mask keeps."""
+        return Numbers.of(self.matrix.array[rows, self.column], unit=self.unit, is_whole=self.is_whole)
+
+
+def factorise_together(columns: Sequence[Any]) -> None:
+    """Makes the codes of those columns of numbers that share an array, in one read of it."""
+    shared: dict[int, list[Numbers]] = {}
+    for raw in columns:
+        if isinstance(raw, Numbers):
+            shared.setdefault(id(raw.matrix), []).append(raw)
+    for together in shared.values():
+        if len(together) > 1:
+            together[0].matrix.code([raw.column for raw in together])
+
+
+def whole_dates(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
+    """Dates as numbers of a unit in which they are exact doubles: microseconds at the finest."""
+    if unit in _FINER:
+        whole, unit = whole // _FINER[unit], "us"
+    values = whole.astype(np.float64)
+    values[missing] = np.nan
+    return Numbers.of(values, unit=unit)
+
+
+def with_missing(whole: np.ndarray, missing: np.ndarray, name: str) -> Numbers:
+    """A column of integers of which some are missing (whatever stands there): exact doubles with NaN."""
+    values = whole.astype(np.float64)
+    _refuse_inexact(whole[~missing], values[~missing], name)
+    values[missing] = np.nan
+    return Numbers.of(values, name, is_whole=True)
+
+
+def _refuse_inexact(whole: np.ndarray, doubles: np.ndarray, name: str) -> None:
+    if whole.dtype.itemsize < 8 or not len(whole):
+        return
+    same = doubles.astype(whole.dtype) == whole
+    same &= np.abs(doubles) < 2.0**63 if whole.dtype.kind == "i" else doubles < 2.0**64
+    if not same.all():
+        row = int(np.argmin(same))
+        raise inexact(name, row, whole[row])
+
+
+def inexact(name: str, row: int, value: Any) -> ValueError:
+    """What is said where an integer has no exact double."""
+    return ValueError(
+        f"column {name!r}, row {row}: {value} is beyond 2^53 and has no exact double; "
+        "declare the column nominal if it is a code, or subtract an offset"
+    )

@@ -1,0 +1,117 @@
+"""Python objects: lists, object arrays and mixed columns, one value at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from baytree.table.frames.codes import Codes, booleans
+from baytree.table.frames.numbers import Numbers, inexact, whole_dates
+from baytree.table.frames.raw import Raw, Strings
+
+
+def object_column(values: Any, name: str) -> Raw:
+    items = values.tolist() if hasattr(values, "tolist") else list(values)
+    present = {kind for kind in set(map(type, items)) if not _is_missing_kind(kind)}
+    if len(present) > 1:  # NaN is a float and NaT a date, but they do not make a column one of numbers or dates
+        present = {type(item) for item in items if not _is_missing(item)}
+    if present <= {str, np.str_}:
+        return _object_strings(items)
+    if all(issubclass(kind, (bool, np.bool_)) for kind in present):
+        return booleans(np.array([-1 if _is_missing(item) else int(item) for item in items], np.int8))
+    if all(issubclass(kind, (Real, np.number, Decimal)) and not issubclass(kind, bool) for kind in present):
+        return _object_numbers(items, name, present)
+    if all(issubclass(kind, (datetime, date, np.datetime64, timedelta, np.timedelta64)) for kind in present):
+        return _object_dates(items, present)
+    return _mixed_levels(items, name)
+
+
+def _object_strings(items: list) -> Strings | Numbers:
+    def documents() -> list[str | None]:
+        return [item if isinstance(item, str) else None for item in items]
+
+    if not any(isinstance(item, str) for item in items):  # nothing known: a column of numbers that are all missing
+        return Numbers.of(np.full(len(items), np.nan))
+    return Strings(len(items), cache(lambda: _hashed(items)), documents)
+
+
+def _object_numbers(items: list, name: str, kinds: set[type]) -> Numbers:
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds) and not any(map(_is_missing, items)):
+        with contextlib.suppress(OverflowError):  # beyond 64 bits they are numbers like any other
+            return Numbers.of(np.array(items, np.int64), name)
+    try:
+        values = np.array([np.nan if _is_missing(item) else item for item in items], dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"column {name!r} holds a whole number beyond the range of doubles; give it as a string") from None
+    if any(issubclass(kind, (int, np.integer)) for kind in kinds):
+        for row, (item, value) in enumerate(zip(items, values, strict=True)):
+            if isinstance(item, (int, np.integer)) and int(item) != int(value):
+                raise inexact(name, row, item)
+    return Numbers.of(values, name, is_whole=all(issubclass(kind, (int, np.integer)) for kind in kinds))
+
+
+def _object_dates(items: list, kinds: set[type]) -> Numbers:
+    unit = "D" if all(issubclass(kind, date) and not issubclass(kind, datetime) for kind in kinds) else "us"
+    is_span = all(issubclass(kind, (timedelta, np.timedelta64)) for kind in kinds)
+    dtype = f"timedelta64[{unit}]" if is_span else f"datetime64[{unit}]"
+    values = np.array([None if _is_missing(item) else _without_zone(item) for item in items], dtype=dtype)
+    return whole_dates(values.view(np.int64), np.isnat(values), unit)
+
+
+def _without_zone(value: Any) -> Any:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value
+
+
+def _mixed_levels(items: list, name: str) -> Codes:
+    known = [item for item in items if not _is_missing(item)]
+    for item in known:
+        if isinstance(item, (dict, list, set, np.ndarray)):
+            raise TypeError(
+                f"column {name!r} holds a {type(item).__name__} ({str(item)[:40]!r}); "
+                "argument must be a string or a number, a date or a boolean"
+            )
+    codes = _hashed(items)
+    texts: dict[str, Any] = {}
+    for level in codes.levels:
+        other = texts.setdefault(str(level), level)
+        if type(other) is not type(level) and not (isinstance(other, Real) and isinstance(level, Real)):
+            raise ValueError(
+                f"column {name!r} mixes {other!r} and {level!r}, which look alike but differ in type; "
+                "convert the column to one type"
+            )
+    return codes
+
+
+def _hashed(items: list) -> Codes:
+    """Codes by Python's own hashing, in order of first appearance; the types of equal values are kept apart."""
+    present = [item for item in items if not _is_missing(item)]
+    table = {level: code for code, level in enumerate(dict.fromkeys(present))}
+    if len(present) == len(items):
+        codes = np.fromiter(map(table.__getitem__, items), np.int32, len(items))
+    else:
+        codes = np.fromiter((-1 if _is_missing(item) else table[item] for item in items), np.int32, len(items))
+    return Codes(codes, tuple(plain(level) for level in table))
+
+
+def _is_missing_kind(kind: type) -> bool:
+    return kind is type(None) or kind.__name__ in ("NAType", "NaTType", "MaskedConstant")
+
+
+def _is_missing(item: Any) -> bool:
+    """None, NA, NaT, a masked cell, or NaN: the one value that differs from itself."""
+    if item is None or _is_missing_kind(type(item)):
+        return True
+    return isinstance(item, (float, np.floating, Decimal, np.datetime64, np.timedelta64)) and bool(item != item)
+
+
+def plain(level: Any) -> Any:
+    """A numpy scalar as the Python value it stands for, so that levels compare and save as users expect."""
+    return level.item() if isinstance(level, np.generic) and not isinstance(level, np.datetime64) else level

@@ -1,0 +1,70 @@
+"""Columns of pandas: numpy, nullable, Arrow, categorical, string, date and object dtypes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from baytree.table.frames.arrays import array_column
+from baytree.table.frames.arrow import arrow_column
+from baytree.table.frames.codes import Codes, booleans
+from baytree.table.frames.numbers import Numbers, with_missing
+from baytree.table.frames.objects import object_column, plain
+from baytree.table.frames.raw import Raw, Strings
+
+
+def pandas_column(values: Any, name: str) -> Raw:
+    """A column from a Series, an Index or a bare extension array."""
+    import pandas as pd
+
+    series: Any = values if isinstance(values, pd.Series) else pd.Series(values)
+    dtype: Any = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = tuple(plain(level) for level in dtype.categories.tolist())
+        return Codes(series.array.codes, levels, bool(dtype.ordered), True)
+    if isinstance(dtype, pd.ArrowDtype):
+        return arrow_column(series.array.__arrow_array__(), name)
+    if isinstance(dtype, pd.SparseDtype):
+        return pandas_column(series.sparse.to_dense(), name)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return array_column(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), name)
+    if isinstance(dtype, pd.PeriodDtype):
+        return array_column(series.dt.to_timestamp().to_numpy(), name)
+    if isinstance(dtype, pd.StringDtype):
+        in_arrow = getattr(dtype, "storage", None) == "pyarrow"
+        return arrow_column(series.array.__arrow_array__(), name) if in_arrow else _pandas_strings(series, pd)
+    if isinstance(dtype, np.dtype):
+        return _pandas_objects(series, name, pd) if dtype.kind == "O" else array_column(series.to_numpy(), name)
+    if pd.api.types.is_bool_dtype(dtype):
+        return booleans(series.astype("Int8").to_numpy(dtype=np.int8, na_value=-1))
+    if pd.api.types.is_numeric_dtype(dtype):
+        return _nullable_numbers(series, name)
+    return object_column(series.astype(object).to_numpy(), name)
+
+
+def _pandas_strings(series: Any, pd: Any) -> Strings:
+    def factorise() -> Codes:
+        codes, levels = pd.factorize(series)
+        return Codes(codes, tuple(levels.tolist()))
+
+    def documents() -> list[str | None]:
+        return [value if isinstance(value, str) else None for value in series.tolist()]
+
+    return Strings(len(series), cache(factorise), documents)
+
+
+def _pandas_objects(series: Any, name: str, pd: Any) -> Raw:
+    if pd.api.types.infer_dtype(series, skipna=True) == "string":
+        return _pandas_strings(series, pd)
+    return object_column(series.to_numpy(), name)
+
+
+def _nullable_numbers(series: Any, name: str) -> Numbers:
+    if series.dtype.kind not in "iu":
+        return Numbers.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
+    missing = series.isna().to_numpy()
+    if not missing.any():
+        return Numbers.of(series.to_numpy(dtype=series.dtype.numpy_dtype), name)
+    return with_missing(series.fillna(0).to_numpy(dtype=series.dtype.numpy_dtype), missing, name)

@@ -1,0 +1,57 @@
+"""Columns of polars."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from baytree.table.frames.arrays import array_column
+from baytree.table.frames.codes import Codes, booleans
+from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
+from baytree.table.frames.raw import Raw, Strings
+
+
+def polars_column(series: Any, name: str) -> Raw:
+    kind = str(series.dtype).split("(")[0]
+    if kind == "Enum":
+        return Codes(series.to_physical().cast(int).fill_null(-1).to_numpy(), tuple(series.dtype.categories), False, True)
+    if kind in ("Categorical", "String", "Utf8"):
+        return _polars_strings(series)
+    if kind == "Boolean":
+        return booleans(series.cast(int).fill_null(-1).to_numpy())
+    if kind in ("Date", "Datetime", "Duration", "Time"):
+        return _polars_dates(series, kind)
+    if kind == "Null":
+        return Numbers.of(np.full(len(series), np.nan))
+    if kind in ("List", "Array", "Struct", "Object", "Binary"):
+        raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
+    is_whole = kind.startswith(("Int", "UInt"))
+    if is_whole and series.null_count():
+        return with_missing(series.fill_null(0).to_numpy(), series.is_null().to_numpy(), name)
+    return array_column(series.to_numpy() if is_whole else series.cast(float).to_numpy(), name)
+
+
+def _polars_strings(series: Any) -> Strings:
+    def factorise() -> Codes:
+        import polars as pl
+
+        text = series.cast(pl.String)
+        levels = text.drop_nulls().unique().sort()
+        codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1)
+        return Codes(codes.to_numpy(), tuple(levels.to_list()))
+
+    return Strings(len(series), cache(factorise), series.to_list)
+
+
+def _polars_dates(series: Any, kind: str) -> Numbers:
+    unit = {"Date": "D", "Time": "ns"}.get(kind) or str(series.dtype.time_unit)
+    return _dates(series.to_physical().cast(int).to_numpy() if not series.null_count() else None, unit, series)
+
+
+def _dates(whole: np.ndarray | None, unit: str, series: Any) -> Numbers:
+    if whole is not None:
+        return whole_dates(whole, np.zeros(len(whole), bool), unit)
+    physical = series.to_physical().cast(int)
+    return whole_dates(physical.fill_null(0).to_numpy(), series.is_null().to_numpy(), unit)

@@ -1,0 +1,43 @@
+"""What every frame becomes first: numbers, codes with levels, or strings still to be factorised by their own library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.table.frames.codes import Codes
+from baytree.table.frames.numbers import Numbers
+
+
+class Strings(msgspec.Struct, frozen=True):
+    """A raw column of strings: factorised, or read as documents, when its kind is known."""
+
+    length: int
+    factorise: Callable[[], Codes]
+    documents: Callable[[], Sequence[str | None]]
+
+    def __len__(self) -> int:
+        return self.length
+
+
+Raw = Numbers | Codes | Strings
+
+
+class RawFrame(msgspec.Struct, frozen=True):
+    """The raw columns of a frame by name, in order; `matrix` where they all lie in one array or sparse matrix."""
+
+    columns: dict[str, Raw]
+    n_rows: int
+    is_named: bool = True  # False where columns have no names and go by position
+    has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ asks
+    matrix: Any = None
+
+
+def without_masked(values: Any) -> np.ndarray:
+    """A masked array as objects, None where it is masked."""
+    objects = np.ma.getdata(values).astype(object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects

@@ -1,0 +1,171 @@
+"""The target column: classes of any kind to codes and back as they were, numbers as doubles."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.table.frames import Codes, Numbers, Strings, factorise_fixed, read_column, without_masked
+from baytree.table.schema import Target, sorted_levels
+
+
+class Labels(msgspec.Struct, frozen=True):
+    """The labels of rows: class codes and classes, or numbers; −1 or NaN where the label is missing."""
+
+    values: np.ndarray  # int32 codes or float64
+    target: Target
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which rows have no label."""
+        return np.isnan(self.values) if self.values.dtype == np.float64 else self.values < 0
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any row has no label."""
+        least = self.values.min(initial=0)  # NaN where one is among the numbers
+        return bool(np.isnan(least)) if self.values.dtype == np.float64 else bool(least < 0)
+
+
+def read_classes(y: Any, name: str = "y") -> Labels:
+    """Class labels: any hashables; the classes that occur, sorted (in their own order where that was declared)."""
+    array = _one_dimensional(y)
+    if isinstance(array, np.ndarray) and array.dtype.kind in "iuUSb" and array.dtype.itemsize:
+        codes, distinct = factorise_fixed(array)
+        return _sorted_labels(codes, distinct.tolist(), name, array.dtype.str)
+    if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+        return _whole_floats(array, name)
+    raw = read_column(array, name)
+    if isinstance(raw, Numbers):
+        labels = _whole_floats(raw.values, name)
+        return labels if not raw.is_whole else _as_integers(labels)
+    codes = raw.factorise() if isinstance(raw, Strings) else raw
+    return _coded(codes, name)
+
+
+def read_numbers(y: Any, name: str = "y") -> Labels:
+    """Labels of a regression: finite numbers."""
+    raw = read_column(_one_dimensional(y), name)
+    if not isinstance(raw, Numbers):
+        raise ValueError(f"the target {name!r} holds categories; a regression needs numbers: use a classifier")
+    if np.isinf(raw.values).any():
+        raise ValueError(f"Input y contains infinity: the target {name!r} must be finite")
+    return Labels(np.ascontiguousarray(raw.values), Target(name))
+
+
+def recode(labels: Labels, target: Target) -> np.ndarray:
+    """The codes of labels under another target's classes; a class that it does not know is an error."""
+    if labels.target.classes == target.classes:
+        return labels.values
+    place = {label: code for code, label in enumerate(target.classes or ())}
+    for label in labels.target.classes or ():
+        if label not in place:
+            raise ValueError(f"class {label!r} is not among the classes {list(target.classes or ())}")
+    codes = np.array([*(place[label] for label in labels.target.classes or ()), -1], np.int32)
+    return codes[labels.values]
+
+
+def take(labels: Labels, rows: np.ndarray) -> Labels:
+    """The labels of these rows (indices or a mask); classes that none of them has are dropped."""
+    values = labels.values[rows]
+    classes = labels.target.classes
+    if classes is None:
+        return Labels(values, labels.target)
+    used = np.unique(values)
+    place = np.full(len(classes) + 1, -1, np.int32)
+    place[used] = np.arange(len(used))
+    kept = tuple(classes[code] for code in used)
+    return Labels(place[values], Target(labels.target.name, kept, labels.target.dtype, labels.target.declared))
+
+
+def classes_array(target: Target) -> np.ndarray:
+    """The classes as the array that users see, in the type in which they came."""
+    classes = target.classes or ()
+    if target.dtype != "object":
+        return np.array(classes, dtype=target.dtype)
+    array = np.empty(len(classes), object)
+    array[:] = classes
+    return array
+
+
+def _one_dimensional(y: Any) -> Any:
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None: name the target column, or give y")
+    if isinstance(y, (str, bytes)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        raise ValueError(f"y should be a 1d array or the name of a column, got {y!r}")
+    if np.ma.isMaskedArray(y):
+        return without_masked(y)
+    if type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and getattr(y, "ndim", 1) == 1:
+        return y
+    return _flat(np.asarray(y)) if hasattr(y, "__array__") or hasattr(y, "__array_namespace__") else y
+
+
+def _flat(array: np.ndarray) -> np.ndarray:
+    if array.ndim == 2 and array.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        return array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead")
+    return array
+
+
+def _whole_floats(values: np.ndarray, name: str) -> Labels:
+    known = values[~np.isnan(values)]
+    if np.isinf(known).any():
+        raise ValueError(f"Input y contains infinity: the target {name!r} must hold classes")
+    if (known != np.floor(known)).any():
+        first = float(known[known != np.floor(known)][0])
+        raise ValueError(
+            f"Unknown label type: continuous. The target {name!r} holds numbers like {first!r}, not classes; "
+            "use a regressor, or convert the target to strings"
+        )
+    codes, distinct = factorise_fixed(known + 0.0)  # −0.0 is 0.0
+    all_codes = np.full(len(values), -1, np.int32)
+    all_codes[~np.isnan(values)] = codes
+    return _sorted_labels(all_codes, distinct.tolist(), name, values.dtype.str)
+
+
+def _as_integers(labels: Labels) -> Labels:
+    classes = tuple(int(label) for label in labels.target.classes or ())
+    return Labels(labels.values, Target(labels.target.name, classes, np.dtype(np.int64).str))
+
+
+def _coded(codes: Codes, name: str) -> Labels:
+    values = np.asarray(codes.codes)
+    used = np.unique(values[values >= 0])
+    levels = [codes.levels[code] for code in used]
+    _refuse_look_alikes(levels, name)
+    place = np.full(len(codes.levels) + 1, -1, np.int32)
+    place[used] = np.arange(len(used))
+    dtype = np.dtype(bool).str if levels and all(isinstance(level, bool) for level in levels) else "object"
+    if codes.is_declared and codes.is_ordered:
+        return Labels(place[values], Target(name, tuple(levels), dtype, True))
+    return _sorted_labels(place[values], levels, name, dtype)
+
+
+def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> Labels:
+    classes = sorted_levels(levels)
+    if classes == tuple(levels):
+        return Labels(codes, Target(name, classes, dtype))
+    place = {label: code for code, label in enumerate(classes)}
+    recode = np.array([*(place[level] for level in levels), -1], np.int32)
+    return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
+
+
+def _refuse_look_alikes(levels: list, name: str) -> None:
+    texts: dict[str, Any] = {}
+    for level in levels:
+        other = texts.setdefault(str(level), level)
+        if type(other) is not type(level):
+            raise ValueError(f"the target {name!r} mixes {other!r} and {level!r}; convert the classes to one type")
+    kinds = {isinstance(level, str) for level in levels}
+    if len(kinds) > 1:
+        text = next(level for level in levels if isinstance(level, str))
+        other = next(level for level in levels if not isinstance(level, str))
+        raise ValueError(f"the target {name!r} mixes {text!r} and {other!r}; convert the classes to one type")

@@ -1,0 +1,248 @@
+"""What a table is: columns of a kind, their levels, and the target, as a value that can be joined, shown and stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+
+class Kind(StrEnum):
+    """What the values of a column mean."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+    TEXT = "text"
+
+
+Level = str | int | float | bool
+"""A category, rank, word or class as the user wrote it. Other hashables work too, but cannot be saved to a file."""
+
+
+class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a text column becomes counts: the options of its bag of words.
+
+    `tfidf` weighs the counts by log((1 + n) / (1 + documents with the word)) + 1 and, unless `norm` is None, brings each
+    document to length 1. Linear models always weigh words so; naive Bayes then keeps the bags of its documents, since
+    their lengths change with every document that is learnt.
+
+    >>> Text(ngrams=(1, 2), min_df=2).ngrams
+    (1, 2)
+    """
+
+    ngrams: tuple[int, int] = (1, 1)
+    min_df: int | float = 1  # an int counts documents, a float is their share
+    max_df: int | float = 1.0
+    stop_words: tuple[str, ...] | Literal["english"] | None = None
+    tfidf: bool = False
+    norm: Literal["l2"] | None = "l2"
+    lowercase: bool = True
+    hashing: int | None = None
+
+
+class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A named column: its kind, and its levels in code order (categories, ranks or vocabulary).
+
+    `declared` tells that the levels were given (a categorical dtype, `schema=`), not collected from the rows: declared
+    levels keep their order when tables are joined, collected ones are kept sorted. `unit` is the unit of a date.
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[Any, ...] = ()
+    declared: bool = False
+    unit: str | None = None
+    text: Text | None = None
+
+    def show(self, value: float | int) -> str:
+        """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.
+
+        >>> Column("size", Kind.ORDINAL, ("S", "M")).show(1)
+        'M'
+        """
+        if value != value or (self.levels and value < 0):
+            return "missing"
+        if self.levels:
+            return str(self.levels[int(value)])
+        if self.unit and np.isfinite(value):
+            return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{self.unit}]")))
+        return f"{value:.6g}"
+
+    def show_distance(self, value: float) -> str:
+        """A distance between two values in words: days for dates, else a short number.
+
+        >>> Column("day", Kind.NUMERIC, unit="s").show_distance(172800.0)
+        '2 days'
+        """
+        if not self.unit:
+            return f"{value:.3g}"
+        days = np.array(1, f"timedelta64[{self.unit}]") / np.timedelta64(1, "D")
+        return f"{value * days:.3g} days"
+
+    def union(self, other: Column) -> Column:
+        """The column that knows the levels of both: sorted, unless their order was declared."""
+        if self == other:
+            return self
+        if self.kind is not other.kind or (self.unit is None) != (other.unit is None):
+            raise ValueError(
+                f"column {self.name!r} is {self.kind} in one table and {other.kind} in the other; "
+                f"declare it, for example schema={{{self.name!r}: 'nominal'}}"
+            )
+        known = set(self.levels)
+        new = tuple(level for level in other.levels if level not in known)
+        if not new:
+            return self
+        if self.kind is Kind.ORDINAL:
+            return msgspec.structs.replace(self, levels=_joined_ranks(self.name, self.levels, other.levels, new))
+        levels = self.levels + new if self.declared else sorted_levels(self.levels + new)
+        return msgspec.structs.replace(self, levels=levels)
+
+
+class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The column to be predicted: its classes in code order, or None where it is a number.
+
+    `dtype` is the numpy dtype in which the classes came and go back.
+    """
+
+    name: str
+    classes: tuple[Any, ...] | None = None
+    dtype: str = "object"
+    declared: bool = False
+
+    def union(self, other: Target) -> Target:
+        """The target that knows the classes of both: sorted, unless their order was declared."""
+        if self.classes == other.classes or other.classes is None or self.classes is None:
+            return self
+        new = [label for label in other.classes if label not in set(self.classes)]
+        if not new:
+            return self
+        classes = self.classes + tuple(new) if self.declared else sorted_levels([*self.classes, *new])
+        return Target(self.name, classes, _common_dtype(self.dtype, other.dtype), self.declared)
+
+
+class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The columns in order and the target. Prints as a table that a person can check."""
+
+    columns: tuple[Column, ...]
+    target: Target = Target("")  # without a name where no target is known yet
+    inputs: tuple[str, ...] = ()  # every column that was given, in order, also those that only identify rows
+    is_named: bool = True  # False where the rows came as an array: columns go by position
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes of the target in code order; none where it is a number."""
+        return self.target.classes or ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that were given but only identify rows."""
+        kept = set(self.names)
+        return tuple(name for name in self.inputs if name not in kept)
+
+    def union(self, other: Schema) -> Schema:
+        """The schema that knows the levels and classes of both; a column must be of one kind in both."""
+        columns = tuple(column.union(other[column.name]) for column in self.columns)
+        return msgspec.structs.replace(self, columns=columns, target=self.target.union(other.target))
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ValueError(f"no column {name!r}; the columns are {', '.join(map(repr, self.names))}")
+
+    def __str__(self) -> str:
+        return _schema_table(self)
+
+
+def sorted_levels(levels: Iterable) -> tuple:
+    """Levels in an order that depends on nothing but themselves: numbers first, then strings, then all others."""
+    try:
+        return tuple(sorted(levels))
+    except TypeError:
+        return tuple(sorted(levels, key=_sort_key))
+
+
+def _sort_key(level: Any) -> tuple[int, Any, str]:
+    if isinstance(level, (bool, int, float)):
+        return (0, level, "")
+    if isinstance(level, str):
+        return (1, 0, level)
+    return (2, 0, f"{type(level).__name__} {level!r}")
+
+
+def level_map(old: Sequence, new: Sequence) -> np.ndarray:
+    """For each new level its old code, −1 where it is new."""
+    place = {level: code for code, level in enumerate(old)}
+    return np.array([place.get(level, -1) for level in new], np.int64)
+
+
+def _joined_ranks(name: str, ranks: tuple, others: tuple, new: tuple) -> tuple:
+    """The longer order, where it contains the shorter one."""
+    if set(others) >= set(ranks) and tuple(level for level in others if level in set(ranks)) == ranks:
+        return others
+    raise ValueError(
+        f"column {name!r}: the place of {new[0]!r} among {list(ranks)} is not known; declare all levels in order"
+    )
+
+
+def _common_dtype(left: str, right: str) -> str:
+    if "object" in (left, right) or left == right:
+        return left if left == right else "object"
+    return np.result_type(np.dtype(left), np.dtype(right)).str
+
+
+_WIDTH = 80  # characters of a line
+_SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # characters of a name at most, of levels at least
+
+
+def _schema_table(schema: Schema) -> str:
+    named = {name: _shortened(name) for name in (*schema.inputs, *schema.names, schema.target.name)}
+    room = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
+    rows = [("column", "kind", "levels")]
+    rows += [(named[c.name], c.kind.value, _levels_in_words(c, room)) for c in schema.columns]
+    rows += [(named[name], "left out", "only identifies rows") for name in schema.left_out]
+    if schema.target.name:
+        classes = schema.target.classes
+        rows.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
+    width = [max(len(row[i]) for row in rows) for i in range(2)]
+    lines = [f"{name:<{width[0]}}  {kind:<{width[1]}}  {levels}".rstrip() for name, kind, levels in rows]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _SHOWN_NAME else f"{name[: _SHOWN_NAME - 1]}…"
+
+
+def _levels_in_words(column: Column, room: int) -> str:
+    if column.kind is Kind.TEXT:
+        return f"{len(column.levels)} words" if column.levels else "words"
+    if column.kind is Kind.NUMERIC:
+        return f"date ({column.unit})" if column.unit else ""
+    return _listed(column.levels, room, " < " if column.kind is Kind.ORDINAL else ", ")
+
+
+def _listed(levels: Sequence[Any], room: int, separator: str = ", ") -> str:
+    """The levels, or as many of them as there is room for and the number of all."""
+    names = [str(level) for level in levels]
+    shown = separator.join(names)
+    if len(shown) <= room:
+        return shown
+    rest = f"… ({len(names):,} levels)"
+    kept = next(k for k in range(len(names), -1, -1) if len(separator.join([*names[:k], rest])) <= room or k == 0)
+    return separator.join([*names[:kept], rest])

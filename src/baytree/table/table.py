@@ -1,0 +1,204 @@
+"""Rows encoded by a schema. Nothing behind this module looks at a data frame, and nothing behind it checks values again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.table.schema import Column, Kind, Schema
+
+
+class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A text column encoded: for each row the vocabulary codes that occur and how often (compressed sparse rows)."""
+
+    start: np.ndarray  # int64 [n_rows + 1]
+    code: np.ndarray  # int32 [n_entries], ascending within a row
+    count: np.ndarray  # float64 [n_entries]
+    missing: np.ndarray  # bool [n_rows]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def take(self, rows: np.ndarray) -> Tokens:
+        """These rows (indices)."""
+        length = np.diff(self.start)[rows]
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        entry = np.repeat(self.start[rows] - start[:-1], length) + np.arange(start[-1])
+        return Tokens(start, self.code[entry], self.count[entry], self.missing[rows])
+
+
+class SparseColumns(msgspec.Struct, frozen=True):
+    """The columns of a sparse matrix, each made dense only when it is asked for; what is not stored is 0."""
+
+    matrix: Any  # scipy.sparse, by rows, float64
+
+    def __len__(self) -> int:
+        return self.matrix.shape[1]
+
+    def __getitem__(self, column: int) -> np.ndarray:
+        if not 0 <= column < len(self):
+            raise IndexError(column)
+        return self.matrix[:, [column]].toarray().ravel()
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        by_column = self.matrix.tocsc()
+        return (by_column[:, [j]].toarray().ravel() for j in range(len(self)))
+
+
+Values = np.ndarray | Tokens
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Rows encoded by a schema, checked once: lengths, types, ranges, finite weights.
+
+    values[j] is float64 with NaN (numeric), int32 codes with -1 (ordinal, nominal), or `Tokens` (text). Numeric columns
+    may be strided views of the caller's array: nothing here is ever written to. `label` is int32 class codes, float64
+    numbers, or None; `weight` is float64 and always there.
+    """
+
+    schema: Schema
+    values: Any  # tuple[Values, ...] or SparseColumns: the kind of a column says which type it has
+    weight: np.ndarray  # [n_rows]
+    label: Any = None  # [n_rows]
+    is_unweighted: bool = False  # every weight is 1
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of the target; 0 where there is none."""
+        return len(self.schema.classes)
+
+    def rows(self, first: int, last: int) -> Table:
+        """The table of rows first … last − 1, sharing their memory."""
+        part = slice(first, last)
+        return Table(
+            self.schema,
+            self._each(lambda values: _slice(values, first, last)),
+            self.weight[part],
+            None if self.label is None else self.label[part],
+            self.is_unweighted,
+        )
+
+    def take(self, rows: np.ndarray) -> Table:
+        """The table of these rows (indices or a mask)."""
+        return Table(
+            self.schema,
+            self._each(lambda values: _take(values, rows)),
+            self.weight[rows],
+            None if self.label is None else self.label[rows],
+            self.is_unweighted,
+        )
+
+    def select(self, columns: Sequence[int]) -> Table:
+        """The table of these columns only, in this order."""
+        schema = msgspec.structs.replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
+        if isinstance(self.values, SparseColumns):
+            values: Any = SparseColumns(self.values.matrix[:, list(columns)])
+        else:
+            values = tuple(self.values[j] for j in columns)
+        return Table(schema, values, self.weight, self.label, self.is_unweighted)
+
+    def _each(self, part: Callable[[Any], Any]) -> Any:
+        if isinstance(self.values, SparseColumns):
+            return SparseColumns(part(self.values.matrix))
+        return tuple(part(values) for values in self.values)
+
+
+def holds_infinite(column: Column, values: Any) -> bool:
+    """Whether a column holds a number that is infinite."""
+    if column.kind is not Kind.NUMERIC:
+        return False
+    # a finite sum tells at once that nothing in it is infinite
+    return not np.isfinite(values.sum()) and bool(np.isinf(values).any())
+
+
+def refuse_infinite(schema: Schema, values: Any) -> None:
+    """Raises an error that names the column and the row where a number is infinite."""
+    for column, column_values in zip(schema.columns, values, strict=True):
+        if not holds_infinite(column, column_values):
+            continue
+        row = int(np.argmax(np.isinf(column_values)))
+        raise ValueError(
+            f"column {column.name!r}, row {row}: {column_values[row]} is infinity; "
+            "replace it by a large number, or by NaN if it is missing"
+        )
+
+
+def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
+    """Numeric columns as matrices [n_rows, k], in order and together all columns, without copying what lies together.
+
+    Columns of one array, or of one block of a frame, are a view of it; columns that lie apart are stacked in eights.
+    """
+    if isinstance(table.values, SparseColumns):
+        for k in range(0, len(columns), 64):
+            yield table.values.matrix[:, columns[k : k + 64]].toarray()
+        return
+    yield from _runs([table.values[j] for j in columns])
+
+
+def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:
+    lying = [_Lying.of(array) for array in arrays]
+    first = 0
+    while first < len(arrays):
+        last = _end_of_run(lying, first)
+        if last - first > 1:
+            step = lying[first + 1].address - lying[first].address
+            shape = (len(arrays[first]), last - first)
+            yield np.lib.stride_tricks.as_strided(arrays[first], shape, (arrays[first].strides[0], step), writeable=False)
+        else:
+            last = next(
+                (k for k in range(first + 1, min(first + 8, len(arrays))) if _end_of_run(lying, k) - k > 1),
+                min(first + 8, len(arrays)),
+            )
+            yield np.stack(arrays[first:last]).T
+        first = last
+
+
+class _Lying(msgspec.Struct, frozen=True):
+    """Where a column lies in memory."""
+
+    address: int
+    strides: tuple[int, ...]
+    owner: int | None  # of the array that it is a part of: only within one may the memory between columns be spanned
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> _Lying:
+        """The place of this column."""
+        owner: Any = array
+        while getattr(owner, "base", None) is not None:
+            owner = owner.base
+        return cls(array.__array_interface__["data"][0], array.strides, None if owner is array else id(owner))
+
+
+def _end_of_run(lying: Sequence[_Lying], first: int) -> int:
+    """Where the columns from `first` on stop lying at one and the same distance."""
+    head = lying[first]
+    if first + 1 == len(lying) or head.owner is None:
+        return first + 1
+    step = lying[first + 1].address - head.address
+    last = first + 1
+    while last < len(lying) and not step % 8:
+        here = lying[last]
+        if here.strides != head.strides or here.owner != head.owner or here.address != head.address + step * (last - first):
+            break
+        last += 1
+    return last
+
+
+def _slice(values: Values, first: int, last: int) -> Values:
+    if not isinstance(values, Tokens):
+        return values[first:last]
+    start = values.start[first : last + 1]
+    entries = slice(start[0], start[-1])
+    return Tokens(start - start[0], values.code[entries], values.count[entries], values.missing[first:last])
+
+
+def _take(values: Values, rows: np.ndarray) -> Values:
+    if not isinstance(values, Tokens):
+        return values[rows]
+    return values.take(np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows))

@@ -1,0 +1,1 @@
+"""Text columns: documents in, a sorted vocabulary and a bag of words per row out."""

@@ -1,0 +1,1 @@
+"""From a policy and rows to a tree."""

@@ -1,0 +1,63 @@
+"""A tree whose branches are groups of levels that do not differ: CHAID's merging under any criterion of several branches."""
+
+from __future__ import annotations
+
+from math import inf
+
+import msgspec
+import numpy as np
+
+from baytree.table.table import Table
+from baytree.tree.grow.chaid_growth import Growth, grow
+from baytree.tree.grow.merging import Rules
+from baytree.tree.grow.policy import Criterion, Missing, Policy
+from baytree.tree.model.chaid_model import ChaidModel
+from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
+
+TESTS = {Criterion.CHI2: "pearson", Criterion.LIKELIHOOD_RATIO: "likelihood_ratio", Criterion.SSE: "mean"}  # by adjusted p
+GAINS = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATIO)  # these merge by Pearson's test
+_ALPHA = 0.05  # levels merge above it where no other was asked for
+
+
+def grow_merged(table: Table, policy: Policy) -> ChaidModel:
+    """The tree of a policy in which levels, ranks and tenths of a numeric column merge while they do not differ.
+
+    Levels differ where the p-value of their classes is at most `alpha` (0.05 if none is given); the merged columns then
+    compete by the criterion. With `alpha` a split must be significant too, adjusted for the number of ways to merge.
+    """
+    _refuse(policy)
+    stop = policy.stopping
+    alpha = _ALPHA if stop.alpha is None else stop.alpha
+    growth = Growth(
+        rules=Rules(test=TESTS.get(policy.criterion, "pearson"), alpha_merge=alpha, min_leaf=stop.min_leaf, min_prob=1.0),
+        alpha_split=inf if stop.alpha is None else stop.alpha,
+        min_split=stop.min_split,
+        max_depth=stop.max_depth,
+        criterion=None if policy.criterion in TESTS else policy.criterion.value,
+        min_gain=stop.min_gain * float(table.weight.sum()),
+        min_impurity=stop.min_impurity,
+    )
+    model = grow(table, growth)
+    model = msgspec.structs.replace(model, tree=with_complexity(model.tree))
+    return model if stop.max_leaves is None else _with_leaves(model, stop.max_leaves)
+
+
+def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
+    """The model cut back to so many leaves, its trials at the nodes that are left."""
+    numbered = msgspec.structs.replace(model.tree, rows=np.arange(len(model.tree)))  # to know the nodes again
+    tree = to_leaves(numbered, max_leaves)
+    place = {int(before): now for now, before in enumerate(tree.rows)}
+    trials = [msgspec.structs.replace(trial, node=place[trial.node]) for trial in model.trials if trial.node in place]
+    tree = msgspec.structs.replace(tree, rows=model.tree.rows[tree.rows])
+    return msgspec.structs.replace(model, tree=tree, trials=tuple(trials))
+
+
+def _refuse(policy: Policy) -> None:
+    if policy.criterion not in TESTS and policy.criterion not in GAINS:
+        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if c is not Criterion.SSE)
+        raise ValueError(f"criterion={policy.criterion.value!r} compares two branches; with branching='merge' give {known}")
+    if policy.missing not in (Missing.LEARNED, Missing.CATEGORY):
+        raise ValueError(
+            f"missing={policy.missing.value!r} does not go with branching='merge', where missing values are a level that "
+            "merges like the others; give 'learned' or 'category'"
+        )

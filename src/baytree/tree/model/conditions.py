@@ -1,0 +1,134 @@
+"""What a branch asks of its column: an interval of numbers or a set of levels, and whether missing values come along.
+
+Conditions on the same column along a path meet in one: 3 < x ≤ 10 instead of x > 3, x ≤ 20, x ≤ 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+import msgspec
+import numpy as np
+
+from baytree.table.schema import Column, Kind, Schema
+from baytree.tree.grow.bins import Bins
+from baytree.tree.model.structure import SPREAD, STOP, Tree, bounds
+from baytree.tree.view.names import listed, plain
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """low < x ≤ high; `from_low` and `below_high` turn these into ≤ and <."""
+
+    low: float = -inf
+    high: float = inf
+    from_low: bool = False
+    below_high: bool = False
+
+    def meet(self, other: Interval) -> Interval:
+        """The numbers in both."""
+        left = max((self.low, not self.from_low), (other.low, not other.from_low))
+        right = min((self.high, not self.below_high), (other.high, not other.below_high))
+        return Interval(left[0], right[0], not left[1], not right[1])
+
+    def show(self, column: Column, name: str = "") -> str:
+        """The interval around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`."""
+        has_low, has_high = self.low > -inf or self.from_low, self.high < inf or self.below_high
+        edges = (self.low, self.high)
+        low, high = (column.show(edge) if abs(edge) < inf or not column.unit else str(edge) for edge in edges)
+        below = "<" if self.below_high else "≤"
+        if has_low and has_high:
+            return f"{low} {'≤' if self.from_low else '<'} {name or '…'} {below} {high}"
+        if has_low:
+            return f"{name} {'≥' if self.from_low else '>'} {low}".strip()
+        return f"{name} {below} {high}".strip() if has_high else f"{name} known".strip()
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A test on one column that a row passes or not."""
+
+    column: int
+    allowed: Interval | tuple[int, ...]  # numbers, or codes of levels in order
+    missing: bool = False  # a row without a value passes too
+
+    def meet(self, other: Condition) -> Condition:
+        """Both conditions on the same column in one."""
+        if isinstance(self.allowed, Interval) and isinstance(other.allowed, Interval):
+            allowed: Interval | tuple[int, ...] = self.allowed.meet(other.allowed)
+        elif isinstance(self.allowed, tuple) and isinstance(other.allowed, tuple):
+            kept = set(other.allowed)
+            allowed = tuple(code for code in self.allowed if code in kept)
+        else:  # one of them lets missing values pass only
+            allowed = ()
+        return Condition(self.column, allowed, self.missing and other.missing)
+
+    def show(self, schema: Schema, most_levels: int | None = None) -> str:
+        """The condition in words: `3 < age ≤ 10 or missing`, `sex = female`."""
+        column = schema.columns[self.column]
+        if isinstance(self.allowed, Interval):
+            test = self.allowed.show(column, plain(column.name))
+        else:
+            names = [column.levels[code] for code in self.allowed]
+            test = f"{plain(column.name)} = {listed(names, most_levels)}" if names else ""
+        if not self.missing:
+            return test or f"{plain(column.name)}: none"
+        return f"{test} or missing" if test else f"{plain(column.name)} missing"
+
+    def label(self, schema: Schema, most_levels: int | None = None) -> str:
+        """The condition without the column's name, as it stands beside a branch: `≤ 14`, `1st, 2nd or missing`."""
+        column = schema.columns[self.column]
+        if isinstance(self.allowed, Interval):
+            test = self.allowed.show(column)
+        else:
+            test = listed([column.levels[code] for code in self.allowed], most_levels)
+        return (f"{test} or missing" if test else "missing") if self.missing else test or "none"
+
+
+class Branches:
+    """The conditions of a tree's branches. Reads the arrays once, so that asking is quick."""
+
+    def __init__(self, tree: Tree, schema: Schema, bins: Bins | None = None) -> None:
+        self.tree, self.schema, self.bins = tree, schema, bins
+        self.kind = [column.kind for column in schema.columns]
+        self.n_levels = [len(column.levels) for column in schema.columns]
+        start = bounds(tree)
+        self.has_surrogates = ((start[1:] > start[:-1]) & tree.uses_surrogates).tolist()
+        self.column, self.first, self.branches = tree.column.tolist(), tree.first.tolist(), tree.branches.tolist()
+        self.missing, self.cut, self.strict = tree.missing.tolist(), tree.cut.tolist(), tree.strict.tolist()
+        self.levels = tree.levels.tolist()
+
+    def of(self, node: int) -> Iterator[Condition]:
+        """The condition of each branch of a node, in order."""
+        column, missing = self.column[node], self.missing[node]
+        for branch in range(self.branches[node]):
+            comes = missing == branch and not self.has_surrogates[node]
+            yield Condition(column, self._allowed(node, column, branch), comes)
+
+    def missing_road(self, node: int) -> str:
+        """What happens to a row without a value where that is not part of a branch's condition."""
+        missing = self.missing[node]
+        last = {STOP: "stay here", SPREAD: "go down every branch"}.get(missing, f"take branch {missing + 1}")
+        if self.has_surrogates[node]:
+            return f"missing values go by surrogates, then {last}"
+        return "" if missing >= 0 else f"missing values {last}"
+
+    def _allowed(self, node: int, column: int, branch: int) -> Interval | tuple[int, ...]:
+        tree = self.tree
+        if self.levels[node]:
+            taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+            codes = np.flatnonzero(taken == branch)
+            return self._of_bins(column, codes) if self.kind[column] is Kind.NUMERIC else tuple(codes.tolist())
+        if branch == 2:  # beyond the two sides of a cut: a branch for missing values
+            return ()
+        cut, is_strict = self.cut[node], self.strict[node]
+        if self.kind[column] is Kind.NUMERIC:
+            return Interval(high=cut, below_high=is_strict) if branch == 0 else Interval(low=cut, from_low=is_strict)
+        below = [code for code in range(self.n_levels[column]) if (code < cut if is_strict else code <= cut)]
+        return tuple(below) if branch == 0 else tuple(range(len(below), self.n_levels[column]))
+
+    def _of_bins(self, column: int, codes: np.ndarray) -> Interval | tuple[int, ...]:
+        """Neighbouring bins as an interval; no bin at all is an empty one."""
+        if not len(codes) or self.bins is None:
+            return ()
+        edges = [-inf, *self.bins.of_column(column).tolist(), inf]
+        return Interval(edges[codes[0]], edges[codes[-1] + 1])

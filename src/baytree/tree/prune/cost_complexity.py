@@ -1,0 +1,143 @@
+"""Smaller trees from a grown one, without growing again: every pruner is a function from a tree to a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.tree.model.structure import LEAF, Surrogates, Tree, parents
+
+
+class Path(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
+    """The nested trees of cost-complexity pruning, the smallest first.
+
+    Tree i keeps the splits whose complexity is above `cp[i]`; penalties and risks are in units of the root's risk.
+    The errors of cross-validation are there where it was asked for, else empty.
+    """
+
+    cp: np.ndarray  # float64 [n_trees], falling
+    splits: np.ndarray  # int64 [n_trees]
+    risk: np.ndarray  # float64 [n_trees], on the training rows
+    error: np.ndarray  # float64 [n_trees] or [0], cross-validated
+    deviation: np.ndarray  # float64 [n_trees] or [0], its standard error
+
+
+def kept(tree: Tree, is_split: np.ndarray) -> Tree:
+    """The tree in which only these splits are left: bool [n_nodes]."""
+    is_split = is_split & (tree.column >= 0)
+    there = _core.kept_nodes(tree.first, tree.branches, tree.mirrored, tree.risk, is_split.view(np.uint8)).view(np.bool_)
+    is_split = is_split[there]
+    place = np.cumsum(there) - 1
+    arrays = {name: getattr(tree, name)[there] for name in _PER_NODE}
+    arrays["column"] = np.where(is_split, arrays["column"], LEAF).astype(np.int32)
+    arrays["first"] = np.where(is_split, place[arrays["first"]], 0).astype(np.int32)
+    arrays["branches"] = np.where(is_split, arrays["branches"], 0).astype(np.int32)
+    arrays["cut"] = np.where(is_split, arrays["cut"], np.nan)
+    arrays["gain"] = np.where(is_split, arrays["gain"], 0.0)
+    for flag in ("strict", "mirrored"):
+        arrays[flag] = arrays[flag] & is_split
+    arrays["missing"] = np.where(is_split, arrays["missing"], -1).astype(np.int32)
+    arrays["levels"] = np.where(is_split, arrays["levels"], 0).astype(np.int32)
+    arrays["start"], branch_of = _packed(arrays["start"], arrays["levels"], tree.branch_of)
+    surrogates = _kept_surrogates(tree.surrogates, there, is_split, place)
+    return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, surrogates=surrogates)
+
+
+def cost_complexity(tree: Tree, cp: float) -> Tree:
+    """The tree of the splits that are worth more than `cp`, a penalty per split in units of the root's risk."""
+    return kept(tree, tree.complexity > cp)
+
+
+def collapse(tree: Tree) -> Tree:
+    """The tree without splits below which every leaf predicts the same class, or the same number."""
+    outcome = tree.prediction.astype(float) if tree.n_classes else tree.value[:, 0].copy()
+    is_split = tree.column >= 0
+    is_one = ~is_split  # everything below predicts the same
+    for node in np.flatnonzero(is_split)[::-1]:
+        below = slice(tree.first[node], tree.first[node] + tree.branches[node])
+        if is_one[below].all() and np.all(outcome[below] == outcome[tree.first[node]]):
+            is_one[node], outcome[node], is_split[node] = True, outcome[tree.first[node]], False
+    return kept(tree, is_split)
+
+
+def to_leaves(tree: Tree, max_leaves: int) -> Tree:
+    """The tree of at most so many leaves that best-first growing reaches: the split of largest gain comes first."""
+    import heapq
+
+    is_split, n_leaves = np.zeros(len(tree), np.bool_), 1
+    open_nodes = [(-tree.gain[0], 0)] if tree.column[0] >= 0 else []
+    while open_nodes:
+        _, node = heapq.heappop(open_nodes)
+        if n_leaves + tree.branches[node] - 1 > max_leaves:
+            continue
+        is_split[node], n_leaves = True, n_leaves + int(tree.branches[node]) - 1
+        children = range(tree.first[node], tree.first[node] + tree.branches[node])
+        for child in children:
+            if tree.column[child] >= 0:
+                heapq.heappush(open_nodes, (-tree.gain[child], child))
+    return kept(tree, is_split)
+
+
+def snip(tree: Tree, node: int) -> Tree:
+    """The tree in which one node has become a leaf."""
+    if not 0 <= node < len(tree):
+        raise ValueError(f"no node {node}; the nodes are 0 to {len(tree) - 1}")
+    is_split = tree.column >= 0
+    is_split[node] = False
+    return kept(tree, is_split)
+
+
+PRUNERS: dict[str, Callable[..., Tree]] = {
+    "cost_complexity": cost_complexity,
+    "collapse": collapse,
+    "max_leaves": to_leaves,
+    "snip": snip,
+}
+
+
+def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, is_bounded: bool = False) -> Tree:
+    """The tree with the penalty at which each of its splits goes, without the splits that are not worth `cp`.
+
+    `alpha` is the same penalty in units of risk; `is_bounded` leaves out, as rpart does, nodes that cannot pay.
+    """
+    root = float(tree.risk[0])
+    alpha = cp * root if alpha is None else alpha
+    complexity, is_split = _core.complexities(tree.first, tree.branches, tree.mirrored, tree.risk, alpha, is_bounded)
+    scaled = complexity / root if root > 0 else np.zeros(len(tree))
+    valued = msgspec.structs.replace(tree, complexity=scaled)
+    return kept(valued, is_split.view(np.bool_)) if is_bounded else valued
+
+
+def path(tree: Tree, cp: float = 0.0) -> Path:
+    """The nested trees of cost-complexity pruning; `cp` is the penalty under which the tree itself was grown."""
+    levels = np.unique(np.maximum(tree.complexity, cp))[::-1]
+    inner = np.flatnonzero(tree.column >= 0)
+    order = inner[np.argsort(-tree.complexity[inner], kind="stable")]
+    n_kept = np.searchsorted(-tree.complexity[order], -levels, side="left")  # splits above each penalty
+    below = np.bincount(parents(tree)[1:], tree.risk[1:], len(tree))[order] if len(order) else np.zeros(0)
+    splits = np.concatenate([[0], np.cumsum(tree.branches[order].astype(np.int64) - 1)])[n_kept]
+    risk = tree.risk[0] + np.concatenate([[0.0], np.cumsum(below - tree.risk[order])])[n_kept]
+    return Path(levels, splits, risk / (tree.risk[0] or 1.0), np.zeros(0), np.zeros(0))
+
+
+_PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "surrogates", "uses_surrogates")]
+
+
+def _packed(start: np.ndarray, levels: np.ndarray, branch_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places and entries of branch_of without the gaps that removed tests have left."""
+    size = levels.astype(np.int64)
+    begin = np.cumsum(size) - size
+    entry = np.repeat(start - begin, size) + np.arange(int(size.sum()))
+    return begin.astype(np.int32), branch_of[entry]
+
+
+def _kept_surrogates(tests: Surrogates, there: np.ndarray, is_split: np.ndarray, place: np.ndarray) -> Surrogates:
+    stays = there[tests.node] & is_split[np.minimum(place[tests.node], len(is_split) - 1)]
+    fields = [name for name in Surrogates.__struct_fields__ if name != "branch_of"]
+    arrays = {name: getattr(tests, name)[stays] for name in fields}
+    arrays["node"] = place[arrays["node"]].astype(np.int32)
+    arrays["start"], branch_of = _packed(arrays["start"], arrays["levels"], tests.branch_of)
+    return Surrogates(**arrays, branch_of=branch_of)

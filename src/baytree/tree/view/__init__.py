@@ -1,0 +1,1 @@
+"""A tree as a person reads it: nodes, outline, cards, importances."""

@@ -1,0 +1,70 @@
+"""How much each column did for a tree, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.table.schema import Schema
+from baytree.tree.model.structure import Tree, importances
+from baytree.tree.view.names import number, plain
+
+
+class Importance(msgspec.Struct, frozen=True):
+    """One column: its share of all gains, and where they come from."""
+
+    column: str
+    importance: float  # share of the whole
+    gain: float  # of its own tests, in units of weight
+    substitute: float  # what it would have gained in place of others
+    tests: int
+    weight: float  # that passes its tests
+
+
+class ImportanceTable(msgspec.Struct, frozen=True):
+    """The columns of a tree, the most important first; prints as a table, and is a frame on demand."""
+
+    rows: tuple[Importance, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Importance]:
+        return iter(self.rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict per column."""
+        return [msgspec.structs.asdict(row) for row in self.rows]
+
+    def to_frame(self) -> Any:
+        """A pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dicts())
+
+    def __str__(self) -> str:
+        lines = [list(Importance.__struct_fields__), *map(_cells, self)]
+        width = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        sign = ["<", *">" * (len(width) - 1)]  # the name to the left, numbers to the right
+        padded = ([f"{cell:{s}{w}}" for cell, s, w in zip(line, sign, width, strict=True)] for line in lines)
+        return "\n".join(map("  ".join, padded))
+
+
+def _cells(row: Importance) -> list[str]:
+    amounts = (row.gain, row.substitute, row.tests, row.weight)
+    return [plain(row.column), f"{row.importance:.4f}", *map(number, amounts)]
+
+
+def importance_table(tree: Tree, schema: Schema) -> ImportanceTable:
+    """One line per column, by falling importance and, of equals, in the order of the table."""
+    n, inner, other = len(schema), tree.column >= 0, tree.surrogates
+    share = importances(tree, n)
+    gain = np.bincount(tree.column[inner], tree.gain[inner], n)
+    substitute = np.bincount(other.column, tree.gain[other.node] * other.adjusted, n)
+    tests, weight = np.bincount(tree.column[inner], minlength=n), np.bincount(tree.column[inner], tree.weight[inner], n)
+    amounts = (each.tolist() for each in (share, gain, substitute, tests, weight))
+    rows = [Importance(*row) for row in zip(schema.names, *amounts, strict=True)]
+    return ImportanceTable(tuple(sorted(rows, key=lambda row: -row.importance)))

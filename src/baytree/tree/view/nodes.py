@@ -1,0 +1,97 @@
+"""A tree as a list of nodes in the user's own words: names of columns, levels and classes instead of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from baytree.table.schema import Column, Kind, Schema
+from baytree.tree.model.structure import SPREAD, STOP, Surrogates, Tree, bounds, depths, parents, preorder
+
+
+def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
+    """One dict per node, depth first; an id is the node's place in the arrays, as `apply` gives it."""
+    parent, depth, surrogate = parents(tree), depths(tree), bounds(tree)
+    return [
+        _node(tree, schema, i)
+        | {"parent": int(parent[i]) if i else None, "depth": int(depth[i])}
+        | {"surrogates": [_substitute(tree.surrogates, schema, k) for k in range(surrogate[i], surrogate[i + 1])]}
+        for i in preorder(tree)
+    ]
+
+
+def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
+    """The level names that take each branch of a node whose column has levels."""
+    column = schema.columns[tree.column[node]]
+    branch = _by_levels(tree, node) if tree.levels[node] else _by_cut(column, tree.cut[node], tree.strict[node])
+    return [
+        [level for level, taken in zip(column.levels, branch, strict=False) if taken == b]
+        for b in range(tree.branches[node])
+    ]
+
+
+def children(tree: Tree, node: int) -> list[int]:
+    """The ids of a node's children in branch order."""
+    return list(range(tree.first[node], tree.first[node] + tree.branches[node]))
+
+
+def _node(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
+    described = {"id": i, "n": int(tree.rows[i]), "weight": float(tree.weight[i]), **_outcome(tree, schema, i)}
+    described |= {"impurity": float(tree.impurity[i]), "risk": float(tree.risk[i])}
+    described |= {"complexity": float(tree.complexity[i]), "column": None, "children": [], "missing": None}
+    return described if tree.column[i] < 0 else described | _split(tree, schema, i)
+
+
+def _outcome(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
+    if not tree.n_classes:
+        return {"mean": float(tree.value[i, 0]), "prediction": float(tree.value[i, 0])}
+    classes = schema.classes if schema.target and schema.classes else range(tree.n_classes)
+    return {
+        "counts": tree.counts[i].tolist(),
+        "probabilities": tree.value[i].tolist(),
+        "prediction": classes[tree.prediction[i]],
+    }
+
+
+def _split(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
+    column = schema.columns[tree.column[i]]
+    described: dict[str, Any] = {"column": column.name, "gain": float(tree.gain[i]), "children": children(tree, i)}
+    described["missing"] = _missing_road(tree, i)
+    if column.kind is not Kind.NUMERIC:
+        return described | {"groups": groups(tree, schema, i)}
+    return described | {"threshold": float(tree.cut[i])} | ({"strict": True} if tree.strict[i] else {})
+
+
+def _missing_road(tree: Tree, i: int) -> int | str | None:
+    """The child that a row without a value goes to, "spread", or None where it stops."""
+    named = {STOP: None, SPREAD: "spread"}
+    missing = int(tree.missing[i])
+    return named[missing] if missing in named else int(tree.first[i]) + missing
+
+
+def _substitute(tests: Surrogates, schema: Schema, k: int) -> dict[str, Any]:
+    column = schema.columns[tests.column[k]]
+    described: dict[str, Any] = {"column": column.name, "agree": float(tests.agree[k])}
+    described |= {"adjusted": float(tests.adjusted[k]), "count": int(tests.count[k])}
+    if column.kind is Kind.NUMERIC:
+        return described | {"threshold": float(tests.cut[k]), "flipped": bool(tests.flipped[k])}
+    return described | {"groups": _substitute_groups(tests, column, k)}
+
+
+def _substitute_groups(tests: Surrogates, column: Column, k: int) -> list[list[Any]]:
+    if tests.levels[k]:
+        branch = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
+    else:
+        branch = _by_cut(column, tests.cut[k], tests.strict[k]) ^ int(tests.flipped[k])
+    return [[x for x, taken in zip(column.levels, branch, strict=False) if taken == b] for b in (0, 1)]
+
+
+def _by_levels(tree: Tree, node: int) -> np.ndarray:
+    return tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+
+
+def _by_cut(column: Column, cut: float, is_strict: bool) -> np.ndarray:
+    below: Callable[..., np.ndarray] = np.less if is_strict else np.less_equal
+    return 1 - below(np.arange(len(column.levels)), cut).astype(np.int64)

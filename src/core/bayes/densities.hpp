@@ -1,0 +1,40 @@
+// A row of columns in lanes of eight against the densities of a class: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t
+// columns. The lanes and the order of their sum are the same for every instruction set, so the bits are too.
+#pragma once
+#include "numbers/slices.hpp"
+
+namespace baytree {
+
+// One class: places, inverse scales and, for Student t, 1/ν and h = (ν + 1)/2 of each group of eight columns; padding is 0.
+struct ClassLanes {
+  const Lanes *mean, *inverse, *inverse_degrees, *half;
+};
+
+struct RowSums {
+  double squares;  // Σ z²: not below 2^1000 where a value is missing, infinite or very far away
+  double logs;     // Σ h log(1 + z²/ν)
+};
+
+struct DensityLoops {
+  double (*squares)(const Lanes* value, std::size_t n_groups, const ClassLanes& density);
+  RowSums (*logs)(const Lanes* value, std::size_t n_groups, const ClassLanes& density);
+};
+
+extern const DensityLoops density_loops_baseline;
+#if defined(BAYTREE_X86_LEVELS)
+extern const DensityLoops density_loops_v3, density_loops_v4;
+#endif
+
+// The loops for this machine.
+inline const DensityLoops& density_loops() {
+#if defined(BAYTREE_X86_LEVELS)
+  static const DensityLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? density_loops_v4
+                                      : __builtin_cpu_supports("avx2")                                      ? density_loops_v3
+                                                                                                            : density_loops_baseline;
+  return chosen;
+#else
+  return density_loops_baseline;
+#endif
+}
+
+}  // namespace baytree

@@ -1,0 +1,62 @@
+// What each class says of a row of numbers once the row itself is taken away, eight columns at a time.
+#pragma once
+#include "numbers/slices.hpp"
+
+namespace baytree {
+
+enum class NormalRule { plain, mode, predictive, raised };
+
+struct NormalSetting {
+  NormalRule rule;
+  double alpha;  // pseudo-observations of the prior
+  double floor;  // of the variance (plain), or what is added to it (raised)
+};
+
+// Of groups of eight columns, in units in which the column as a whole has centre 0 and variance 1; padding is never known.
+struct ColumnLanes {
+  const Lanes *whole, *centre, *inverse_unit;  // the column's weight, and how its values come into these units
+};
+
+// A class: weight, mean, variance, 1/(α + weight), and what its degrees of freedom add to a predictive density.
+struct MomentLanes {
+  const Lanes *weight, *mean, *spread, *inverse_kappa, *step;
+};
+
+// The same without the row, to be written.
+struct RestLanes {
+  Lanes *weight, *mean, *spread, *inverse_kappa;
+};
+
+// A row: its values, and the centre and variance that the columns have without it.
+struct RowLanes {
+  Lanes *x, *centre, *variance;
+  LaneBits* is_known;
+};
+
+struct LeftOutLoops {
+  // False where nearly all of a column's spread was this row's: rounding would have its say.
+  bool (*prepare)(const Lanes* value, std::size_t n_groups, const ColumnLanes& columns, double weight, const RowLanes& row);
+  // The moments of a class without the row.
+  void (*take_away)(const RowLanes& row, std::size_t n_groups, const MomentLanes& all, double weight, double alpha, const RestLanes& rest);
+  // The log-density of the row, up to a number that all classes share.
+  double (*score)(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting);
+};
+
+extern const LeftOutLoops left_out_loops_baseline;
+#if defined(BAYTREE_X86_LEVELS)
+extern const LeftOutLoops left_out_loops_v3, left_out_loops_v4;
+#endif
+
+// The loops for this machine.
+inline const LeftOutLoops& left_out_loops() {
+#if defined(BAYTREE_X86_LEVELS)
+  static const LeftOutLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? left_out_loops_v4
+                                      : __builtin_cpu_supports("avx2")                                      ? left_out_loops_v3
+                                                                                                            : left_out_loops_baseline;
+  return chosen;
+#else
+  return left_out_loops_baseline;
+#endif
+}
+
+}  // namespace baytree

@@ -1,0 +1,134 @@
+// Coordinate descent on a quadratic with an elastic-net penalty: the inner problem of proximal Newton.
+//
+// Minimises over the step d:  g'd + d'Hd / 2 + sum_j ridge_j t_j^2 / 2 + lasso_j |t_j|  with  t = theta + d.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "linear/sparse_rows.hpp"
+
+namespace baytree {
+
+inline double soft(double value, double threshold) {
+  return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
+}
+
+// What a few sweeps achieved: how many, and the largest change of the last one in units of the curvature.
+struct Sweeps {
+  std::int64_t count;
+  double change;
+};
+
+// The value of one coordinate that is best while the others rest: slope and bend are those of the smooth part. Where rows are so
+// sure, or count so little, that nothing bends, a price that the slope does not outweigh still asks for 0.
+inline double best_value(double t, double slope, double bend, double ridge, double lasso) {
+  if (bend + ridge > 0) return soft(bend * t - slope, lasso) / (bend + ridge);
+  return std::abs(slope) < lasso ? 0.0 : t;
+}
+
+// The quadratic given by its matrix (covariance updates): `slope` holds g + Hd and is kept up to date with `theta`.
+class GramDescent {
+ public:
+  GramDescent(std::span<const double> matrix, std::span<const double> ridge, std::span<const double> lasso,
+              std::span<double> theta, std::span<double> slope)
+      : matrix_(matrix), ridge_(ridge), lasso_(lasso), theta_(theta), slope_(slope) {}
+
+  // Sweeps over all coordinates, then over the ones that are not 0 until they rest, and so on.
+  Sweeps run(std::int64_t most, double tolerance) {
+    Sweeps done{0, 0.0};
+    while (done.count < most) {
+      done.change = sweep(all());
+      ++done.count;
+      if (done.change <= tolerance) return done;
+      const auto active = nonzero();
+      for (double change = done.change; change > tolerance && done.count < most; ++done.count) change = sweep(active);
+    }
+    return done;
+  }
+
+ private:
+  std::vector<std::size_t> all() const {
+    std::vector<std::size_t> found(theta_.size());
+    for (std::size_t j = 0; j < found.size(); ++j) found[j] = j;
+    return found;
+  }
+
+  std::vector<std::size_t> nonzero() const {
+    auto found = all();
+    std::erase_if(found, [&](std::size_t j) { return theta_[j] == 0 && lasso_[j] > 0; });
+    return found;
+  }
+
+  double sweep(const std::vector<std::size_t>& coordinates) {
+    const std::size_t m = theta_.size();
+    double largest = 0;
+    for (const std::size_t j : coordinates) {
+      const double* const row = matrix_.data() + j * m;
+      const double change = best_value(theta_[j], slope_[j], row[j], ridge_[j], lasso_[j]) - theta_[j];
+      if (change == 0) continue;
+      theta_[j] += change;
+      for (std::size_t i = 0; i < m; ++i) slope_[i] += change * row[i];
+      largest = std::max(largest, change * change * (row[j] + ridge_[j]));
+    }
+    return largest;
+  }
+
+  std::span<const double> matrix_, ridge_, lasso_;
+  std::span<double> theta_, slope_;
+};
+
+// The quadratic of a multinomial model given by its rows (residual updates): the Hessian is never formed.
+// For a step with scores u [n_rows, k], the slope at (feature j, class c) is
+//   g_jc + sum_i x_ij w_i (p_ic u_ic - p_ic s_i),  s_i = sum_l p_il u_il.
+class SparseDescent {
+ public:
+  // With one score, `share` is p (1 - p) and `mix` stays 0.
+  SparseDescent(const SparseRows& columns, std::span<const double> share, std::span<const double> weight,
+                std::span<const double> gradient, std::span<const double> ridge, std::span<const double> lasso,
+                std::size_t classes, std::span<double> theta, std::span<double> score, std::span<double> mix)
+      : x_(columns), share_(share), weight_(weight), gradient_(gradient), ridge_(ridge), lasso_(lasso), k_(classes),
+        theta_(theta), score_(score), mix_(mix) {}
+
+  // One sweep over these coordinates (feature * k + class); gives the largest change in units of the curvature.
+  double sweep(std::span<const std::int64_t> coordinates) {
+    double largest = 0;
+    for (const auto at : coordinates) largest = std::max(largest, move(static_cast<std::size_t>(at)));
+    return largest;
+  }
+
+ private:
+  double move(std::size_t at) {
+    const std::size_t j = at / k_, c = at % k_;
+    double slope = gradient_[at], bend = 0;
+    each_entry(j, [&](std::size_t i, double v) {
+      const double p = share_[i * k_ + c], w = v * weight_[i] * p;
+      slope += w * (score_[i * k_ + c] - mix_[i]);
+      bend += w * v * (k_ == 1 ? 1.0 : 1.0 - p);
+    });
+    const double change = best_value(theta_[at], slope, bend, ridge_[j], lasso_[j]) - theta_[at];
+    if (change == 0) return 0;
+    theta_[at] += change;
+    each_entry(j, [&](std::size_t i, double v) {
+      score_[i * k_ + c] += change * v;
+      if (k_ > 1) mix_[i] += change * v * share_[i * k_ + c];
+    });
+    return change * change * (bend + ridge_[j]);
+  }
+
+  template <std::invocable<std::size_t, double> F> void each_entry(std::size_t j, const F& f) const {
+    for (auto e = x_.start[j]; e < x_.start[j + 1]; ++e)
+      f(static_cast<std::size_t>(x_.code[static_cast<std::size_t>(e)]), x_.value[static_cast<std::size_t>(e)]);
+  }
+
+  const SparseRows x_;  // transposed: "rows" are features
+  std::span<const double> share_, weight_, gradient_, ridge_, lasso_;
+  std::size_t k_;
+  std::span<double> theta_, score_, mix_;
+};
+
+}  // namespace baytree

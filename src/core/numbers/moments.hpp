@@ -1,0 +1,259 @@
+// Weight, sum and sum of squares of every column in every class, exactly.
+//
+// The fast road slices a chunk of rows (slices.hpp): some twenty vector instructions for eight values, after which only the
+// sums of the slices enter the exact cells; rows with weights take some seventy. Weights and magnitudes that lie too far
+// apart for that, or whose products leave the doubles, go to the cells one by one.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "numbers/exact.hpp"
+#include "numbers/slices.hpp"
+
+namespace baytree {
+
+// A matrix anywhere in memory: value (i, j) lies at data[i * row_step + j * column_step].
+struct Matrix {
+  const double* data;
+  std::size_t n_rows, n_columns;
+  std::ptrdiff_t row_step, column_step;
+};
+
+struct MomentCells {
+  std::size_t n_classes, n_columns;
+  std::vector<ExactCell> weight, total, square;  // [n_classes * n_columns]
+  MomentCells(std::size_t classes, std::size_t columns)
+      : n_classes(classes), n_columns(columns), weight(classes * columns), total(classes * columns), square(classes * columns) {}
+};
+
+// Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
+class MomentKernel {
+ public:
+  MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
+      : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
+        value_(chunk_rows), slices_(cells.n_classes), rows_of_class_(cells.n_classes) {}
+
+  void observe() {
+    for (std::size_t start = 0; start < matrix_.n_rows; start += chunk_rows) {
+      n_rows_ = std::min(chunk_rows, matrix_.n_rows - start);
+      label_here_ = label_.data() + start;
+      std::fill(rows_of_class_.begin(), rows_of_class_.end(), 0.0);
+      for (std::size_t i = 0; i < n_rows_; ++i) rows_of_class_[static_cast<std::size_t>(label_here_[i])] += 1;
+      if (!weight_.empty()) survey_weights(start);
+      for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
+    }
+  }
+
+ private:
+  // Eight columns side by side, of which the lanes from `begin` to `end` are this group's own: a last group that is not
+  // full reaches back over columns of the one before, or, where a row does not lie together, has empty lanes.
+  struct Group {
+    std::size_t first, begin, end;
+  };
+
+  Group group_at(std::size_t number) const {
+    const std::size_t first = number * lanes, n_columns = matrix_.n_columns;
+    if (first + lanes <= n_columns) return {first, 0, lanes};
+    if (!lies_together()) return {first, 0, n_columns - first};
+    return {n_columns - lanes, first + lanes - n_columns, lanes};
+  }
+
+  bool lies_together() const { return matrix_.column_step == 1 && matrix_.n_columns >= lanes; }
+
+  // The values of a group: where they lie, if eight numbers of a row lie together, else laid out anew.
+  LaneRows rows_of(std::size_t start, const Group& group) {
+    return lies_together() ? LaneRows{at(start, group.first), matrix_.row_step} : laid_out(start, group);
+  }
+
+  // Where the rows lie that follow those of a group: its neighbour's or, after the last group, the next whole chunk's.
+  // Memory is slow enough for its work to take as long as the slicing, so both are done at once.
+  LaneRows next_after(std::size_t start, std::size_t number) const {
+    if (number + 1 < n_groups_) return {at(start, group_at(number + 1).first), matrix_.row_step};
+    return {at(start + 2 * chunk_rows <= matrix_.n_rows ? start + chunk_rows : start, 0), matrix_.row_step};
+  }
+
+  LaneRows laid_out(std::size_t start, const Group& group) {
+    for (std::size_t j = 0; j < lanes; ++j)
+      for (std::size_t i = 0; i < n_rows_; ++i) value_[i][j] = j < group.end ? *at(start + i, group.first + j) : 0.0;
+    return {reinterpret_cast<const double*>(value_.data()), lanes};
+  }
+
+  const double* at(std::size_t row, std::size_t column) const {
+    return matrix_.data + static_cast<std::ptrdiff_t>(row) * matrix_.row_step + static_cast<std::ptrdiff_t>(column) * matrix_.column_step;
+  }
+
+  void add_group(std::size_t start, std::size_t number) {
+    const Group group = group_at(number);
+    const LaneRows rows = rows_of(start, group), next = next_after(start, number);
+    const Survey survey = loops_.survey(rows, n_rows_);
+    for (std::size_t j = 0; j < lanes; ++j) exponent_[j] = survey.largest[j] > 0 ? std::ilogb(survey.largest[j]) : 0;
+    if (weight_.empty() && are_within(-400, 450))
+      add_slices(survey, survey.has_missing ? laid_out(start, group) : rows, next, group);
+    else if (!weight_.empty() && are_weights_close_ && are_within(-200, 200) && are_products_close(survey))
+      add_weighted_slices(rows, next, start, group);
+    else
+      add_one_by_one(start, group);
+  }
+
+  // Slices must neither overflow nor fall below the subnormals; the exponent of an infinity is the largest integer.
+  bool are_within(int lowest, int highest) const {
+    return std::all_of(exponent_, exponent_ + lanes, [=](int exponent) { return exponent >= lowest && exponent < highest; });
+  }
+
+  // How many powers of two lie between the magnitudes of a column.
+  int range(const Survey& survey, std::size_t j) const {
+    return survey.largest[j] > 0 ? exponent_[j] - std::ilogb(survey.smallest[j]) : 0;
+  }
+
+  // The exponents of grids 50 bits apart: what is below 2^top is less than 2^50 units of the first.
+  static int unit(int top, int height) { return top - slice_bits * (height + 1); }
+  int total_top(std::size_t j) const { return exponent_[j] + 1; }
+  int square_top(std::size_t j) const { return 2 * exponent_[j] + 2; }
+
+  // What rounds to the multiples of a unit when it is added.
+  static double slicer(int top, int height) { return std::ldexp(1.5, unit(top, height) + 52); }
+
+  // The bits of the slicers are added with every slice; the sums begin at what makes up for them.
+  template <std::size_t n_heights>
+  static void begin(LaneSums (&sum)[n_heights], const Lanes (&slicer)[n_heights], const std::uint64_t (&n_slices)[n_heights],
+                    double n_rows) {
+    for (std::size_t height = 0; height < n_heights; ++height)
+      sum[height] = -(LaneSums)slicer[height] * (n_slices[height] * static_cast<std::uint64_t>(n_rows));
+  }
+
+  template <std::size_t n_heights> static void flush(const LaneSums (&sum)[n_heights], std::size_t j, int top, ExactCell& cell) {
+    for (std::size_t height = 0; height < n_heights; ++height)
+      cell.add(static_cast<std::int64_t>(sum[height][j]), unit(top, static_cast<int>(height)));
+  }
+
+  void add_slices(const Survey& survey, const LaneRows& rows, const LaneRows& next, const Group& group) {
+    bool is_deep = false;
+    for (std::size_t j = 0; j < lanes; ++j) {
+      is_deep |= range(survey, j) > shallow_range;
+      for (int height = 0; height < 2; ++height) slicers_.total[height][j] = slicer(total_top(j), height);
+      for (int height = 0; height < 4; ++height) slicers_.square[height][j] = slicer(square_top(j), height);
+    }
+    const std::uint64_t deep = is_deep ? 1 : 0;
+    for (std::size_t c = 0; c < slices_.size(); ++c) {
+      begin(slices_[c].total, slicers_.total, {1, 1}, rows_of_class_[c]);
+      begin(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, rows_of_class_[c]);
+      slices_[c].count = Lanes{} + (survey.has_missing ? 0.0 : rows_of_class_[c]);
+    }
+    if (survey.has_missing) loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
+    if (is_deep) slice_deep(rows, next, group);
+    else loops_.slice(rows, next, n_rows_, label_here_, slicers_, slices_.data());
+    for (std::size_t c = 0; c < slices_.size(); ++c)
+      for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
+        const std::size_t cell = c * cells_.n_columns + group.first + j;
+        cells_.weight[cell].add(slices_[c].count[j]);
+        flush(slices_[c].total, j, total_top(j), cells_.total[cell]);
+        flush(slices_[c].square, j, square_top(j), cells_.square[cell]);
+      }
+  }
+
+  void slice_deep(const LaneRows& rows, const LaneRows& next, const Group& group) {
+    for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
+      const std::size_t last = std::min(first + survey_rows, n_rows_);
+      LaneBits is_fine;
+      loops_.slice_deep(rows.from(first), next.from(first), last - first, label_here_ + first, slicers_, slices_.data(), is_fine);
+      for (std::size_t j = group.begin; j < group.end; ++j)
+        for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
+          add_rest(rows.from(i).first[j], j, cell_of(i, group, j));
+    }
+  }
+
+  std::size_t cell_of(std::size_t i, const Group& group, std::size_t j) const {
+    return static_cast<std::size_t>(label_here_[i]) * cells_.n_columns + group.first + j;
+  }
+
+  // The part of one value and its square that the slices left over.
+  void add_rest(double x, std::size_t j, std::size_t cell) {
+    const auto rest = [j](double value, const Lanes* slicer, int first, int last) {
+      for (int height = first; height < last; ++height) value -= (value + slicer[height][j]) - slicer[height][j];
+      return value;
+    };
+    cells_.total[cell].add(rest(x, slicers_.total, 0, 2));
+    if (std::fabs(x) < 0x1p-485) return cells_.square[cell].add_product(x, x);  // its slices were 0: x * x has no exact double
+    const double product = x * x;
+    cells_.square[cell].add(rest(product, slicers_.square, 0, 3));
+    cells_.square[cell].add(rest(std::fma(x, x, -product), slicers_.square, 1, 4));
+  }
+
+  // Weights that lie close to each other, as they nearly always do, can be sliced as the values are.
+  void survey_weights(std::size_t start) {
+    double largest = 0, smallest = std::numeric_limits<double>::infinity();
+    for (const double weight : weight_.subspan(start, n_rows_)) {
+      largest = std::max(largest, weight);
+      if (weight > 0) smallest = std::min(smallest, weight);
+    }
+    weight_exponent_ = largest > 0 ? std::ilogb(largest) : 0;
+    weight_range_ = largest > 0 ? weight_exponent_ - std::ilogb(smallest) : 0;
+    are_weights_close_ = weight_exponent_ >= -100 && weight_exponent_ <= 100 && weight_range_ <= 47;
+  }
+
+  // Whether three heights hold every bit of weight * x and five every bit of weight * x * x.
+  bool are_products_close(const Survey& survey) const {
+    for (std::size_t j = 0; j < lanes; ++j)
+      if (range(survey, j) + weight_range_ > 44 || 2 * range(survey, j) + weight_range_ > 91) return false;
+    return true;
+  }
+
+  void add_weighted_slices(const LaneRows& rows, const LaneRows& next, const std::size_t start, const Group& group) {
+    const int top = weight_exponent_ + 1;
+    WeightedSlicers slicers;
+    for (std::size_t j = 0; j < lanes; ++j) {
+      for (int height = 0; height < 2; ++height) slicers.weight[height][j] = slicer(top, height);
+      for (int height = 0; height < 3; ++height) slicers.total[height][j] = slicer(top + total_top(j), height);
+      for (int height = 0; height < 5; ++height) slicers.square[height][j] = slicer(top + square_top(j), height);
+    }
+    weighted_slices_.resize(cells_.n_classes);
+    for (std::size_t c = 0; c < weighted_slices_.size(); ++c) {
+      begin(weighted_slices_[c].weight, slicers.weight, {1, 1}, rows_of_class_[c]);
+      begin(weighted_slices_[c].total, slicers.total, {1, 2, 1}, rows_of_class_[c]);
+      begin(weighted_slices_[c].square, slicers.square, {1, 3, 4, 3, 2}, rows_of_class_[c]);
+    }
+    loops_.slice_weighted(rows, next, n_rows_, label_here_, weight_.data() + start, slicers, weighted_slices_.data());
+    for (std::size_t c = 0; c < weighted_slices_.size(); ++c)
+      for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
+        const std::size_t cell = c * cells_.n_columns + group.first + j;
+        flush(weighted_slices_[c].weight, j, top, cells_.weight[cell]);
+        flush(weighted_slices_[c].total, j, top + total_top(j), cells_.total[cell]);
+        flush(weighted_slices_[c].square, j, top + square_top(j), cells_.square[cell]);
+      }
+  }
+
+  void add_one_by_one(std::size_t start, const Group& group) {
+    for (std::size_t i = 0; i < n_rows_; ++i)
+      for (std::size_t j = group.begin; j < group.end; ++j) {
+        const double weight = weight_.empty() ? 1.0 : weight_[start + i], x = *at(start + i, group.first + j);
+        if (x != x) continue;
+        if (std::isinf(x)) throw std::domain_error("a value is infinite");
+        const std::size_t cell = cell_of(i, group, j);
+        cells_.weight[cell].add(weight);
+        cells_.total[cell].add_product(weight, x);
+        cells_.square[cell].add_weighted_square(weight, x);
+      }
+  }
+
+  const SliceLoops& loops_ = slice_loops();
+  Matrix matrix_;
+  std::span<const std::int32_t> label_;
+  std::span<const double> weight_;
+  MomentCells& cells_;
+  std::size_t n_groups_, n_rows_ = 0;
+  const std::int32_t* label_here_ = nullptr;
+  std::vector<Lanes> value_;  // [chunk_rows]: a group that does not lie together; lanes beyond the last column are 0
+  int exponent_[lanes];       // of each column's largest magnitude in this chunk
+  Slicers slicers_;
+  int weight_exponent_ = 0, weight_range_ = 0;  // of the weights of this chunk
+  bool are_weights_close_ = false;
+  std::vector<Slices> slices_;  // [n_classes]
+  std::vector<WeightedSlices> weighted_slices_;
+  std::vector<double> rows_of_class_;  // of this chunk
+};
+
+}  // namespace baytree

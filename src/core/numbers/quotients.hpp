@@ -1,0 +1,188 @@
+// Means and variances of exact sums, correctly rounded: quotients of whole numbers of many digits.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "numbers/exact.hpp"
+
+namespace baytree {
+
+// The absolute value of a whole number in base 2^32, the lowest digit first, without leading zeros.
+using Digits = std::vector<std::uint32_t>;
+
+inline constexpr double undecided = std::numeric_limits<double>::quiet_NaN();
+
+// Exact numbers in one window, as Python keeps them: [n_cells, width], the last limb signed.
+struct ExactView {
+  std::span<const std::int64_t> limbs;
+  std::size_t width;
+  bool is_negative(std::size_t cell) const { return limbs[(cell + 1) * width - 1] < 0; }
+
+  void read(std::size_t cell, Digits& digits) const {
+    const bool negative = is_negative(cell);
+    digits.clear();
+    std::int64_t carry = 0;
+    for (const std::int64_t limb : limbs.subspan(cell * width, width)) {
+      carry += negative ? -limb : limb;
+      digits.push_back(static_cast<std::uint32_t>(carry));
+      carry >>= limb_bits;
+    }
+    if (carry) digits.push_back(static_cast<std::uint32_t>(carry));
+    while (!digits.empty() && !digits.back()) digits.pop_back();
+  }
+};
+
+inline int bit_length(const Digits& digits) {
+  return digits.empty() ? 0 : limb_bits * static_cast<int>(digits.size()) - std::countl_zero(digits.back());
+}
+
+// left * right, `zeros` digits further up.
+inline void multiply(const Digits& left, const Digits& right, std::size_t zeros, Digits& product) {
+  product.assign(left.size() + right.size() + zeros, 0);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    std::uint64_t carry = 0;
+    for (std::size_t j = 0; j < right.size(); ++j) {
+      carry += static_cast<std::uint64_t>(left[i]) * right[j] + product[zeros + i + j];
+      product[zeros + i + j] = static_cast<std::uint32_t>(carry);
+      carry >>= limb_bits;
+    }
+    product[zeros + i + right.size()] = static_cast<std::uint32_t>(carry);
+  }
+  while (!product.empty() && !product.back()) product.pop_back();
+}
+
+// Takes `less` away, which must not be more.
+inline void subtract(Digits& digits, const Digits& less) {
+  std::int64_t borrow = 0;
+  for (std::size_t k = 0; k < digits.size(); ++k) {
+    borrow += static_cast<std::int64_t>(digits[k]) - (k < less.size() ? less[k] : 0);
+    digits[k] = static_cast<std::uint32_t>(borrow);
+    borrow >>= limb_bits;
+  }
+  while (!digits.empty() && !digits.back()) digits.pop_back();
+}
+
+inline bool is_less(const Digits& left, const Digits& right) {
+  if (left.size() != right.size()) return left.size() < right.size();
+  return std::lexicographical_compare(left.rbegin(), left.rend(), right.rbegin(), right.rend());
+}
+
+// A positive number rounded once, and a power of two.
+struct Rounded {
+  double value;
+  int exponent;
+};
+
+// Divides positive numbers.
+class Division {
+ public:
+  // Fifty-six bits of the quotient or one more; whatever is lost leaves its mark below them.
+  Rounded operator()(const Digits& numerator, const Digits& divisor) {
+    const int lowest = bit_length(numerator) - bit_length(divisor) - 56;  // the place of the quotient's last bit
+    const Quotient found = divisor.size() <= 2 ? by_word(numerator, divisor, lowest) : by_bits(numerator, divisor, lowest);
+    bool has_rest = found.has_rest;
+    for (int place = 0; place < lowest && !has_rest; ++place) has_rest = bit(numerator, place);
+    return {static_cast<double>(found.bits << 1 | has_rest), lowest - 1};
+  }
+
+ private:
+  struct Quotient {
+    std::uint64_t bits;
+    bool has_rest;
+  };
+
+  // A divisor of one word, as most weights are: the numerator down to that place has no more than 120 bits.
+  static Quotient by_word(const Digits& numerator, const Digits& divisor, int lowest) {
+    const std::uint64_t word = divisor[0] | (divisor.size() > 1 ? static_cast<std::uint64_t>(divisor[1]) << limb_bits : 0);
+    unsigned __int128 dividend = 0;
+    for (std::size_t k = numerator.size(); k-- > 0;) {
+      const int place = static_cast<int>(k) * limb_bits - lowest;
+      if (place <= -limb_bits) break;
+      const unsigned __int128 digit = numerator[k];
+      dividend |= place >= 0 ? digit << place : digit >> -place;
+    }
+    return {static_cast<std::uint64_t>(dividend / word), dividend % word != 0};
+  }
+
+  Quotient by_bits(const Digits& numerator, const Digits& divisor, int lowest) {
+    rest_.clear();
+    for (int place = bit_length(numerator) - 1; place > lowest + 56; --place) push(bit(numerator, place));
+    std::uint64_t quotient = 0;
+    for (int place = lowest + 56; place >= lowest; --place) {
+      push(bit(numerator, place));
+      const bool fits = !is_less(rest_, divisor);
+      if (fits) subtract(rest_, divisor);
+      quotient = quotient << 1 | fits;
+    }
+    return {quotient, !rest_.empty()};
+  }
+
+  static bool bit(const Digits& digits, int place) {
+    const auto k = static_cast<std::size_t>(place / limb_bits);
+    return place >= 0 && k < digits.size() && (digits[k] >> place % limb_bits & 1) != 0;
+  }
+
+  void push(bool bit) {
+    std::uint32_t carry = bit;
+    for (std::uint32_t& digit : rest_) {
+      const std::uint32_t out = digit >> (limb_bits - 1);
+      digit = digit << 1 | carry;
+      carry = out;
+    }
+    if (carry) rest_.push_back(carry);
+  }
+
+  Digits rest_;
+};
+
+// The quotients of many cells; undecided where a weight is not positive, no rows have such sums, or the result is no normal
+// double.
+class ExactMoments {
+ public:
+  ExactMoments(ExactView weight, ExactView total) : weight_(weight), total_(total) {}
+
+  // total / weight * 2^exponent.
+  double mean(std::size_t cell, int exponent) {
+    if (!read_weight(cell)) return undecided;
+    total_.read(cell, sum_);
+    if (sum_.empty()) return 0.0;
+    const Rounded mean = divide_(sum_, divisor_);
+    const int power = mean.exponent + exponent;
+    if (power < -1070 || power > 950) return undecided;
+    return std::ldexp(total_.is_negative(cell) ? -mean.value : mean.value, power);
+  }
+
+  // The root of (weight * square * 2^(32 square_zeros) - total^2 * 2^(32 total_zeros)) / weight^2 * 2^exponent.
+  double deviation(std::size_t cell, const ExactView& square, std::size_t square_zeros, std::size_t total_zeros, int exponent) {
+    if (!read_weight(cell) || square.is_negative(cell)) return undecided;
+    square.read(cell, sum_);
+    multiply(sum_, divisor_, square_zeros, spread_);
+    total_.read(cell, sum_);
+    multiply(sum_, sum_, total_zeros, between_);
+    if (is_less(spread_, between_)) return undecided;
+    subtract(spread_, between_);
+    if (spread_.empty()) return 0.0;
+    multiply(divisor_, divisor_, 0, between_);
+    const Rounded variance = divide_(spread_, between_);
+    const int power = variance.exponent + exponent, odd = power & 1, half = (power - odd) / 2;
+    if (half < -1000 || half > 950) return undecided;
+    return std::ldexp(std::sqrt(std::ldexp(variance.value, odd)), half);
+  }
+
+ private:
+  bool read_weight(std::size_t cell) {
+    weight_.read(cell, divisor_);
+    return !divisor_.empty() && !weight_.is_negative(cell);
+  }
+
+  ExactView weight_, total_;
+  Division divide_;
+  Digits divisor_, sum_, spread_, between_;
+};
+
+}  // namespace baytree

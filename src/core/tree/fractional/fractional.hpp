@@ -1,0 +1,299 @@
+// Grows multiway trees in which a row without a value goes down every branch with a fraction of its weight.
+#pragma once
+#include <numeric>
+
+#include "tree/fractional/choice.hpp"
+#include "tree/fractional/nominal_test.hpp"
+#include "tree/fractional/numeric_test.hpp"
+#include "tree/fractional/partition.hpp"
+#include "tree/fractional/value_groups.hpp"
+
+namespace baytree::fractional {
+
+struct Training {
+  std::vector<GivenColumn> columns;
+  std::vector<RankedColumn> ranked;  // of the numeric columns, in order
+  std::vector<int32_t> stripe;       // [n_columns], place in `ranked`; -1 = nominal
+  std::span<const int32_t> label;    // [n_rows]
+  std::span<const double> weight;    // [n_rows]
+  size_t n_classes = 0;
+};
+
+inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_t> label, std::span<const double> weight,
+                        size_t n_classes, bool single, Workers& workers) {
+  Training training{.columns = std::move(columns), .ranked = {}, .stripe = {}, .label = label, .weight = weight, .n_classes = n_classes};
+  std::vector<size_t> numeric;
+  for (size_t j = 0; j < training.columns.size(); ++j) {
+    const bool is_numeric = training.columns[j].is_numeric();
+    training.stripe.push_back(is_numeric ? static_cast<int32_t>(numeric.size()) : -1);
+    if (is_numeric) numeric.push_back(j);
+  }
+  training.ranked.resize(numeric.size());
+  workers.run(numeric.size(), [&](size_t piece, int) {
+    training.ranked[piece] = rank_column(training.columns[numeric[piece]].value, single);
+  });
+  return training;
+}
+
+template <std::floating_point Real>
+class FractionalGrower {
+ public:
+  FractionalGrower(const Training& training, const Rules& rules, Workers& workers, Workers& alone, bool traces)
+      : from_(training), rules_(rules), numeric_rules_(for_numbers(rules)), workers_(workers), alone_(alone), traces_(traces),
+        xlog_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(static_cast<size_t>(workers.size())) {
+    tree_.n_classes = training.n_classes;
+    mark_many_levels();
+  }
+
+  // The full tree of these rows; nothing is collapsed or pruned yet.
+  Growth grow(std::span<const int32_t> rows) {
+    tree_.append(1);
+    Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases(rows), -1, {}};
+    if (count(0, root.cases)) wait_with_best_test(std::move(root));
+    for (int64_t leaves = 1; !waiting_.empty();) {
+      Pending next = take_next();
+      if (rules_.max_leaves >= 0 && leaves + next.test.branches - 1 > rules_.max_leaves) continue;
+      branch_out(next);
+      leaves += tree_.node[next.id].branches - 1;
+      alone_.poll();
+    }
+    return std::move(tree_);
+  }
+
+  // One candidate of one node, for the trace.
+  struct Tried {
+    int32_t node, column;
+    double gain, raw_gain, info;
+    int64_t cuts;
+  };
+  const std::vector<Tried>& tried() const { return tried_; }
+
+ private:
+  struct Pending {
+    int32_t id;
+    int64_t depth;
+    std::vector<bool> is_used;  // nominal columns tested above
+    Cases<Real> cases;
+    int32_t column;        // its best test
+    Candidate<Real> test;
+  };
+
+  // Depth first; where leaves are rationed, the node whose test gains most.
+  Pending take_next() {
+    auto next = waiting_.end() - 1;
+    if (rules_.max_leaves >= 0)
+      next = std::max_element(waiting_.begin(), waiting_.end(), [&](const Pending& a, const Pending& b) {
+        return a.test.gain * tree_.node[a.id].weight < b.test.gain * tree_.node[b.id].weight;
+      });
+    Pending taken = std::move(*next);
+    waiting_.erase(next);
+    return taken;
+  }
+
+  // Id3 knows no numbers, so there are no ties of its own to follow.
+  static Rules for_numbers(Rules rules) {
+    if (rules.measure == Measure::id3) rules.measure = Measure::entropy;
+    return rules;
+  }
+
+  void mark_many_levels() {
+    const auto has_many = [&](const GivenColumn& column) {
+      return !column.is_numeric() && std::max(column.levels, 2) >= 0.3 * rules_.total;
+    };
+    for (const GivenColumn& column : from_.columns) has_many_levels_.push_back(has_many(column));
+    if (std::all_of(has_many_levels_.begin(), has_many_levels_.end(), [](bool is) { return is; }))
+      has_many_levels_.assign(has_many_levels_.size(), false);
+  }
+
+  Cases<Real> root_cases(std::span<const int32_t> rows) {
+    Cases<Real> cases = cases_of<Real>(rows, from_.label, from_.weight);
+    std::vector<int32_t> item(from_.label.size(), -1);
+    for (size_t i = 0; i < rows.size(); ++i) item[rows[i]] = static_cast<int32_t>(i);
+    cases.placed.resize(from_.ranked.size() * rows.size());
+    cases.known.resize(from_.ranked.size());
+    for (size_t stripe = 0; stripe < from_.ranked.size(); ++stripe) {
+      const RankedColumn& column = from_.ranked[stripe];
+      Placed* place = cases.placed.data() + stripe * rows.size();
+      for (const int32_t row : column.order)
+        if (item[row] >= 0) place[cases.known[stripe]++] = {item[row], column.rank[row]};
+    }
+    return cases;
+  }
+
+  // Counts the cases of a new node. True if it is worth looking for a test.
+  bool count(int32_t id, const Cases<Real>& cases) {
+    const std::vector<Real> counts = class_weights(cases, tree_.n_classes);
+    const Real weight = std::accumulate(counts.begin(), counts.end(), Real(0));
+    std::copy(counts.begin(), counts.end(), tree_.counts_of(id).begin());
+    Node& node = tree_.node[id];
+    node.label = heaviest<Real>(counts);
+    node.weight = weight;
+    node.rows = static_cast<int64_t>(cases.size());
+    node.errors = static_cast<Real>(weight - counts[node.label]);
+    return counts[node.label] < weight && weight >= 2 * rules_.min_side - 1e-5 && weight >= rules_.min_split;
+  }
+
+  // Looks for the best test of a node and keeps the node if there is one.
+  void wait_with_best_test(Pending&& pending) {
+    if (rules_.max_depth >= 0 && pending.depth >= rules_.max_depth) return;
+    const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
+    const Situation<Real> at{rules_, xlog_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
+    if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
+    std::vector<Candidate<Real>> tests(from_.columns.size());
+    workers_for(pending.cases).run(tests.size(), [&](size_t column, int worker) {
+      if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[static_cast<size_t>(worker)]);
+    });
+    if (traces_) record(pending.id, tests);
+    const std::span<const Candidate<Real>> all(tests);
+    const double scale = rules_.measure == Measure::chi2 ? 1 : rules_.total / at.weight;
+    const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
+    pending.column = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_, least) : best_by_gain(all, rules_, least);
+    if (pending.column < 0) return;
+    pending.test = std::move(tests[pending.column]);
+    waiting_.push_back(std::move(pending));
+  }
+
+  Workers& workers_for(const Cases<Real>& cases) {
+    constexpr size_t kWorthAThread = 1 << 16;
+    return cases.size() * from_.columns.size() >= kWorthAThread ? workers_ : alone_;
+  }
+
+  // The best test of a column. Where missing values have a branch of their own, it counts.
+  Candidate<Real> candidate(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
+    Candidate<Real> test = of_known_values(at, column, slots);
+    const GivenColumn& given = from_.columns[column];
+    const auto is_missing = [&](const Case<Real>& it) {
+      return given.is_numeric() ? std::isnan(given.value[it.row]) : given.code[it.row] < 0;
+    };
+    if (rules_.missing == MissingValues::category && std::any_of(at.cases.all.begin(), at.cases.all.end(), is_missing)) ++test.branches;
+    return test;
+  }
+
+  Candidate<Real> of_known_values(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
+    const GivenColumn& given = from_.columns[column];
+    if (given.is_numeric()) {
+      const auto stripe = static_cast<size_t>(from_.stripe[column]);
+      const Situation<Real> numeric{numeric_rules_, at.xlog, at.cases, at.counts, at.weight};
+      return best_cut(numeric, from_.ranked[stripe], at.cases.sorted(stripe));
+    }
+    const Branches<Real> split = tabulate(at, given.code, given.levels, slots);
+    if (rules_.binary) return best_level(at, split, std::span<const int32_t>(slots.present));
+    if (rules_.grouped && given.levels > 2) return best_groups(at, split, std::span<const int32_t>(slots.present), given.levels);
+    return each_level(at, split, given.levels);
+  }
+
+  void record(int32_t node, std::span<const Candidate<Real>> tests) {
+    for (size_t j = 0; j < tests.size(); ++j)
+      if (tests[j].is_valid)
+        tried_.push_back({node, static_cast<int32_t>(j), tests[j].gain, tests[j].raw_gain, tests[j].info, tests[j].cuts});
+  }
+
+  // Where each case goes: a branch, or -1 = no value.
+  std::vector<int32_t> directions(const Cases<Real>& cases, const Node& node, const Candidate<Real>& test) const {
+    std::vector<int32_t> direction(cases.size(), -1);
+    if (node.test == Test::threshold) {
+      for (const Placed& placed : cases.sorted(static_cast<size_t>(from_.stripe[node.column])))
+        direction[placed.item] = placed.rank <= test.rank ? 0 : 1;
+      return direction;
+    }
+    const auto code = from_.columns[node.column].code;
+    for (size_t i = 0; i < cases.size(); ++i)
+      if (code[cases[i].row] >= 0) direction[i] = tree_.branch(node, code[cases[i].row]);
+    return direction;
+  }
+
+  void write_test(Node& node, int32_t column, Candidate<Real>& test) {
+    node.column = column;
+    node.gain = test.gain;
+    node.ratio = test.ratio();
+    node.branches = test.branches;
+    node.levels = from_.columns[column].levels;
+    if (from_.columns[column].is_numeric()) {
+      place_cut(test, from_.ranked[from_.stripe[column]], rules_.midpoint);
+      node.test = Test::threshold;
+      node.cut = test.cut;
+    } else if (test.level >= 0) {
+      node.test = Test::one_level;
+      node.level = test.level;
+    } else if (!test.group.empty()) {
+      node.test = Test::groups;
+      node.group = static_cast<int64_t>(tree_.branch_of.size());
+      tree_.branch_of.insert(tree_.branch_of.end(), test.group.begin(), test.group.end());
+    } else {
+      node.test = Test::each_level;
+    }
+  }
+
+  void branch_out(Pending& pending) {
+    Node node = tree_.node[pending.id];
+    write_test(node, pending.column, pending.test);
+    std::vector<int32_t> direction = directions(pending.cases, node, pending.test);
+    settle_missing(node, pending.cases, direction);
+    refuse_explosion(node, direction);
+    node.first = tree_.append(static_cast<size_t>(node.branches));
+    tree_.node[pending.id] = node;
+    Partition<Real> parts(pending.cases, direction, std::vector<Real>(static_cast<size_t>(node.branches)));
+    std::vector<size_t> open;
+    for (size_t b = 0; b < parts.children.size(); ++b) {
+      const auto child = static_cast<size_t>(node.first) + b;
+      if (count(static_cast<int32_t>(child), parts.children[b])) open.push_back(b);
+      if (parts.children[b].size() == 0) tree_.node[child].label = node.label;
+    }
+    parts.order(open, workers_for(pending.cases));
+    if (node.test == Test::each_level) pending.is_used[pending.column] = true;
+    for (const size_t b : open)
+      wait_with_best_test({node.first + static_cast<int32_t>(b), pending.depth + 1, pending.is_used, std::move(parts.children[b]), -1, {}});
+  }
+
+  // One branch per level, or one fraction per branch, can be out of all proportion to the rows.
+  void refuse_explosion(const Node& node, std::span<const int32_t> direction) const {
+    constexpr size_t kNodes = 1 << 22, kFractions = 1 << 27;
+    const auto spread = static_cast<size_t>(std::count(direction.begin(), direction.end(), -1));
+    const auto branches = static_cast<size_t>(node.branches);
+    if (tree_.node.size() + branches > kNodes + 4 * from_.label.size() || spread * branches > kFractions) throw TooManyBranches{node.column};
+  }
+
+  // Gives the cases without a value a branch of their own or the heaviest one, where the rules say so.
+  void settle_missing(Node& node, const Cases<Real>& cases, std::vector<int32_t>& direction) const {
+    if (rules_.missing == MissingValues::spread) return;
+    const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
+    if (rules_.missing == MissingValues::category && !is_needed) return;
+    if (rules_.missing == MissingValues::category) node.missing = node.branches - 1;
+    else node.missing = best_fitting_branch(static_cast<size_t>(node.branches), cases, direction);
+    std::replace(direction.begin(), direction.end(), -1, node.missing);
+  }
+
+  // The heaviest branch, or the one that the cases without a value make least impure.
+  int32_t best_fitting_branch(size_t branches, const Cases<Real>& cases, std::span<const int32_t> direction) const {
+    const auto k = tree_.n_classes;
+    std::vector<double> table(branches * k), absent(k), fit(branches);
+    for (size_t i = 0; i < cases.size(); ++i)
+      (direction[i] >= 0 ? table[static_cast<size_t>(direction[i]) * k + static_cast<size_t>(cases[i].label)]
+                         : absent[static_cast<size_t>(cases[i].label)]) += cases[i].weight;
+    const bool is_learned = rules_.missing == MissingValues::learned && std::any_of(absent.begin(), absent.end(), [](double w) { return w > 0; });
+    for (size_t b = 0; b < branches; ++b) {
+      const std::span<double> counts(table.data() + b * k, k);
+      fit[b] = std::accumulate(counts.begin(), counts.end(), 0.0);
+      if (!is_learned) continue;
+      fit[b] = impurity<double>(rules_.measure, counts, xlog_);
+      for (size_t c = 0; c < k; ++c) counts[c] += absent[c];
+      fit[b] -= impurity<double>(rules_.measure, counts, xlog_);
+    }
+    return heaviest<double>(fit);
+  }
+
+  const Training& from_;
+  const Rules& rules_;
+  const Rules numeric_rules_;
+  Workers& workers_;
+  Workers& alone_;  // small nodes are not worth a thread
+  const bool traces_;
+  const XLog xlog_;
+  std::vector<LevelSlots> slots_;
+  std::vector<bool> has_many_levels_;
+  std::vector<Pending> waiting_;
+  std::vector<Tried> tried_;
+  Growth tree_;
+};
+
+}  // namespace baytree::fractional

@@ -1,0 +1,93 @@
+// Tests of a nominal column: a branch for each level, or one level against the rest.
+#pragma once
+#include "tree/fractional/candidate.hpp"
+
+namespace baytree::fractional {
+
+// Room for counting a column's levels without a table as long as the column has levels.
+struct LevelSlots {
+  std::vector<int32_t> slot;     // level -> row of the table, -1 = not met
+  std::vector<int32_t> present;  // levels met, ascending once counted
+};
+
+// Class weights of the levels that occur among the cases, in level order.
+template <typename Real>
+Branches<Real> tabulate(const Situation<Real>& at, std::span<const int32_t> code, int32_t levels, LevelSlots& slots) {
+  const auto k = at.counts.size();
+  if (slots.slot.size() < static_cast<size_t>(levels)) slots.slot.resize(static_cast<size_t>(levels), -1);
+  slots.present.clear();
+  for (const Case<Real>& it : at.cases.all)
+    if (const int32_t level = code[it.row]; level >= 0 && slots.slot[level] < 0) {
+      slots.slot[level] = 0;
+      slots.present.push_back(level);
+    }
+  std::sort(slots.present.begin(), slots.present.end());
+  for (size_t b = 0; b < slots.present.size(); ++b) slots.slot[slots.present[b]] = static_cast<int32_t>(b);
+
+  Branches<Real> split{.table = std::vector<Real>(slots.present.size() * k), .weight = std::vector<Real>(slots.present.size()),
+                       .known = std::vector<Real>(k), .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
+  for (const auto [row, label, weight] : at.cases.all) {
+    const int32_t level = code[row];
+    if (level < 0) {
+      split.missing += weight;
+      split.absent[label] += weight;
+      continue;
+    }
+    const auto b = static_cast<size_t>(slots.slot[level]);
+    split.table[b * k + label] += weight;
+    split.weight[b] += weight;
+    split.known[label] += weight;
+  }
+  for (const int32_t level : slots.present) slots.slot[level] = -1;
+  return split;
+}
+
+// One branch for each level.
+template <typename Real>
+Candidate<Real> each_level(const Situation<Real>& at, const Branches<Real>& split, int32_t levels) {
+  Candidate<Real> test;
+  if (!has_two_branches(at, split)) return test;
+  test.is_valid = true;
+  test.gain = test.raw_gain = gain_of(at, split);
+  test.info = info_of(at, split);
+  test.branches = levels;
+  return test;
+}
+
+// Two branches: this level and all others.
+template <typename Real>
+Branches<Real> against_rest(const Branches<Real>& split, size_t b) {
+  const auto k = split.n_classes;
+  Branches<Real> two{.table = std::vector<Real>(2 * k), .weight = std::vector<Real>(2), .known = split.known,
+                     .absent = split.absent, .missing = split.missing, .n_classes = k};
+  for (size_t other = 0; other < split.weight.size(); ++other) {
+    const size_t side = other == b ? 0 : 1;
+    two.weight[side] += split.weight[other];
+    for (size_t c = 0; c < k; ++c) two.table[side * k + c] += split.row(other)[c];
+  }
+  return two;
+}
+
+// The level whose test against the rest has the best gain ratio, the first on ties.
+template <typename Real>
+Candidate<Real> best_level(const Situation<Real>& at, const Branches<Real>& split, std::span<const int32_t> present) {
+  Candidate<Real> best;
+  for (size_t b = 0; b < present.size(); ++b) {
+    if (!at.rules.reaches(split.weight[b], at.rules.min_side)) continue;
+    const Branches<Real> two = against_rest(split, b);
+    if (!at.rules.reaches(two.weight[1], at.rules.min_side)) continue;
+    Candidate<Real> test;
+    test.is_valid = true;
+    test.gain = test.raw_gain = gain_of(at, two);
+    test.info = info_of(at, two);
+    test.level = present[b];
+    test.branches = 2;
+    test.cuts = best.cuts + 1;
+    const bool better = at.rules.by_ratio ? at.rules.greater(test.ratio(), best.ratio()) : at.rules.greater(test.gain, best.gain);
+    if (!best.is_valid || better) best = std::move(test);
+    else best.cuts = test.cuts;
+  }
+  return best;
+}
+
+}  // namespace baytree::fractional

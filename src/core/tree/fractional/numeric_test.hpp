@@ -1,0 +1,147 @@
+// The best threshold of a numeric column: one scan of the cases in value order.
+#pragma once
+#include "tree/fractional/candidate.hpp"
+
+namespace baytree::fractional {
+
+namespace detail {
+
+// Class weights below and above a moving cut. The sums are the convention's; `roughly` follows them in double, so
+// that the convention's own arithmetic is needed only for cuts that could be the best.
+template <typename Real>
+class Sides {
+ public:
+  Sides(std::span<const Real> known, const XLog& xlog) : xlog_(xlog), low_(known.size()), high_(known.begin(), known.end()) {
+    for (const Real weight : high_) {
+      high_term_.push_back(xlog_(weight));
+      high_sum_ += high_term_.back();
+    }
+    low_term_.resize(high_.size());
+  }
+  void move(int32_t label, Real weight) {
+    low_[label] += weight;
+    high_[label] -= weight;
+    below_ += weight;
+    const double low = xlog_(low_[label]), high = xlog_(high_[label]);
+    low_sum_ += low - low_term_[label];
+    high_sum_ += high - high_term_[label];
+    low_term_[label] = low;
+    high_term_[label] = high;
+  }
+  Real below() const { return below_; }
+  std::span<const Real> low() const { return low_; }
+  std::span<const Real> high() const { return high_; }
+  double roughly(Real known) const { return xlog_(below_) - low_sum_ + xlog_(known - below_) - high_sum_; }
+
+ private:
+  const XLog& xlog_;
+  std::vector<Real> low_, high_;
+  std::vector<double> low_term_, high_term_;
+  double low_sum_ = 0, high_sum_ = 0;
+  Real below_ = 0;
+};
+
+// The weight that each side must hold.
+template <typename Real>
+Real smallest_side(const Rules& rules, Real known, size_t n_classes) {
+  if (!rules.quinlan_sides) return static_cast<Real>(rules.min_side);
+  const Real share = static_cast<Real>(0.1 * known / static_cast<double>(n_classes));
+  if (share <= rules.min_side) return static_cast<Real>(rules.min_side);
+  return share > 25 ? Real(25) : share;
+}
+
+// A value between two neighbours, never the upper one.
+template <typename Real>
+double halfway(double low, double high) {
+  const Real a = static_cast<Real>(low), b = static_cast<Real>(high);
+  Real middle = (a + b) / 2;
+  if (!std::isfinite(middle)) middle = a / 2 + b / 2;
+  return middle < b && middle >= a ? static_cast<double>(middle) : low;
+}
+
+template <typename Real>
+Branches<Real> known_part(const Situation<Real>& at, const RankedColumn& column, size_t n_known) {
+  const auto k = at.counts.size();
+  Branches<Real> split{.table = std::vector<Real>(2 * k), .weight = std::vector<Real>(2), .known = {},
+                       .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
+  if (n_known == at.cases.size()) {
+    split.known.assign(at.counts.begin(), at.counts.end());
+    return split;
+  }
+  split.known.resize(k);
+  for (const auto [row, label, weight] : at.cases.all) {
+    const bool is_known = column.rank[row] >= 0;
+    (is_known ? split.known : split.absent)[label] += weight;
+    if (!is_known) split.missing += weight;
+  }
+  return split;
+}
+
+}  // namespace detail
+
+// The cut with the largest gain, the lowest on ties; then charged for having been chosen among many.
+template <typename Real>
+Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, std::span<const Placed> sorted) {
+  const Rules& rules = at.rules;
+  Candidate<Real> best;
+  best.branches = 2;
+  if (sorted.size() < 2) return best;
+  const auto k = at.counts.size();
+  Branches<Real> split = detail::known_part(at, column, sorted.size());
+  const Real known = static_cast<Real>(at.weight - split.missing);
+  const Real least = detail::smallest_side(rules, known, k);
+  const double gap = rules.quinlan_sides ? column.min_gap : 0;
+  detail::Sides<Real> sides(split.known, at.xlog);
+
+  const bool is_entropy = rules.measure == Measure::entropy && rules.missing != MissingValues::category;
+  const double before = is_entropy ? information<Real>(split.known, at.xlog) : 0.0;
+  // Twice the most that rounding can move a gain: 2k + 8 additions of terms up to n·log2 n.
+  const double slack = 1e-9 + static_cast<double>(std::numeric_limits<Real>::epsilon()) *
+                                  (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
+  Real best_low = 0;
+  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
+    const Placed here = sorted[i];
+    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
+    const int32_t next = sorted[i + 1].rank;
+    if (next == here.rank || !(column.measured[here.rank] < column.measured[next] - gap)) continue;
+    if (!rules.reaches(sides.below(), least)) continue;
+    if (!rules.reaches(known - sides.below(), least)) break;
+    ++best.cuts;
+    const double rough = (before - sides.roughly(known)) / static_cast<double>(at.weight);
+    if (best.is_valid && is_entropy && rough + slack < static_cast<double>(best.gain)) continue;
+    std::copy(sides.low().begin(), sides.low().end(), split.table.begin());
+    std::copy(sides.high().begin(), sides.high().end(), split.table.begin() + static_cast<std::ptrdiff_t>(k));
+    split.weight = {sides.below(), static_cast<Real>(known - sides.below())};
+    const Real gain = gain_of(at, split);
+    if (best.is_valid && !rules.greater(gain, best.gain)) continue;
+    best.is_valid = true;
+    best.gain = best.raw_gain = gain;
+    best.rank = here.rank;
+    best.next = next;
+    best_low = sides.below();
+  }
+  if (!best.is_valid) return best;
+  split.weight = {best_low, static_cast<Real>(known - best_low)};
+  best.info = info_of(at, split);
+  if (rules.mdl) best.gain = static_cast<Real>(best.gain - std::log2(static_cast<double>(best.cuts)) / at.weight);
+  if (rules.mdl && !rules.greater(best.gain, 0)) best.is_valid = false;
+  return best;
+}
+
+// Where the winning cut lies: at the largest training value not above the middle, or in the middle itself.
+template <typename Real>
+void place_cut(Candidate<Real>& test, const RankedColumn& column, bool midpoint) {
+  const auto& values = midpoint ? column.distinct : column.measured;
+  const double low = values[test.rank], high = values[test.next];
+  const bool is_single = column.is_single && !midpoint;
+  const double middle = is_single ? detail::halfway<float>(low, high) : detail::halfway<double>(low, high);
+  if (midpoint) {
+    test.cut = middle;
+    return;
+  }
+  const auto above = std::upper_bound(column.measured.begin(), column.measured.end(), middle);
+  test.rank = static_cast<int32_t>(above - column.measured.begin()) - 1;
+  test.cut = column.distinct[test.rank];
+}
+
+}  // namespace baytree::fractional

@@ -1,0 +1,103 @@
+// Sends the cases of a node down its branches and keeps every column in order: nothing is sorted twice.
+#pragma once
+#include <cstddef>
+
+#include "tree/fractional/training.hpp"
+#include "workers.hpp"
+
+namespace baytree::fractional {
+
+// A test that would need more memory than is sensible: its column has too many levels.
+struct TooManyBranches {
+  int32_t column;
+};
+
+// The cases of each branch. A case without a branch is in every branch that has a known case, in its share.
+template <typename Real>
+class Partition {
+ public:
+  // `otherwise` are the shares to take where no case has a known value.
+  Partition(const Cases<Real>& parent, std::span<const int32_t> direction, std::vector<Real> otherwise)
+      : parent_(parent), direction_(direction), children(otherwise.size()), known(otherwise.size()), share(otherwise.size()), place_(parent.size()) {
+    weigh(otherwise);
+    deal();
+  }
+
+  // Carries the value orders over to the branches that will be split again.
+  void order(std::span<const size_t> open, Workers& workers) {
+    const size_t stripes = parent_.known.size();
+    std::vector<int32_t> open_at(children.size(), -1);
+    for (size_t o = 0; o < open.size(); ++o) {
+      open_at[open[o]] = static_cast<int32_t>(o);
+      Cases<Real>& child = children[open[o]];
+      child.placed.resize(stripes * child.size());
+      child.known.resize(stripes);
+    }
+    workers.run(stripes, [&](size_t stripe, int) { carry(stripe, open, open_at); });
+  }
+
+ private:
+  const Cases<Real>& parent_;
+  const std::span<const int32_t> direction_;
+
+ public:
+  std::vector<Cases<Real>> children;
+  std::vector<Real> known;  // [n_branches], weight of the cases with a value
+  std::vector<Real> share;  // [n_branches], of all known weight
+
+ private:
+  void weigh(const std::vector<Real>& otherwise) {
+    for (size_t i = 0; i < parent_.size(); ++i)
+      if (direction_[i] >= 0) known[direction_[i]] += parent_[i].weight;
+    const bool is_known = std::any_of(direction_.begin(), direction_.end(), [](int32_t branch) { return branch >= 0; });
+    const std::vector<Real>& weight = is_known ? known : otherwise;
+    Real total = 0;
+    for (const Real part : weight) total += part;
+    for (size_t b = 0; b < share.size(); ++b) {
+      share[b] = total > 0 ? weight[b] / total : Real(0);
+      if (weight[b] > 0) reached_.push_back(b);
+    }
+  }
+
+  void deal() {
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      if (direction_[i] >= 0) {
+        place_[i] = add(static_cast<size_t>(direction_[i]), i, parent_[i].weight);
+        continue;
+      }
+      place_[i] = static_cast<int32_t>(spread_place_.size());
+      for (const size_t b : reached_) spread_place_.push_back(add(b, i, static_cast<Real>(parent_[i].weight * share[b])));
+    }
+  }
+
+  int32_t add(size_t branch, size_t i, Real weight) {
+    children[branch].all.push_back({parent_[i].row, parent_[i].label, weight});
+    return static_cast<int32_t>(children[branch].size()) - 1;
+  }
+
+  void carry(size_t stripe, std::span<const size_t> open, std::span<const int32_t> open_at) {
+    std::vector<Placed*> end;
+    for (const size_t b : open) end.push_back(children[b].placed.data() + stripe * children[b].size());
+    for (const Placed placed : parent_.sorted(stripe)) {
+      const int32_t branch = direction_[placed.item];
+      if (branch >= 0) {
+        if (open_at[branch] >= 0) *end[open_at[branch]]++ = {place_[placed.item], placed.rank};
+        continue;
+      }
+      for (size_t r = 0; r < reached_.size(); ++r) {
+        const int32_t o = open_at[reached_[r]];
+        if (o >= 0) *end[o]++ = {spread_place_[static_cast<size_t>(place_[placed.item]) + r], placed.rank};
+      }
+    }
+    for (size_t o = 0; o < open.size(); ++o) {
+      Cases<Real>& child = children[open[o]];
+      child.known[stripe] = static_cast<int32_t>(end[o] - child.placed.data() - static_cast<std::ptrdiff_t>(stripe * child.size()));
+    }
+  }
+
+  std::vector<size_t> reached_;         // branches with a known case
+  std::vector<int32_t> place_;          // [n_cases], place in its branch, or start of its places in spread_place_
+  std::vector<int32_t> spread_place_;   // places of the cases without a branch, one per reached branch
+};
+
+}  // namespace baytree::fractional

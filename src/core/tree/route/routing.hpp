@@ -1,0 +1,115 @@
+// Rows to nodes of a flat tree. No recursion, no rounding: numbers are compared as the doubles they are.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tree/sorted/sorting.hpp"
+#include "workers.hpp"
+
+namespace baytree {
+
+constexpr int32_t kStop = -1, kSpread = -2;
+
+// A test as the router reads it; a node's or a surrogate's.
+struct Test {
+  double cut = 0;
+  int32_t column = -1;
+  int32_t first = 0;       // first child (nodes only)
+  const int32_t* branch_of = nullptr;
+  int32_t levels = 0;
+  int16_t is_strict = 0, is_flipped = 0;
+  int32_t missing = kStop, branches = 0;
+  int32_t surrogates = 0, surrogates_end = 0;
+
+  // The branch of a row, or -1 where the test cannot tell.
+  int32_t branch(std::span<const ColumnView> columns, size_t row) const {
+    const ColumnView& view = columns[size_t(column)];
+    if (levels) {
+      const int32_t code = view.level(row);
+      return code >= 0 && code < levels ? branch_of[code] : -1;
+    }
+    const double x = view[row];
+    const bool is_above = is_strict ? !(x < cut) : !(x <= cut);
+    return x == x ? int32_t(is_above) ^ is_flipped : -1;
+  }
+};
+
+struct Router {
+  std::vector<Test> nodes, surrogates;
+  std::span<const double> share;  // [n_nodes]
+
+  // The branch of a row at a node: by its own test, by a surrogate, or by the rule for missing values.
+  int32_t branch(const Test& node, std::span<const ColumnView> columns, size_t row) const {
+    int32_t taken = node.branch(columns, row);
+    for (int32_t s = node.surrogates; taken < 0 && s < node.surrogates_end; ++s)
+      taken = surrogates[size_t(s)].branch(columns, row);
+    return taken >= 0 ? taken : node.missing;
+  }
+
+  // The node where a row comes to rest; one that would be spread follows the largest share.
+  int32_t leaf(std::span<const ColumnView> columns, size_t row) const {
+    int32_t at = 0;
+    while (nodes[size_t(at)].column >= 0) {
+      const Test& node = nodes[size_t(at)];
+      int32_t taken = branch(node, columns, row);
+      if (taken == kStop) break;
+      if (taken == kSpread) taken = largest(node);
+      at = node.first + taken;
+    }
+    return at;
+  }
+  int32_t largest(const Test& node) const {
+    int32_t best = 0;
+    for (int32_t b = 1; b < node.branches; ++b)
+      if (share[size_t(node.first + b)] > share[size_t(node.first + best)]) best = b;
+    return best;
+  }
+
+  // Adds the row's mixture of node values to `out`: spread rows go down every branch with its share.
+  struct Placement {
+    int32_t node;
+    double weight;
+  };
+  void mix(std::span<const ColumnView> columns, size_t row, std::span<const double> value, std::span<double> out,
+           std::vector<Placement>& open) const {
+    open.assign(1, {0, 1.0});
+    while (!open.empty()) {
+      const auto [at, weight] = open.back();
+      open.pop_back();
+      const Test& node = nodes[size_t(at)];
+      const int32_t taken = node.column < 0 ? kStop : branch(node, columns, row);
+      if (taken == kStop)
+        for (size_t k = 0; k < out.size(); ++k) out[k] += weight * value[size_t(at) * out.size() + k];
+      else if (taken >= 0) open.push_back({node.first + taken, weight});
+      else
+        for (int32_t b = node.branches - 1; b >= 0; --b)
+          if (const double s = share[size_t(node.first + b)]; s > 0) open.push_back({node.first + b, weight * s});
+    }
+  }
+};
+
+constexpr size_t kRouted = 4096;  // rows per task
+
+inline void leaves(const Router& router, std::span<const ColumnView> columns, std::span<int32_t> out, Workers& workers) {
+  workers.run((out.size() + kRouted - 1) / kRouted, [&](size_t task, int) {
+    const size_t end = std::min(out.size(), (task + 1) * kRouted);
+    for (size_t row = task * kRouted; row < end; ++row) out[row] = router.leaf(columns, row);
+  });
+}
+
+// out: [n_rows, n_outputs], all 0 before.
+inline void mixtures(const Router& router, std::span<const ColumnView> columns, std::span<const double> value, size_t rows,
+                     std::span<double> out, Workers& workers) {
+  const size_t width = rows ? out.size() / rows : 0;
+  workers.run((rows + kRouted - 1) / kRouted, [&](size_t task, int) {
+    std::vector<Router::Placement> open;
+    const size_t end = std::min(rows, (task + 1) * kRouted);
+    for (size_t row = task * kRouted; row < end; ++row)
+      router.mix(columns, row, value, out.subspan(row * width, width), open);
+  });
+}
+
+}  // namespace baytree
