@@ -10,28 +10,40 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
+from baytree.formula import Formula
+from baytree.summary import Summary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 
 class Model(Protocol):
-    """A learnt classifier: rows to probabilities, and to the reasons for them."""
+    """What was learnt: rows to answers, and to the reasons for them. A frozen record of arrays."""
 
-    def probabilities(self, table: Table) -> np.ndarray:
-        """The probability of each class for each row: [n_rows, n_classes]."""
+    def answers(self, table: Table) -> np.ndarray:
+        """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
         ...
 
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row."""
         ...
 
-    def describe(self, schema: Schema) -> str:
-        """The model in words."""
+    def summary(self, schema: Schema) -> Summary:
+        """What the model is, as a record; text, HTML and JSON are printers of it."""
+        ...
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns; every export is a printer of it."""
         ...
 
     def check(self, schema: Schema) -> None:
         """Raises an error where the model, read from a file, does not fit the schema: any index, shape or size."""
         ...
+
+
+def choices(model: Model, table: Table) -> np.ndarray:
+    """The class code of each row: the most probable class, unless the model chooses otherwise, as by costs. [n_rows]"""
+    choose = getattr(model, "choices", None)
+    return choose(table) if choose else np.argmax(model.answers(table), axis=1)
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.model import Explanation
+from baytree.model import Explanation, choices
 from baytree.table import encode as door
 from baytree.table import labels
 from baytree.table.frames import RawFrame, read
@@ -41,13 +41,12 @@ class Predictor(msgspec.Struct, frozen=True):
         """The most probable class, or the expected number, of each row."""
         table = self.encoded(X)
         if self.schema.target.classes is None:
-            return self.model.values(table)
-        choose = getattr(self.model, "choices", None)  # a model may choose otherwise than by the largest probability
-        return self.classes[choose(table) if choose else np.argmax(self.model.probabilities(table), axis=1)]
+            return self.model.answers(table)[:, 0]
+        return self.classes[choices(self.model, table)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class for each row, in the order of the classes."""
-        return self.model.probabilities(self.encoded(X))
+        return self.model.answers(self.encoded(X))
 
     def explain(self, X: Any) -> list[Explanation]:
         """One ledger per row."""

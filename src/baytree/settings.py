@@ -1,39 +1,59 @@
-"""The parameters of trees as users give them, checked and named in their words."""
+"""What users set, refused in their own words or turned into what learners take: each kind of setting is read here, once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
-from baytree.table.schema import Target
+T = TypeVar("T")
+MANY = 2**31 - 1  # more than anything has of anything
 
-MANY = 2**31 - 1  # more than any tree has of anything
 
+def one_of(name: str, value: T, choices: Iterable[Any]) -> T:
+    """The value, if it is one of the choices.
 
-def one_of(name: str, value: Any, choices: tuple[str, ...] | list[str]) -> str:
-    """The value, if it is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name}={value!r}: give {', '.join(map(repr, choices))}")
+    >>> one_of("penalty", "l3", ("l1", "l2", None))
+    Traceback (most recent call last):
+    ValueError: penalty='l3': give one of 'l1', 'l2', None
+    """
+    choices = tuple(choices)
+    if not any(value is choice or (isinstance(value, type(choice)) and value == choice) for choice in choices):
+        raise ValueError(f"{name}={value!r}: give one of {', '.join(repr(_plain(choice)) for choice in choices)}")
     return value
 
 
-def number(name: str, value: Any, least: float, most: float = np.inf) -> float:
-    """The value as a number between two bounds."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not least <= value <= most:
-        upper = "" if most == np.inf else f" and at most {most:g}"
-        raise ValueError(f"{name}={value!r}: give a number of at least {least:g}{upper}")
+def number(name: str, value: Any, least: float = -np.inf, most: float = np.inf) -> float:
+    """The value as a number between two bounds, which belong to it."""
+    if not _is_number(value) or not least <= value <= most:
+        raise ValueError(f"{name}={value!r}: give a number{_between(least, most)}")
     return float(value)
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """The value as a whole number of at least `least`."""
-    given = number(name, value, least)
-    if not np.isfinite(given) or given != int(given):
-        raise ValueError(f"{name}={value!r}: give a whole number")
-    return min(int(given), MANY)
+def finite(name: str, value: Any, least: float = -np.inf) -> float:
+    """The value as a finite number of at least `least`."""
+    if not _is_number(value) or not (np.isfinite(value) and value >= least):
+        raise ValueError(f"{name}={value!r}: give a finite number{_between(least, np.inf)}")
+    return float(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """The value as a number above 0; infinity is allowed."""
+    if not _is_number(value) or not value > 0:
+        raise ValueError(f"{name}={value!r}: give a number above 0")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int, most: int = MANY) -> int:
+    """The value as a whole number of at least `least`; what is more than anything has of anything is cut."""
+    is_whole = _is_number(value) and np.isfinite(value) and value == int(value) and value >= least
+    if not is_whole or (most < MANY and value > most):
+        upper = f" and at most {most:,}" if most < MANY else ""
+        raise ValueError(f"{name}={value!r}: give a whole number of at least {least}{upper}")
+    return min(int(value), most)
 
 
 def whole_or_none(name: str, value: Any, least: int) -> int | None:
@@ -41,54 +61,123 @@ def whole_or_none(name: str, value: Any, least: int) -> int | None:
     return None if value is None else whole(name, value, least)
 
 
-def priors_of(priors: Any, target: Target) -> np.ndarray | None:
-    """float64 [n_classes]: priors in the order of the classes, from a vector or a dict by label; they sum to 1."""
-    if priors is None:
-        return None
-    classes = target.classes or ()
-    given = _by_label("priors", priors, classes) if isinstance(priors, Mapping) else np.asarray(priors, float)
-    if given.shape != (len(classes),):
-        raise ValueError(f"priors: {given.size} numbers for {len(classes)} classes {list(classes)!r}")
-    whole_sum = sum(priors.values()) if isinstance(priors, Mapping) else given.sum()
-    if not np.all(np.isfinite(given)) or (given < 0).any() or abs(whole_sum - 1) > 1e-6:
-        raise ValueError(f"priors={priors!r}: give probabilities that sum to 1")
-    if not given.any():
-        raise ValueError(f"priors={priors!r}: every class of the table has probability 0")
-    return given / whole_sum
-
-
-def costs_of(costs: Any, target: Target) -> np.ndarray | None:
-    """float64 [n_classes, n_classes]: costs[i, j] is what predicting j costs when i is true."""
-    if costs is None:
-        return None
-    classes = target.classes or ()
-    if isinstance(costs, Mapping):
-        missing = [c for c in classes if _find(costs, c) is None]
-        if missing:
-            raise ValueError(f"costs: no row for class {missing[0]!r}; the classes are {list(classes)!r}")
-        given = np.array([_by_label(f"costs[{c!r}]", _find(costs, c), classes, own=c) for c in classes])
-    else:
-        given = np.asarray(costs, float)
-    if given.shape != (len(classes), len(classes)):
-        raise ValueError(f"costs: shape {given.shape} for {len(classes)} classes {list(classes)!r}")
-    if not np.all(np.isfinite(given)) or (given < 0).any():
-        raise ValueError("costs: give finite costs of at least 0")
-    if np.any(np.diag(given) != 0):
-        raise ValueError("costs: the right class costs nothing; put 0 on the diagonal")
-    if len(classes) > 1 and not given.any(axis=1).all():
-        free = classes[int(np.argmin(given.any(axis=1)))]
-        raise ValueError(f"costs: mistaking class {free!r} costs nothing, so it would never be predicted; give a cost")
+def by_name(name: str, given: Any, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
+    """A mapping by the names of columns (or other known things), empty where None was given; strangers are refused."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name}={given!r}: give a dict by the names of {what}, such as {{{_example(known)}: …}}")
+    for key in given:
+        if key not in known:
+            raise ValueError(f"{name} names {key!r}, but the {what} are {', '.join(map(repr, known))}")
     return given
 
 
-def _by_label(name: str, given: Mapping, classes: tuple, own: Any = None) -> np.ndarray:
-    found = [0.0 if c == own and _find(given, c) is None else _find(given, c) for c in classes]
-    missing = [c for c, value in zip(classes, found, strict=True) if value is None]
-    if missing:
-        raise ValueError(f"{name}: nothing for class {missing[0]!r}; the classes are {list(classes)!r}")
-    return np.array(found, float)
+class ByClass(msgspec.Struct, frozen=True):
+    """Amounts of classes, or of pairs of classes, by label: rows of a fold may know fewer classes than the whole table."""
+
+    labels: tuple[Any, ...]
+    amounts: np.ndarray  # float64 [n_labels] or [n_labels, n_labels]
+
+    def of(self, classes: Sequence[Any]) -> np.ndarray:
+        """The amounts of these classes, in their order."""
+        place = {label: code for code, label in enumerate(self.labels)}
+        chosen = np.array([place[label] for label in classes], int)
+        return self.amounts[np.ix_(*[chosen] * self.amounts.ndim)]
+
+    def shares(self, classes: Sequence[Any]) -> np.ndarray:
+        """The amounts of these classes as shares of their sum; equal shares where all are 0."""
+        amounts = self.of(classes)
+        total = amounts.sum()
+        return amounts / total if total > 0 else np.full(len(classes), 1 / max(len(classes), 1))
 
 
-def _find(given: Mapping, label: Any) -> Any:
+def priors(name: str, given: Any, classes: Sequence[Any]) -> ByClass | None:
+    """The probabilities of the classes, from a vector in their order or a dict by label; they need not sum to 1.
+
+    >>> priors("priors", {"no": 3, "yes": 1}, ("no", "yes")).shares(("yes", "no")).tolist()
+    [0.25, 0.75]
+    >>> priors("priors", {"no": 3, "yse": 1}, ("no", "yes"))
+    Traceback (most recent call last):
+    ValueError: priors names 'yse', but the classes are 'no', 'yes'
+    """
+    if given is None:
+        return None
+    amounts = _by_class(name, given, classes)
+    if amounts.shape != (len(classes),):
+        raise ValueError(f"{name}: {amounts.size} numbers for the {len(classes)} classes {list(classes)!r}")
+    if not (np.isfinite(amounts).all() and (amounts >= 0).all() and amounts.any()):
+        raise ValueError(f"{name}={given!r}: give a probability for each of the classes {list(classes)!r}, not all 0")
+    return ByClass(tuple(classes), amounts)
+
+
+def costs(given: Any, classes: Sequence[Any]) -> ByClass | None:
+    """What mistakes cost: amounts[i, j] is what predicting j costs when i is true; from a matrix or a dict of dicts."""
+    if given is None:
+        return None
+    amounts = _cost_table(given, classes) if isinstance(given, Mapping) else np.asarray(given, float)
+    if amounts.shape != (len(classes), len(classes)):
+        raise ValueError(f"costs: shape {amounts.shape} for {len(classes)} classes {list(classes)!r}")
+    if not np.all(np.isfinite(amounts)) or (amounts < 0).any():
+        raise ValueError("costs: give finite costs of at least 0")
+    if np.any(np.diag(amounts) != 0):
+        raise ValueError("costs: the right class costs nothing; put 0 on the diagonal")
+    if len(classes) > 1 and not amounts.any(axis=1).all():
+        free = classes[int(np.argmin(amounts.any(axis=1)))]
+        raise ValueError(f"costs: mistaking class {free!r} costs nothing, so it would never be predicted; give a cost")
+    return ByClass(tuple(classes), amounts)
+
+
+def class_weights(given: Any, classes: Sequence[Any], weight: np.ndarray) -> np.ndarray:
+    """float64 [n_classes]: 1, a number by label, or what makes all weigh the same; `weight` is that of each class."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str) and given == "balanced":
+        occurs = weight > 0
+        return np.divide(weight.sum(), np.count_nonzero(occurs) * weight, out=np.zeros(len(classes)), where=occurs)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight={given!r}: give a dict of class to weight, 'balanced' or None")
+    return np.array([finite(f"class_weight[{label!r}]", _find(given, label, 1.0), 0) for label in classes])
+
+
+def _by_class(name: str, given: Any, classes: Sequence[Any]) -> np.ndarray:
+    if not isinstance(given, Mapping):
+        return np.asarray(given, float)
+    known = {*classes, *map(str, classes)}
+    strangers = [label for label in given if label not in known]
+    if strangers:
+        raise ValueError(f"{name} names {strangers[0]!r}, but the classes are {', '.join(map(repr, classes))}")
+    return np.array([_find(given, label, 0.0) for label in classes], float)
+
+
+def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
+    rows = [_find(given, label) for label in classes]
+    for label, row in zip(classes, rows, strict=True):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"costs: no row for class {label!r}; the classes are {list(classes)!r}")
+        absent = [other for other in classes if other != label and _find(row, other) is None]
+        if absent:
+            raise ValueError(f"costs[{label!r}]: nothing for class {absent[0]!r}; the classes are {list(classes)!r}")
+    return np.array([[_find(row, other, 0.0) for other in classes] for row in rows], float)
+
+
+def _find(given: Mapping, label: Any, default: Any = None) -> Any:
     """The entry of a label, also where the label was written as text."""
-    return given.get(label, given.get(str(label)))
+    return given.get(label, given.get(str(label), default))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_))
+
+
+def _between(least: float, most: float) -> str:
+    bounds = [f"of at least {least:g}"] * (least > -np.inf) + [f"at most {most:g}"] * (most < np.inf)
+    return f" {' and '.join(bounds)}" if bounds else ""
+
+
+def _plain(choice: Any) -> Any:
+    return choice.value if hasattr(choice, "value") else choice
+
+
+def _example(known: Sequence[Any]) -> str:
+    return repr(known[0]) if known else "'age'"

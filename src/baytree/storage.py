@@ -32,7 +32,7 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
-    "chaid": "tree.chaid_model:ChaidModel",
+    "chaid": "tree.model.chaid_model:ChaidModel",
     "linear_discriminant": "linear.model:LinearDiscriminant",
     "logistic": "linear.model:LogisticModel",
     "combinations": "bayes.combinations:Combinations",
@@ -40,8 +40,8 @@ RECORDS = {
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
-    "scatter": "linear.scatter:Scatter",
-    "tree": "tree.structure:Tree",
+    "scatter": "linear.discriminant.scatter:Scatter",
+    "tree": "tree.model.structure:Tree",
 }
 
 

@@ -9,14 +9,14 @@ import time
 import numpy as np
 import pytest
 
-from baytree.engine import parts
-from baytree.engine.parts import LocalParts
+from baytree import notices
+from baytree.engine import threads
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 def test_parts_are_added_in_their_order_whatever_the_threads(n_jobs):
-    words = LocalParts(["a", "b", "c", "d", "e"], n_jobs).map(lambda part: part + ".").sum()
-    assert words == "a.b.c.d.e."
+    words = threads.in_order(lambda part: part + ".", ["a", "b", "c", "d", "e"], n_jobs)
+    assert words == ["a.", "b.", "c.", "d.", "e."]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 4])
@@ -27,20 +27,27 @@ def test_an_exception_in_a_thread_is_the_callers_exception(n_jobs):
         return part
 
     with pytest.raises(ZeroDivisionError, match="part 3"):
-        LocalParts([1, 2, 3, 4], n_jobs).map(fail).sum()
+        threads.in_order(fail, [1, 2, 3, 4], n_jobs)
 
 
-def test_cached_parts_are_computed_once():
-    calls = []
-    cached = LocalParts([1, 2, 3], 2).map(lambda part: calls.append(part) or part).cache()
-    assert cached.sum() == cached.sum() == 6
-    assert sorted(calls) == [1, 2, 3]
+def test_pieces_of_pieces_never_wait_for_each_other():
+    def outer(k):
+        return sum(threads.in_order(lambda j: j * k, range(50), 2))
+
+    assert threads.in_order(outer, range(8), 2) == [1225 * k for k in range(8)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_a_warning_in_a_thread_reaches_the_line_of_the_caller(n_jobs):
+    with pytest.warns(notices.BaytreeWarning, match="piece 2") as told:
+        threads.in_order(lambda k: notices.warn(f"piece {k}"), [1, 2], n_jobs)
+    assert [warning.filename for warning in told] == [__file__, __file__]
 
 
 @pytest.mark.parametrize("wrong", [0, 1.5, True, "two"])
 def test_a_wrong_number_of_threads_is_refused(wrong):
     with pytest.raises(ValueError, match="n_jobs"):
-        parts.threads(wrong)
+        threads.count(wrong)
 
 
 @pytest.mark.slow

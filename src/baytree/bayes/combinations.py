@@ -104,7 +104,7 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
         if self.levels != level_counts(schema):
             raise ValueError("the joint table does not fit the levels of the schema")
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """p(c | known columns) of each row; the shares of the classes where the combination never occurred."""
         return self._given(np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32))
 

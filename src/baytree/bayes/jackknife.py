@@ -48,7 +48,7 @@ def leave_one_out(estimator: Any, table: Table) -> np.ndarray:
 
 def _derived_anew(estimator: Any, row: Table) -> np.ndarray:
     left = estimator.seen_ - Seen.of(row, estimator.seen_.groups)
-    return estimator._derive(left, row.schema).probabilities(row)[0]
+    return estimator._derive(left, row.schema).answers(row)[0]
 
 
 def _class_scores(estimator: Any, table: Table) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree.bayes.combinations import Combinations, JointTable, level_counts
 from baytree.bayes.generate import as_frame
-from baytree.engine import parts
+from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
@@ -129,7 +129,7 @@ class JointDistribution(AdditiveClassifier):
         if missing.any():
             text = f"{int(missing.sum())} rows miss a value and are left out of the joint table"
             warnings.warn(text, UserWarning, stacklevel=3)
-        return parts.of(table, self.n_jobs).map(Combinations.of).sum()
+        return InMemory(table, self.n_jobs).total(Combinations.of)
 
     def _derive(self, seen: Combinations, schema: Schema) -> JointTable:
         alpha = float(self.alpha)

@@ -139,7 +139,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
             by_rows(table, write)
         return scores
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """The posterior of each class; where every class is impossible, the prior."""
         probabilities = np.empty((len(table), len(self.log_prior)))
 
@@ -179,7 +179,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         ledgers: dict[int, list[tuple[Evidence, ...]]] = {}
         for likelihood in self.likelihoods:
             ledgers.update(_ledgers(likelihood, table))
-        probability = self.probabilities(table)
+        probability = self.answers(table)
         order = sorted(ledgers)
         return [
             Explanation(

@@ -1,77 +1,109 @@
-"""Blocks of rows on threads: BLAS runs on one thread in each, and results come back in order.
+"""Threads: one pool, results in the order of the pieces, Ctrl-C answered at once.
 
-So a sum over blocks has the same bits whatever the number of threads.
+A sum over pieces has the same bits whatever the number of threads, because pieces do not depend on it. Work that already
+runs on a thread of the pool does its own pieces one after another: threads never wait for each other.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from functools import cache
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
-import numpy as np
-
-from baytree.engine.parts import threads
+from baytree import notices
 
 T = TypeVar("T")
 A = TypeVar("A")
-_LONG = 300  # rows of a matrix; a decomposition of a larger one may take longer than a user waits for Ctrl-C
+MANY_ROWS = 1 << 17  # fewer are not worth a thread per column
 _wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+_is_working: ContextVar[bool] = ContextVar("is_working", default=False)
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}  # by process (a fork needs its own threads) and size
+
+
+def count(n_jobs: int | None) -> int:
+    """How many threads `n_jobs` means: None is all cores, −1 too, −2 all but one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r}: give a whole number of threads, or None for all cores")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """While it lasts, work is shared among the threads that `n_jobs` means, and BLAS runs on the one that calls it."""
-    threads(n_jobs)  # refuses what means nothing
+    """While it lasts, work that names no number of threads is shared among those that `n_jobs` means."""
+    count(n_jobs)  # refuses what means nothing
     before = _wanted.set(n_jobs)
     try:
-        with one_blas_thread():
-            yield
+        yield
     finally:
         _wanted.reset(before)
 
 
-def one_blas_thread() -> AbstractContextManager:
-    """While it lasts, BLAS runs on the thread that calls it: small products gain nothing from more, and may wait long."""
-    return _blas().limit(limits=1, user_api="blas")
-
-
-def in_order(function: Callable[[A], T], pieces: Iterable[A]) -> list[T]:
-    """function of each piece, on threads, in the order of the pieces."""
+def in_order(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> list[T]:
+    """function of each piece, on threads, in the order of the pieces; what a piece raises, the caller raises."""
     pieces = list(pieces)
-    workers = min(threads(_wanted.get()), len(pieces))
-    with one_blas_thread():
-        if workers <= 1:
-            return [function(piece) for piece in pieces]
-        return list(_pool(os.getpid(), workers).map(function, pieces))
+    workers = 1 if _is_working.get() else min(count(_wanted.get() if n_jobs is None else n_jobs), len(pieces))
+    if workers <= 1:
+        return [function(piece) for piece in pieces]
+    return [_with_notices(answer) for answer in _results([submit(function, piece, workers) for piece in pieces], workers)]
 
 
-def heard(decompose: Callable[..., T], matrix: np.ndarray, *more: Any) -> T:
-    """decompose(matrix, …), while Ctrl-C is answered: LAPACK on another thread where it may take long."""
-    if len(matrix) <= _LONG:
-        return decompose(matrix, *more)
-    return _pool(os.getpid(), 1).submit(decompose, matrix, *more).result()
+def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:
+    """function(piece) on a thread of the pool of this size, as (result, what it warned of)."""
+    return _pool(workers).submit(copy_context().run, _at_work, function, piece)
 
 
-def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
-    """At most `count` runs of rows, none much shorter than `least`; they depend on nothing but the number of rows."""
-    count = max(1, min(count, n_rows // least))
-    edge = [n_rows * i // count for i in range(count + 1)]
-    return [slice(a, b) for a, b in pairwise(edge)]
+def interruptible(function: Callable[..., T], *arguments: Any) -> T:
+    """function(…) on a thread, while Ctrl-C is answered here."""
+    if _is_working.get():
+        return function(*arguments)
+    return _with_notices(_results([submit(lambda given: function(*given), arguments, 1)], 1)[0])
 
 
-@cache
-def _pool(process: int, workers: int) -> ThreadPoolExecutor:  # noqa: ARG001 a forked process needs threads of its own
-    return ThreadPoolExecutor(workers)
+def by_columns(columns: Sequence[A], n_rows: int, work: Callable[[A], T]) -> tuple[T, ...]:
+    """What the work gives for each column, in order; the columns of a large table are shared among threads."""
+    n_threads = min(count(None), len(columns))
+    if n_rows < MANY_ROWS or n_threads < 2:
+        return tuple(work(column) for column in columns)
+    # a thread takes every n-th column: to hand out each of many columns that cost nothing would cost more
+    shares = [range(k, len(columns), n_threads) for k in range(n_threads)]
+    done = in_order(lambda own: [(j, work(columns[j])) for j in own], shares, n_threads)
+    return tuple(value for _, value in sorted((pair for share in done for pair in share), key=lambda pair: pair[0]))
 
 
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
+def _at_work(function: Callable[[A], T], piece: A) -> tuple[T, list]:
+    _is_working.set(True)
+    with notices.keeping() as kept:
+        return function(piece), kept
 
-    return ThreadpoolController()
+
+def _with_notices(answer: tuple[T, list]) -> T:
+    result, kept = answer
+    notices.tell(kept)
+    return result
+
+
+def _pool(workers: int) -> ThreadPoolExecutor:
+    key = os.getpid(), workers
+    if key not in _pools:
+        _pools[key] = ThreadPoolExecutor(workers)
+    return _pools[key]
+
+
+def _results(futures: list[Future], workers: int) -> list[Any]:
+    try:
+        wait(futures, return_when=FIRST_EXCEPTION)
+        for future in futures:
+            if future.done():
+                future.result()  # raises what the piece raised
+        return [future.result() for future in futures]
+    except BaseException:  # nobody waits for what is still under way: the next call gets threads of its own
+        for future in futures:
+            future.cancel()
+        _pools.pop((os.getpid(), workers), None)
+        raise

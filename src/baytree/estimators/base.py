@@ -1,21 +1,23 @@
 """The scikit-learn face: the only base classes. An estimator stores its parameters, `fit` learns, `predict` reads.
 
-A subclass gives `_learn(table) -> model` (or, for an additive model, `_observe` and `_derive`). Whatever goes wrong on the
-way, a fitted estimator keeps what it had: the result is put in place at the very end.
+A subclass gives `_learner(schema)`: its parameters, checked, as a learner. Whatever goes wrong on the way, a fitted
+estimator keeps what it had: the result is put in place at the very end.
 """
 
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, final
 
 import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from baytree import notices
+from baytree.engine.parts import InMemory
+from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
 from baytree.statistics.exact import is_of_rows
@@ -41,33 +43,44 @@ class Estimator(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
-        table, frame = self._enter(X, y, sample_weight)
-        self._settle(table.schema, self._learn(table), frame)
+        return self._fit(X, y, sample_weight)
+
+    @final
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **of_rows: Any) -> Self:
+        """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
+        entered = self._enter(X, y, sample_weight)
+        learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
+        learnt = learner.learn(InMemory(entered.table, self.n_jobs))
+        with _swap:
+            self._settle(entered.table.schema, learnt, entered.has_text_names)
         return self
 
     def explain(self, X: Any) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
         return self._predictor.explain(X)
 
-    def _learn(self, table: Table) -> Model:
+    def _learner(self, schema: Schema) -> Learner:
+        """The parameters, checked, as a learner of rows of this schema."""
         raise NotImplementedError(f"{type(self).__name__} must say how it learns")
+
+    def _for_rows(self, entered: Entered) -> dict[str, Any]:
+        """Settings of the learner that name rows of this call (given folds, rows to prune on), by their final places."""
+        return {}
 
     def _read_labels(self, y: Any, name: str) -> labels.Labels:
         raise NotImplementedError(f"{type(self).__name__} must say what its labels are")
 
     # --- the way in ---------------------------------------------------------------------------------------------------
 
-    def _enter(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
+    def _enter(self, X: Any, y: Any, sample_weight: Any) -> Entered:
         self._check_common_parameters()
-        if isinstance(X, Table):  # rows of a table that has come through the door already
-            return X, RawFrame({}, len(X), X.schema.is_named, X.schema.is_named)
         frame, label = self._split(X, y)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        if not is_unweighted or label.has_missing:
-            frame, label, weight = _counted_rows(frame, label, weight)
+        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
         schema = msgspec.structs.replace(self._schema_of(frame), target=label.target)
         schema, values = door.learn(frame, schema, self._accepts_infinite)
-        return Table(schema, values, weight, label.values, is_unweighted), frame
+        table = Table(schema, values, weight, label.values, is_unweighted)
+        return Entered(table, frame.has_text_names, kept)
 
     def _split(self, X: Any, y: Any) -> tuple[RawFrame, labels.Labels]:
         """The columns and the labels, whether they come together or apart."""
@@ -109,22 +122,24 @@ class Estimator(BaseEstimator):
         if self.unseen not in ("missing", "error"):
             raise ValueError(f"unseen={self.unseen!r}: give 'missing' or 'error'")
 
-    def _settle(self, schema: Schema, model: Model, frame: RawFrame) -> None:
+    def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         """Puts a finished fit in place, all at once."""
         self.n_features_in_ = len(schema.inputs)
-        if frame.has_text_names:
+        if has_text_names:
             self.feature_names_in_ = np.array(schema.inputs, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if schema.target.classes is not None:
             self.classes_ = labels.classes_array(schema.target)
-        self.schema_, self.model_ = schema, model
+        for name, value in learnt.told.items():
+            setattr(self, name, value)
+        if learnt.seen is not None:
+            self.seen_ = learnt.seen
+        self.schema_, self.model_ = schema, learnt.model
 
     def _restore(self, schema: Schema, model: Model, seen: Any, has_text_names: bool) -> None:
         """Puts what a model file held in place."""
-        self._settle(schema, model, RawFrame({}, 0, schema.is_named, has_text_names))
-        if seen is not None:
-            self.seen_ = seen
+        self._settle(schema, Learnt(model, seen), has_text_names)
 
     @property
     def _predictor(self) -> Predictor:
@@ -196,27 +211,7 @@ class Regressor(RegressorMixin, Estimator):
 
 
 class AdditiveClassifier(Classifier):
-    """A classifier whose model is a pure function of statistics: it can go on learning, merge, and forget.
-
-    A subclass gives `_observe(table) -> statistics`, `_derive(seen, schema) -> model`, and statistics that know `+`, `−`
-    and `grown(old, new)`, the same statistics under a schema with more levels or classes.
-    """
-
-    def _observe(self, table: Table) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} must say what it counts")
-
-    def _derive(self, seen: Any, schema: Schema) -> Model:
-        raise NotImplementedError(f"{type(self).__name__} must say what follows from its counts")
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
-        table, frame = self._enter(X, y, sample_weight)
-        seen = self._observe(table)
-        model = self._derive(seen, table.schema)
-        with _swap:
-            self._settle(table.schema, model, frame)
-            self.seen_ = seen
-        return self
+    """A classifier whose learner is additive: it can go on learning, merge, and forget."""
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
@@ -227,10 +222,12 @@ class AdditiveClassifier(Classifier):
                     self._begin(X, y, classes, sample_weight)
             if is_first:
                 return self
-        table, frame = self._enter_more(X, y, classes, sample_weight)
-        seen = self._observe(table)
+        entered = self._enter_more(X, y, classes, sample_weight)
+        seen = self._observed(entered.table)
         with _swap:
-            self._join(seen, table.schema, frame)
+            joint = self.schema_.union(entered.table.schema)
+            total = self.seen_.grown(self.schema_, joint) + seen.grown(entered.table.schema, joint)
+            self._derive_from(total, joint, entered.has_text_names)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -242,48 +239,57 @@ class AdditiveClassifier(Classifier):
         merged = clone(self)
         schema = self.schema_.union(other.schema_)
         seen = self.seen_.grown(self.schema_, schema) + other.seen_.grown(other.schema_, schema)
-        merged._settle(schema, merged._derive(seen, schema), _named_like(self))
-        merged.seen_ = seen
+        merged._derive_from(seen, schema, hasattr(self, "feature_names_in_"))
         return merged
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Removes rows that were learnt, exactly: the model is as if they had never been seen."""
         check_is_fitted(self, "seen_")
-        table, frame = self._enter_more(X, y, None, sample_weight)
-        gone = self._observe(table)
+        entered = self._enter_more(X, y, None, sample_weight)
+        gone = self._observed(entered.table)
         with _swap:
-            _refuse_unknown(table.schema, self.schema_)
-            seen = self.seen_ - gone.grown(table.schema, self.schema_)
+            _refuse_unknown(entered.table.schema, self.schema_)
+            seen = self.seen_ - gone.grown(entered.table.schema, self.schema_)
             if not is_of_rows(seen):
                 raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
             schema, seen = seen.shrunk(self.schema_)
-            self._settle(schema, self._derive(seen, schema), frame)
-            self.seen_ = seen
+            self._derive_from(seen, schema, entered.has_text_names)
         return self
 
     def _begin(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        table, frame = self._enter(X, y, sample_weight)
-        table = _with_classes(table, classes)
-        seen = self._observe(table)
-        self._settle(table.schema, self._derive(seen, table.schema), frame)
-        self.seen_ = seen
+        entered = self._enter(X, y, sample_weight)
+        table = _with_classes(entered.table, classes)
+        self._derive_from(self._observed(table), table.schema, entered.has_text_names)
 
-    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
+    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Entered:
         """A further batch under the kinds of the first one; its levels and classes may be new."""
         frame, label = self._split(X, y)
         check_columns(frame, self.schema_, type(self).__name__)
         weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        if not is_unweighted or label.has_missing:
-            frame, label, weight = _counted_rows(frame, label, weight)
+        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
         schema, values = door.more(frame, self.schema_, label.target, self._accepts_infinite)
         table = Table(schema, values, weight, labels.recode(label, schema.target), is_unweighted)
-        return _with_classes(table, classes), frame
+        return Entered(_with_classes(table, classes), frame.has_text_names, kept)
 
-    def _join(self, seen: Any, schema: Schema, frame: RawFrame) -> None:
-        joint = self.schema_.union(schema)
-        total = self.seen_.grown(self.schema_, joint) + seen.grown(schema, joint)
-        self._settle(joint, self._derive(total, joint), frame)
-        self.seen_ = total
+    def _additive(self, schema: Schema) -> Additive:
+        learner = self._learner(schema)
+        if not isinstance(learner, Additive):
+            raise ValueError(f"{self!r} needs all rows at once; use fit, or parameters whose model adds up")
+        return learner
+
+    def _observed(self, table: Table) -> Any:
+        return InMemory(table, self.n_jobs).total(self._additive(table.schema).observe)
+
+    def _derive_from(self, seen: Any, schema: Schema, has_text_names: bool) -> None:
+        self._settle(schema, Learnt(self._additive(schema).derive(seen, schema), seen), has_text_names)
+
+
+class Entered(NamedTuple):
+    """Rows that have come in: encoded, and which of the given rows they are (None where they are all)."""
+
+    table: Table
+    has_text_names: bool
+    kept: np.ndarray | None  # bool [n_given]
 
 
 def _with_classes(table: Table, classes: Sequence | None) -> Table:
@@ -297,20 +303,21 @@ def _with_classes(table: Table, classes: Sequence | None) -> Table:
     return msgspec.structs.replace(table, schema=schema, label=label)
 
 
-def _counted_rows(frame: RawFrame, label: labels.Labels, weight: np.ndarray) -> tuple[RawFrame, labels.Labels, np.ndarray]:
-    """Only the rows that count: with a label, and with a weight that is not zero."""
+def _counted_rows(
+    frame: RawFrame, label: labels.Labels, weight: np.ndarray, is_unweighted: bool
+) -> tuple[RawFrame, labels.Labels, np.ndarray, np.ndarray | None]:
+    """Only the rows that count, with a label and with a weight that is not zero; and which these are, if not all."""
+    if is_unweighted and not label.has_missing:
+        return frame, label, weight, None
     keep = (weight > 0) & ~label.missing
     if keep.all():
-        return frame, label, weight
+        return frame, label, weight, None
     if label.has_missing:
-        warnings.warn(
-            f"{int(label.missing.sum())} rows have no value in the target column {label.target.name!r} and are left out",
-            UserWarning,
-            stacklevel=4,
-        )
+        n_missing = int(label.missing.sum())
+        notices.warn(f"{n_missing} rows have no value in the target column {label.target.name!r} and are left out")
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
-    return door.take(frame, keep), labels.take(label, keep), weight[keep]
+    return door.take(frame, keep), labels.take(label, keep), weight[keep], keep
 
 
 def _original_name(X: Any, name: str) -> Any:
@@ -320,7 +327,3 @@ def _original_name(X: Any, name: str) -> Any:
 def _refuse_unknown(rows: Schema, learnt: Schema) -> None:
     if learnt.union(rows) != learnt:
         raise ValueError("these rows hold classes or levels that were never learnt; only learnt rows can be forgotten")
-
-
-def _named_like(estimator: Estimator) -> RawFrame:
-    return RawFrame({}, 0, True, hasattr(estimator, "feature_names_in_"))

@@ -14,7 +14,7 @@ from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrn
 from baytree.bayes.generate import as_frame, draw, draw_classes, log_densities, posterior_of, split_given
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.model import NaiveBayes, Seen
-from baytree.engine import parts
+from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
 from baytree.statistics.moments import Moments
 from baytree.table import encode as door
@@ -114,7 +114,7 @@ class BayesClassifier(AdditiveClassifier):
     def _observe(self, table: Table) -> Seen:
         groups = self._groups(table.schema)
         with refusing_infinite(table):
-            seen = parts.of(table, self.n_jobs).map(lambda part: Seen.of(part, groups)).sum()
+            seen = InMemory(table, self.n_jobs).total(lambda part: Seen.of(part, groups))
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             if group.event.endswith("gaussian") and isinstance(statistic, Moments):
                 warn_of_outliers(table, group.columns, statistic.pooled().deviation()[0])

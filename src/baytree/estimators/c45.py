@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree import _core
 from baytree import settings as given
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.estimators.quinlan import QuinlanClassifier
 from baytree.table import encode as door
 from baytree.table.schema import Kind
@@ -175,7 +175,7 @@ class C45Classifier(QuinlanClassifier):
 
     def _grown(self, table: Table, held_out: np.ndarray | None) -> Growth:
         rows = rows_of(table) if held_out is None else _weighed(rows_of(table), 1.0 - held_out)
-        growth = grow(rows, table.n_classes, self._rules(), threads=threads(self.n_jobs), traces=bool(self.trace))
+        growth = grow(rows, table.n_classes, self._rules(), threads=threads.count(self.n_jobs), traces=bool(self.trace))
         if held_out is not None:
             if held_out.any():
                 prune_on_held_out(growth, _weighed(rows_of(table), held_out))

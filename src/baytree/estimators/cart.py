@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree import settings as given
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import TreeFace
 from baytree.table import encode as door
@@ -41,7 +41,7 @@ class _Cart(TreeFace):
         rule = self.get_params(deep=False)["prune"]
         if rule is not None:
             given.one_of("prune", rule, ("1se", "min"))
-        controls, n_threads = self._controls(), threads(self.n_jobs)
+        controls, n_threads = self._controls(), threads.count(self.n_jobs)
         is_fitted = cart.fitted_rows(table, controls.counts_rows)
         table = table if is_fitted.all() else table.take(is_fitted)
         costs = self._costs(table)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from baytree.engine.threads import at_most
+from baytree.engine.blas import at_most
 from baytree.estimators.base import AdditiveClassifier
 from baytree.linear import checks
 from baytree.linear.design.features import VALUE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.estimators.quinlan import QuinlanClassifier
 from baytree.table.table import Table
 from baytree.tree.grow.fractional import Rules, grow, ripen, rows_of
@@ -57,5 +57,5 @@ class ID3Classifier(QuinlanClassifier):
 
     def _learn(self, table: Table) -> Tree:
         rows = rows_of(table)
-        growth = grow(rows, table.n_classes, ID3, threads=threads(self.n_jobs))
+        growth = grow(rows, table.n_classes, ID3, threads=threads.count(self.n_jobs))
         return with_complexity(ripen(growth, empty="parent"))

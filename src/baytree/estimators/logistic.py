@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from baytree.engine.threads import at_most
+from baytree.engine.blas import at_most
 from baytree.estimators.base import Classifier
 from baytree.folds import held_out_folds
 from baytree.linear import checks

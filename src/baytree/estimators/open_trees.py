@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree import settings as given
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import TreeFace
 from baytree.table.table import Table
@@ -42,7 +42,7 @@ class _OpenTree(TreeFace):
     def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
         missing, max_leaves = policy.missing, policy.stopping.max_leaves
         conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads(self.n_jobs)))
+        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads.count(self.n_jobs)))
         tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
         if self.trace:
             self.trace_ = candidates(tree, table, policy, costs, conventions)
@@ -146,7 +146,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
             )
         if policy.branching is Branching.MERGE:
             return self._merge(table, policy)
-        return grow_multiway(table, policy, threads(self.n_jobs))
+        return grow_multiway(table, policy, threads.count(self.n_jobs))
 
     def _costs(self, table: Table) -> Costs:
         priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
@@ -203,5 +203,5 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
             model = self._merge(table, policy)
             return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
         if policy.branching is Branching.MULTIWAY:
-            return in_unit(grow_multiway_numbers(table, policy, threads(self.n_jobs)), unit)
+            return in_unit(grow_multiway_numbers(table, policy, threads.count(self.n_jobs)), unit)
         return in_unit(self._grow(table, policy, equal_costs(0)), unit)

@@ -53,7 +53,7 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         """The linear score of each class; of the first of two classes, 0. [n_rows, n_classes]"""
         return self._per_class(self.intercept + self.design.scores(table, self.weight.T))
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
         scores = self.scores(table)
         return shares_of_sigmoids(scores) if self.link == "ovr" else softmax(scores)
@@ -105,13 +105,13 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """The features."""
         return self.linear.design
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
-        return self.linear.probabilities(table)
+        return self.linear.answers(table)
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""
-        return ledgers(table, *self.linear.effects(table), self.probabilities(table))
+        return ledgers(table, *self.linear.effects(table), self.answers(table))
 
     def coefficients(self, schema: Schema, level: float = 0.95) -> CoefficientTable:
         """The coefficients in original and standard units, and how sure they are."""
@@ -150,13 +150,13 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """The features."""
         return self.linear.design
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
-        return self.linear.probabilities(table)
+        return self.linear.answers(table)
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""
-        return ledgers(table, *self.linear.effects(table), self.probabilities(table))
+        return ledgers(table, *self.linear.effects(table), self.answers(table))
 
     def describe(self, schema: Schema) -> str:
         """The coefficients of the linear scores as a table."""
@@ -203,7 +203,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
                 out[rows, k] = self.start[k] - _half_square((x - self.mean[k]) @ self.whiten[k].T)
         return out
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
         return softmax(self.scores(table))
 
@@ -221,7 +221,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class; a pair of columns shares what both add together."""
-        return ledgers(table, *self.effects(table), self.probabilities(table))
+        return ledgers(table, *self.effects(table), self.answers(table))
 
     def describe(self, schema: Schema) -> str:
         """Priors and class means as a table."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.engine.parts import by_columns
+from baytree.engine.threads import by_columns
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together, read_column
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema, Target, Text

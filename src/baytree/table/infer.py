@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.parts import by_columns
+from baytree.engine.threads import by_columns
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together
 from baytree.table.schema import Column, Kind, Schema, Text, sorted_levels
 

@@ -15,8 +15,8 @@ from baytree.choose.problem import Problem
 from baytree.choose.validate.folds import Folds
 from baytree.choose.validate.trials import learnt, tasks
 from baytree.choose.validate.validation import CrossValidation
-from baytree.engine.parts import threads
-from baytree.engine.threads import one_blas_thread
+from baytree.engine import threads
+from baytree.engine.blas import one_blas_thread
 
 
 class Progress(NamedTuple):
@@ -32,7 +32,7 @@ class Race:
     """A comparison under way: pieces of work that threads take in order, and what has come of them."""
 
     def __init__(self, problem: Problem, folds: Folds, tell: Callable[[Progress], Any] | None, n_jobs: int | None):
-        self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads(n_jobs)
+        self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads.count(n_jobs)
         self._lap, self._start = Lap(), perf_counter()
 
     def run(self, there: list[Contestant], skipped: list[tuple[str, str]], cautions: tuple[str, ...] = ()) -> Comparison:

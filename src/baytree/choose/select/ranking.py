@@ -11,14 +11,13 @@ then multiplied by the share of those rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from baytree.choose.select import measures
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
 from baytree.statistics import discretize
@@ -130,8 +129,7 @@ def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs:
         return Ranking(by, table.schema.target.name, mrmr(table, cuts))
     cut = cuts if cuts != "auto" else "quantiles" if by == "chi2" else "best"
     measure = Measure(table, by, cut, words)
-    with ThreadPoolExecutor(min(threads(n_jobs), max(len(table.schema), 1))) as pool:
-        found = [rank for ranks in pool.map(measure.ranks, range(len(table.schema))) for rank in ranks]
+    found = [rank for ranks in threads.in_order(measure.ranks, range(len(table.schema)), n_jobs) for rank in ranks]
     found += [Rank(name, "left out", np.nan, "only identifies rows") for name in table.schema.left_out]
     return ordered(by, table.schema.target.name, found)
 

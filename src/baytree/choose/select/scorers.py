@@ -7,7 +7,6 @@ computed once per fold, and a candidate set costs one vector addition.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for
 from baytree.choose.validate.folds import Fold
 from baytree.choose.validate.trials import is_subtractable, models_without, prepared, trials
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.estimators.base import AdditiveClassifier
 from baytree.table.schema import Schema
 
@@ -81,13 +80,12 @@ class AddingScorer:
         self._label = problem.label.values[rows]
         self._prior = np.empty((len(rows), len(problem.label.target.classes)))
         self._effect = np.empty((len(problem.table.schema), *self._prior.shape))  # [n_columns, n_rows, n_classes]
-        self._n_threads = threads(n_jobs)
+        self._n_threads = threads.count(n_jobs)
 
         def place(k: int) -> None:
             self._place(models[k], problem, folds[k], slice(self._start[k], self._start[k + 1]))
 
-        with ThreadPoolExecutor(self._n_threads) as pool:  # each fold has rows of its own
-            list(pool.map(place, range(len(folds))))
+        threads.in_order(place, range(len(folds)), n_jobs)  # each fold has rows of its own
         self._fallback = np.argmax(self._prior[self._start[:-1]], axis=1).astype(np.int32)
         self._base: tuple[list[int], np.ndarray] = ([], self._prior)
 
@@ -137,8 +135,7 @@ class AddingScorer:
             for k in range(first, len(pairs), self._n_threads):
                 _core.count_right_with(*pairs[k], self._label, self._start, self._fallback, right[k])
 
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            list(pool.map(count, range(self._n_threads)))
+        threads.in_order(count, range(self._n_threads), self._n_threads)
         return right / self._sizes
 
 

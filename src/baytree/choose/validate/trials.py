@@ -17,8 +17,9 @@ from sklearn.base import clone
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.choose.validate.folds import Fold
-from baytree.engine.parts import LocalParts
+from baytree.engine.threads import in_order
 from baytree.estimators.base import AdditiveClassifier, Estimator
+from baytree.model import choices
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import SparseColumns, Table
 
@@ -41,7 +42,8 @@ Task = Callable[[], list[Trial]]
 
 def trials(estimator: Any, problem: Problem, folds: tuple[Fold, ...], n_jobs: int | None = None) -> list[Trial]:
     """The trial of each fold, in order; folds are shared among threads."""
-    return LocalParts(tasks(estimator, problem, folds), n_jobs).map(lambda task: task()).sum()
+    done = in_order(lambda task: task(), tasks(estimator, problem, folds), n_jobs)
+    return [trial for trials in done for trial in trials]
 
 
 def tasks(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> list[Task]:
@@ -147,11 +149,10 @@ def models_without(estimator: AdditiveClassifier, table: Table, folds: tuple[Fol
 
 def _answered(model: Any, test: Table, fold: Fold, problem: Problem, seconds: float) -> Trial:
     if not problem.is_classification:
-        return Trial(fold.test, len(fold.train), model.values(test), None, seconds)
+        return Trial(fold.test, len(fold.train), model.answers(test)[:, 0], None, seconds)
     known = _codes(test.schema.classes, problem.label.target.classes)
-    probability = model.probabilities(test)
-    choose = getattr(model, "choices", None)
-    choice = choose(test) if choose else np.argmax(probability, axis=1)
+    probability = model.answers(test)
+    choice = choices(model, test)
     return Trial(fold.test, len(fold.train), known[choice], _spread(probability, known, problem), seconds)
 
 

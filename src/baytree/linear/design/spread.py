@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import chunks, in_order
+from baytree.engine.blas import chunks, in_order
 from baytree.linear.design.features import VALUE, WIDE, Layout, as_matrix, gaps_of
 from baytree.table.table import SparseColumns, Table
 

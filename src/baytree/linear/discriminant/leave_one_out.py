@@ -76,7 +76,7 @@ def _one_by_one(table: Table, seen: Scatter, which: np.ndarray, derive: Callable
         warnings.simplefilter("ignore")  # what one row less makes collinear is no fault of the table
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
-            answer[i] = derive(seen - Scatter.of(one, seen.is_pooled)).probabilities(one)
+            answer[i] = derive(seen - Scatter.of(one, seen.is_pooled)).answers(one)
     return answer
 
 

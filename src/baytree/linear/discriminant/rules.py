@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.engine.threads import heard
+from baytree.engine.blas import decomposed
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import MISSING, VALUE, Layout
 from baytree.linear.discriminant.scatter import Scatter, refilled
@@ -155,7 +155,7 @@ def shrunk(correlation: np.ndarray, amount: float, varies: np.ndarray) -> np.nda
 
 def sphering(pooled: Pooled, columns: tuple[Column, ...]) -> np.ndarray:
     """The directions along which the pooled covariance is the identity, collinear ones left out. [p, rank]"""
-    root, vector = heard(np.linalg.eigh, pooled.correlation)
+    root, vector = decomposed(np.linalg.eigh, pooled.correlation)
     kept = root > _KEPT
     if kept.sum() < pooled.varies.sum():
         load = np.sqrt(np.square(vector[:, ~kept]).sum(axis=1)) * pooled.varies
@@ -167,7 +167,7 @@ def _raised(pooled: Pooled, columns: tuple[Column, ...]) -> Pooled:
     """The covariance, raised along directions of no spread within classes by 1/n of the spread between them there."""
     if _is_clear(_without(pooled.varies, pooled.correlation)):
         return pooled
-    root, vector = heard(np.linalg.eigh, pooled.correlation)
+    root, vector = decomposed(np.linalg.eigh, pooled.correlation)
     flat = vector[:, root <= _KEPT]
     share = pooled.seen.weight / pooled.seen.weight.sum()
     mean = pooled.mean - share @ pooled.mean
@@ -185,7 +185,7 @@ def _raised(pooled: Pooled, columns: tuple[Column, ...]) -> Pooled:
 def _is_clear(correlation: np.ndarray) -> bool:
     """Whether every direction has spread, told without eigenvectors."""
     try:
-        return bool(heard(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _CLEAR)
+        return bool(decomposed(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _CLEAR)
     except np.linalg.LinAlgError:
         return False
 
@@ -193,11 +193,11 @@ def _is_clear(correlation: np.ndarray) -> bool:
 def inverse_factor(covariance: np.ndarray) -> np.ndarray:
     """The inverse of the Cholesky factor: whitens the covariance."""
     try:
-        return heard(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), covariance)
+        return decomposed(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), covariance)
     except np.linalg.LinAlgError:  # a direction of next to no spread, which rounding has made less than none
         root, vector = np.linalg.eigh(covariance)
         raised = (vector * np.maximum(root, 1e-9 * root.max())) @ vector.T
-        return heard(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), raised)
+        return decomposed(lambda c: np.linalg.solve(np.linalg.cholesky(c), np.eye(len(c))), raised)
 
 
 def _axes(pooled: Pooled, sphere: np.ndarray, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
@@ -295,7 +295,9 @@ def _has_full_rank(correlation: np.ndarray) -> bool:
     if not (diagonal > 0).all():
         return False
     scale = np.sqrt(diagonal)
-    return bool(heard(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale))
+    return bool(
+        decomposed(np.linalg.eigvalsh, correlation / np.outer(scale, scale)).min(initial=np.inf) > _FULL * len(scale)
+    )
 
 
 def _blended(own: np.ndarray, pooled: Pooled, weight: float) -> np.ndarray:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import chunks, in_order
+from baytree.engine.blas import chunks, in_order
 from baytree.linear.design.features import MISSING, VALUE, Layout, features_of
 from baytree.table.schema import Schema, level_map
 from baytree.table.table import SparseColumns, Table

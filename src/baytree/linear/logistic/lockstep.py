@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import chunks, in_order
+from baytree.engine.blas import chunks, in_order
 from baytree.linear.logistic.newton import solve
 from baytree.linear.logistic.rows import DenseRows
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import heard
+from baytree.engine.blas import decomposed
 from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.logistic.rows import DenseRows, Slope
 
@@ -81,14 +81,14 @@ def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.nda
     scaled = matrix / scale[:, None] / scale
     by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
-        factor = heard(lambda m: cho_factor(m, lower=True), scaled)
+        factor = decomposed(lambda m: cho_factor(m, lower=True), scaled)
         if np.diag(factor[0]).min() > np.sqrt(least / 10):
             return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
         return _with_a_little_ridge(scaled, right / by_row, 1000 * least) / by_row
-    root, vector = heard(np.linalg.eigh, scaled)
+    root, vector = decomposed(np.linalg.eigh, scaled)
     kept = root > least * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
     return inverse @ (right / by_row) / by_row
@@ -102,7 +102,7 @@ def _with_a_little_ridge(matrix: np.ndarray, right: np.ndarray, ridge: float) ->
     while True:
         matrix[np.diag_indices_from(matrix)] = diagonal + ridge
         try:
-            return np.asarray(cho_solve(heard(lambda m: cho_factor(m, lower=True), matrix), right))
+            return np.asarray(cho_solve(decomposed(lambda m: cho_factor(m, lower=True), matrix), right))
         except LinAlgError:
             ridge *= 10
 

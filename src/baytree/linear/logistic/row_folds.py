@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import chunks, in_order
+from baytree.engine.blas import chunks, in_order
 from baytree.linear.logistic.rows import DenseRows, SparseRows
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)

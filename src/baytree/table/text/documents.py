@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from baytree import _core
+from baytree.engine.threads import in_order
 
 Part = TypeVar("Part")
 
@@ -29,13 +29,7 @@ def each_block(work: Callable[[list, int], Part], documents: Any, n_threads: int
     def on_block(first_row: int) -> Part:
         return work(_listed(documents, slice(first_row, first_row + size)), first_row)
 
-    if min(n_threads, len(first_rows)) == 1:
-        return [on_block(first_row) for first_row in first_rows]
-    pool = ThreadPoolExecutor(n_threads)
-    try:
-        return list(pool.map(on_block, first_rows))
-    finally:  # an interrupt need not wait for blocks that are still being read
-        pool.shutdown(wait=False, cancel_futures=True)
+    return in_order(on_block, first_rows, n_threads)
 
 
 def texts(documents: list, first_row: int, lowercase: bool) -> tuple[list[str | bytes | None], np.ndarray]:

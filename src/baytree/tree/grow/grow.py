@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine import parts
+from baytree.engine.threads import count
 from baytree.table.table import Table
 from baytree.tree.grow.policy import Policy
 from baytree.tree.model.routing import columns, level_counts
@@ -61,7 +61,7 @@ def grow_arrays(
         None if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
         np.ascontiguousarray(costs.scale, np.float64),
         _settings(table, policy, costs, conventions),
-        parts.threads(threads),
+        count(threads),
     )
 
 

@@ -78,13 +78,9 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
         """int32 [n_rows]: the leaf of each row."""
         return reading.leaves(self.tree, self._coded(table))
 
-    def probabilities(self, table: Table) -> np.ndarray:
+    def answers(self, table: Table) -> np.ndarray:
         """The class shares of each row's leaf: [n_rows, n_classes]."""
-        return self.tree.probabilities(self._coded(table))
-
-    def values(self, table: Table) -> np.ndarray:
-        """The mean of each row's leaf: [n_rows]."""
-        return self.tree.values(self._coded(table))
+        return self.tree.answers(self._coded(table))
 
     def explain(self, table: Table) -> list[Explanation]:
         """The way of each row, with its values as they came."""

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.parts import threads
+from baytree.engine import threads
 from baytree.model import Evidence, Explanation
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
@@ -62,7 +62,7 @@ def level_counts(schema: Schema) -> np.ndarray:
 
 
 def _threads(table: Table) -> int:
-    return 1 if len(table) < _SMALL else threads(None)
+    return 1 if len(table) < _SMALL else threads.count(None)
 
 
 def _arrays(record: msgspec.Struct) -> dict[str, np.ndarray]:

@@ -114,13 +114,9 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         """The number of classes; 0 in regression."""
         return self.counts.shape[1]
 
-    def probabilities(self, table: Table) -> np.ndarray:
-        """The probability of each class for each row: [n_rows, n_classes]."""
+    def answers(self, table: Table) -> np.ndarray:
+        """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
         return reading.values(self, table)
-
-    def values(self, table: Table) -> np.ndarray:
-        """The expected number for each row: [n_rows]."""
-        return reading.values(self, table)[:, 0]
 
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""

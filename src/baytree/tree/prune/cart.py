@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.engine.parts import LocalParts
+from baytree.engine.threads import in_order
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.grow import CART_TRIED_LEVELS, Conventions, Costs, altered_costs, equal_costs, grow
@@ -71,7 +71,7 @@ def cross_validated(
         part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=not controls.prunes_impurity)
         return np.array(_losses(part, outside, costs, penalty * unit))
 
-    total, squares = LocalParts(np.unique(fold).tolist(), threads or 1).map(lost).sum()
+    total, squares = sum(in_order(lost, np.unique(fold).tolist(), threads or 1))
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 

@@ -1,0 +1,56 @@
+"""Products and decompositions of matrices: BLAS runs on the thread that calls it, and threads take blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from baytree.engine import threads
+
+T = TypeVar("T")
+A = TypeVar("A")
+_LONG = 300  # rows of a matrix; a decomposition of a larger one may take longer than a user waits for Ctrl-C
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """While it lasts, work is shared among the threads that `n_jobs` means, and BLAS runs on the one that calls it."""
+    with threads.at_most(n_jobs), one_blas_thread():
+        yield
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """While it lasts, BLAS runs on the thread that calls it: small products gain nothing from more, and may wait long."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+def in_order(function: Callable[[A], T], pieces: Iterable[A]) -> list[T]:
+    """function of each piece, on threads, in the order of the pieces."""
+    with one_blas_thread():
+        return threads.in_order(function, pieces)
+
+
+def decomposed(decompose: Callable[..., T], matrix: np.ndarray, *more: Any) -> T:
+    """decompose(matrix, …), while Ctrl-C is answered: LAPACK on another thread where it may take long."""
+    if len(matrix) <= _LONG:
+        return decompose(matrix, *more)
+    return threads.interruptible(decompose, matrix, *more)
+
+
+def chunks(n_rows: int, count: int = 8, least: int = 4096) -> list[slice]:
+    """At most `count` runs of rows, none much shorter than `least`; they depend on nothing but the number of rows."""
+    count = max(1, min(count, n_rows // least))
+    edge = [n_rows * i // count for i in range(count + 1)]
+    return [slice(a, b) for a, b in pairwise(edge)]
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

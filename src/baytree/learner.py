@@ -1,0 +1,76 @@
+"""Learners: an algorithm with its settings, checked and frozen. They know rows and statistics, but no frames and no faces.
+
+A learner turns rows into a model. One whose model is a pure function of a statistic is `Additive`: it says itself what it
+observes and what follows, and so it can learn in parts, go on learning, merge and forget.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Protocol, Self, runtime_checkable
+
+import msgspec
+
+from baytree.engine.parts import Parts
+from baytree.model import Model
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+
+class Learnt(msgspec.Struct, frozen=True):
+    """What learning gives: the model, the statistic it follows from, and what was noticed on the way."""
+
+    model: Model
+    seen: Statistic | None = None  # of an additive learner
+    told: Mapping[str, Any] = {}  # by the name of the fitted attribute: n_iter_, path_, trace_
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """An algorithm with its settings."""
+
+    def learn(self, rows: Parts) -> Learnt:
+        """The model of these rows."""
+        ...
+
+
+class Statistic(Protocol):
+    """A value made from rows; those of parts add up to that of the whole."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def __sub__(self, other: Self) -> Self: ...
+
+    def grown(self, old: Schema, new: Schema) -> Self:
+        """The same statistic under a schema with other levels or classes."""
+        ...
+
+    def shrunk(self, schema: Schema) -> tuple[Schema, Self]:
+        """Without the collected levels and classes that no row is left of, and the schema without them."""
+        ...
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error where the statistic, read from a file, does not fit the schema."""
+        ...
+
+
+class Additive(Learner, Protocol):
+    """A learner whose model is a pure function of a statistic."""
+
+    @abstractmethod
+    def observe(self, table: Table) -> Any:
+        """The statistic of these rows."""
+
+    @abstractmethod
+    def derive(self, seen: Any, schema: Schema) -> Model:
+        """The model that follows from a statistic."""
+
+    def can_subtract(self, schema: Schema) -> bool:
+        """Whether all − of(rows) is what the other rows would have given: not where bins or vocabularies read all rows."""
+        return True
+
+    def learn(self, rows: Parts) -> Learnt:
+        """derive(Σ of(part))."""
+        seen = rows.total(self.observe)
+        return Learnt(self.derive(seen, rows.schema), seen)

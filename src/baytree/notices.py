@@ -1,0 +1,58 @@
+"""What a user is told while work goes on: warnings of one class, at the user's own line, also from threads."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType
+
+_HERE = str(Path(__file__).parent)
+_kept: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
+
+
+class BaytreeWarning(UserWarning):
+    """What baytree warns of: something about the table or the fit that a person should know.
+
+    >>> import warnings
+    >>> warnings.simplefilter("error", BaytreeWarning)  # a pipeline that wants to stop there
+    """
+
+
+def warn(message: str, category: type[Warning] = BaytreeWarning) -> None:
+    """Warns at the line that called into this library, or keeps the message where somebody keeps them."""
+    kept = _kept.get()
+    if kept is not None:
+        kept.append((message, category))
+        return
+    frame = _caller()
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, registry=registry)
+
+
+@contextmanager
+def keeping() -> Iterator[list[tuple[str, type[Warning]]]]:
+    """While it lasts, messages are kept in this list instead of being shown: `catch_warnings` is not for threads."""
+    kept: list[tuple[str, type[Warning]]] = []
+    before = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(before)
+
+
+def tell(kept: list[tuple[str, type[Warning]]]) -> None:
+    """Warns of what was kept, each message once."""
+    for message, category in dict.fromkeys(kept):
+        warn(message, category)
+
+
+def _caller() -> FrameType:
+    """The innermost frame outside this library, or the outermost one."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame
