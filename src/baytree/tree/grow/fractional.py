@@ -16,8 +16,6 @@ from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.model.structure import SPREAD, STOP, Surrogates, Tree
 
-MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
-MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}
 _THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
 _MODERATE = 2.0**40  # weights within a factor of this around 1 are taken as they are
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
@@ -175,9 +173,9 @@ def _contiguous(table: Table, j: int) -> np.ndarray:
 def _core_rules(rules: Rules, total: float) -> Any:
     core = _core.FractionalRules()
     for name in rules.__struct_fields__:
-        if name not in {"measure", "missing", "single"}:
+        if name != "single":
             setattr(core, name, getattr(rules, name))
-    core.measure, core.missing, core.total = MEASURES[rules.measure], MISSING[rules.missing], total
+    core.total = total
     return core
 
 
