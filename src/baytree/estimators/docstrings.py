@@ -37,7 +37,7 @@ _HEADER = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 def completed(kind: type) -> str:
     """The docstring of an estimator with the entries that it shares with others."""
     text = inspect.cleandoc(kind.__doc__ or "")
-    parameters = [name for name in inspect.signature(kind).parameters]
+    parameters = list(inspect.signature(kind).parameters)
     text = _with_entries(text, "Parameters", PARAMETERS, parameters)
     return _with_entries(text, "Attributes", ATTRIBUTES, [name for name in ATTRIBUTES if _may_have(kind, name)])
 
