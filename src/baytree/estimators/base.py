@@ -38,7 +38,7 @@ class Estimator(BaseEstimator):
     schema: Any
     unseen: str
     n_jobs: int | None
-    model_: Any  # what `_learn` gave, a frozen record
+    model_: Any  # what the learner gave, a frozen record
     schema_: Schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
