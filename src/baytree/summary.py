@@ -6,7 +6,6 @@ Names are as the user wrote them, numbers are not rounded, and a date is a numbe
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 
@@ -110,7 +109,7 @@ class Coefficient(msgspec.Struct, frozen=True):
     where the fit was penalised: they would claim a certainty that shrinkage has taken away.
     """
 
-    label: Any
+    label: object  # a class, as the user wrote it
     feature: str
     column: str  # where the feature comes from; empty for the intercept
     estimate: float
@@ -199,7 +198,7 @@ def from_json(text: bytes | str) -> Summary:
     return msgspec.json.decode(text, type=Summary, strict=False)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, dict):

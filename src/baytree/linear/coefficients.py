@@ -23,7 +23,7 @@ class CoefficientTable(msgspec.Struct, frozen=True):
     """The coefficients of a linear model; prints as a table, and is a frame on demand."""
 
     rows: tuple[Coefficient, ...]
-    base: Any = None  # the class that all others are compared with, where there is one
+    base: object = None  # the class that all others are compared with, where there is one
     references: tuple[tuple[str, str], ...] = ()  # the level of each nominal column that is the zero of the others
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema
     return CoefficientTable(tuple(rows), base, _references(model, schema))
 
 
-def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, Any]:
+def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, object]:
     """Coefficients with the intercept first, in original and in standard units, and the class they compare with.
 
     With errors, the coefficients of three or more classes compare each with the first, as their errors do.
@@ -97,7 +97,7 @@ def _errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) 
 
 
 def _line(
-    label: Any, feature: str, column: str, estimate: float, importance: float, error: float, level: float
+    label: object, feature: str, column: str, estimate: float, importance: float, error: float, level: float
 ) -> Coefficient:
     odds = math.exp(min(float(estimate), 709.0))
     line = Coefficient(label, feature, column, float(estimate), odds, float(importance))

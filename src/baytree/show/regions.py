@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +13,7 @@ from baytree.show.charts import axes, legend, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from narwhals.typing import IntoDataFrame
 
 _INK, _EDGE = "#1f2933", "#9aa5b1"
 
@@ -21,14 +23,14 @@ class FittedClassifier(Protocol):
 
     classes_: np.ndarray
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: IntoDataFrame) -> np.ndarray:
         """The class of each row."""
         ...
 
 
 def plot_regions(
     model: FittedClassifier,
-    frame: Any,
+    frame: IntoDataFrame,
     x: str,
     y: str,
     *,
@@ -99,19 +101,19 @@ def _span(values: np.ndarray, resolution: int) -> np.ndarray:
     return np.linspace(low - margin, high + margin, resolution)
 
 
-def _grid(rows: nw.DataFrame, x: str, y: str, span_x: np.ndarray, span_y: np.ndarray) -> Any:
+def _grid(rows: nw.DataFrame, x: str, y: str, span_x: np.ndarray, span_y: np.ndarray) -> IntoDataFrame:
     """A frame of the same kind with every point of the grid; other columns hold their median or most frequent value."""
     place_x, place_y = (axis.ravel() for axis in np.meshgrid(span_x, span_y))
-    columns: dict[str, Any] = {}
+    columns: dict[str, Sequence[object]] = {}
     for name in rows.columns:
         if name in (x, y):
-            columns[name] = place_x if name == x else place_y
+            columns[name] = (place_x if name == x else place_y).tolist()
         else:
             columns[name] = [_typical(rows[name])] * len(place_x)
     return nw.from_dict(columns, backend=rows.implementation).to_native()
 
 
-def _typical(column: nw.Series) -> Any:
+def _typical(column: nw.Series) -> object:
     """The median of numbers, else the most frequent value, of equally frequent ones the first; None of nothing."""
     known = column.drop_nulls()
     if not len(known):
@@ -119,7 +121,7 @@ def _typical(column: nw.Series) -> Any:
     return known.median() if column.dtype.is_numeric() else known.mode().sort().item(0)
 
 
-def _answers(model: FittedClassifier, grid: Any, classes: list) -> tuple[np.ndarray, np.ndarray]:
+def _answers(model: FittedClassifier, grid: IntoDataFrame, classes: list) -> tuple[np.ndarray, np.ndarray]:
     """The code of the class at each point, and how sure the model is of it."""
     place = {label: code for code, label in enumerate(classes)}
     code = np.array([place[label] for label in np.asarray(model.predict(grid)).tolist()])

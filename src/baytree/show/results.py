@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
-_LIBRARIES = ("pandas", "polars", "pyarrow")
+_LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
 
 
 class Shown:
