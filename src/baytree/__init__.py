@@ -48,7 +48,7 @@ _HOMES = {
     "load": "storage",
     "plot_importances": "show.plots",
     "plot_impurities": "show.plots",
-    "plot_regions": "show.plots",
+    "plot_regions": "show.regions",
     "rank_features": "choose.select.filters",
     "root_stability": "choose.validate.curves",
     "save": "storage",

@@ -172,7 +172,7 @@ class Estimator(BaseEstimator):
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
             return repr(self)
-        return self.model_.describe(self.schema_)
+        return self._predictor.describe()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
