@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.estimators.base import Classifier, Entered
 from baytree.estimators.convergence import ConvergenceWarning
-from baytree.folds import held_out_folds
+from baytree.folds.cv import names_rows, read_cv
 from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.logistic.fit import Options
@@ -260,17 +260,18 @@ class LogisticRegressionCV(_Logistic):
             self._options(),
             settings.class_weights(self.class_weight, schema.classes),
             _strengths(self.Cs),
-            fold if fold is not None else _cv(self.cv),
+            _cv(self.cv) if fold is None else fold,
             settings.one_of("rule", self.rule, ("min", "1se")),
             ConvergenceWarning,
         )
 
     def _for_rows(self, entered: Entered) -> dict[str, Any]:
         """The fold of each row that counts, where `cv` names rows of the table as it was given."""
-        if isinstance(self.cv, (int, np.integer)) or hasattr(self.cv, "split"):
+        if not names_rows(self.cv):
             return {}
         kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
-        return {"fold": held_out_folds(self.cv, len(kept))[kept]}
+        folds = read_cv(self.cv, len(kept), np.zeros(len(kept), int), is_classification=True)
+        return {"fold": folds.of_rows(len(kept))[kept]}
 
 
 def _l1_share(penalty: str | None, l1_ratio: float | None) -> float:
@@ -293,4 +294,7 @@ def _strengths(given: Any) -> np.ndarray:
 
 
 def _cv(given: Any) -> Any:
+    """A number of folds, or what else deals rows of any table."""
+    if names_rows(given):
+        raise ValueError("cv names rows of one table, but others are learnt from here; give a number of folds or a splitter")
     return settings.whole("cv", given, 2) if isinstance(given, (int, np.integer)) else given

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from baytree import notices
 from baytree.engine.blas import at_most
 from baytree.engine.parts import Parts
-from baytree.folds import held_out_folds
+from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Learnt
 from baytree.linear.logistic.cross_validation import Curve, choose, held_out_losses
 from baytree.linear.logistic.fit import (
@@ -34,14 +33,6 @@ from baytree.linear.model import LogisticModel
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
 from baytree.table.weights import as_rows, bearable
-
-
-class Splitter(Protocol):
-    """What deals rows to folds, as scikit-learn's do."""
-
-    def split(self, X: np.ndarray, y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Pairs of the rows to learn from and the rows held out."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -84,7 +75,7 @@ class LogisticCV:
     options: Options
     class_weight: ClassWeights
     strengths: np.ndarray  # [n], values of C
-    cv: int | Splitter | np.ndarray  # a number of folds, a splitter, or the fold of each row
+    cv: int | Splitter | str | float | np.ndarray  # what `read_cv` takes, or the fold of each row
     rule: str = "min"
     warns_as: type[Warning] = notices.BaytreeWarning
 
@@ -116,7 +107,7 @@ class LogisticCV:
         if isinstance(self.cv, np.ndarray):
             return rows, self.cv
         if not isinstance(self.cv, int):
-            return rows, held_out_folds(self.cv.split(np.zeros(len(label)), label), len(label))
+            return rows, read_cv(self.cv, len(label), label, is_classification=True).of_rows(len(label))
         n_rows = max(2, len(label), int(min(task.total, 1e6)))  # a row of weight 2 is two
         return with_folds(rows, task.total, min(self.cv, n_rows))
 
