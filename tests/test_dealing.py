@@ -20,7 +20,8 @@ def test_numbered_folds_are_those_of_scikit_learn(seed, k):
         theirs = kind(k, shuffle=seed is not None, random_state=seed).split(np.zeros((40, 1)), label)
         ours = read_cv(k, 40, label, is_classification, seed=seed)
         for mine, (train, test) in zip(ours.parts, theirs, strict=True):
-            assert mine.train.tolist() == train.tolist() and mine.test.tolist() == test.tolist()
+            assert mine.train.tolist() == train.tolist()
+            assert mine.test.tolist() == test.tolist()
 
 
 def test_the_same_folds_can_be_said_in_many_ways():

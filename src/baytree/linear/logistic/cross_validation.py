@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.logistic.fit import Options, Task, penalty_of
+from baytree.linear.logistic.fit import Task, penalty_of
 from baytree.linear.logistic.lockstep import Problems, solve_together
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows import DenseRows, SparseRows, losses
 from baytree.linear.logistic.solve import optimum
 

@@ -17,30 +17,12 @@ from baytree.linear.design.learn import learn_design
 from baytree.linear.design.spread import look_at
 from baytree.linear.logistic.newton import newton, solve
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows import DenseRows, SparseRows, rows_of
 from baytree.linear.logistic.solve import gradient_descent, optimum, safe_rate
 from baytree.linear.model import NEVER, LinearModel, LogisticModel
 from baytree.table.outliers import warn_of_outliers
 from baytree.table.table import SparseColumns, Table
-
-L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's choices, checked."""
-
-    l1_share: float = 0.0
-    is_penalised: bool = True
-    C: float = 1.0
-    lambda_: float | None = None
-    multi_class: str = "multinomial"
-    standardize: bool = True
-    ordinal: str = "rank"
-    missing: str = "mean+indicator"
-    solver: str = "auto"
-    tol: float = 1e-8
-    max_iter: int = 1000
-    learning_rate: float | None = None
 
 
 class Task(msgspec.Struct, frozen=True):

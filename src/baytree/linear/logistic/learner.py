@@ -15,7 +15,6 @@ from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Learnt
 from baytree.linear.logistic.cross_validation import Curve, choose, held_out_losses
 from baytree.linear.logistic.fit import (
-    Options,
     Task,
     covariance_of,
     fit_task,
@@ -26,13 +25,14 @@ from baytree.linear.logistic.fit import (
     task_of,
 )
 from baytree.linear.logistic.objective import Fit
+from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.path import Path, fits_along, lambdas_to, path_of
 from baytree.linear.logistic.row_folds import with_folds
 from baytree.linear.logistic.rows import DenseRows, SparseRows
 from baytree.linear.model import LogisticModel
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
-from baytree.table.weights import as_rows, bearable
+from baytree.table.weights import as_proportions, within_doubles
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class LogisticCV:
 
 
 def _task(rows: Parts, options: Options, class_weight: ClassWeights) -> Task:
-    table = as_rows(bearable(rows.gather()))
+    table = as_proportions(within_doubles(rows.gather()))
     weight = np.bincount(table.label, table.weight, minlength=table.n_classes)
     return task_of(table, options, class_weight.of(table.schema.classes, weight))
 

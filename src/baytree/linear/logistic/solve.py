@@ -12,7 +12,6 @@ from baytree.linear.logistic.newton import newton
 from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.logistic.rows import DenseRows, Slope, SparseRows
 
-SOLVERS = ("auto", "newton", "lbfgs", "cd", "gradient_descent")
 _NEWTON = 2500  # coefficients; beyond it a Hessian costs more than it brings
 _ROUNDS = 3  # of coordinate descent, each with as many sweeps, before the quadratic is taken anew
 _MANY = 40_000  # rows; from here on a tenth of them gives the first steps
