@@ -29,7 +29,7 @@ def within_doubles(table: Table) -> Table:
 
 
 def near_one(table: Table) -> Table:
-    """The table, weights beyond 2^±40 in a unit in which the largest is 1 … 2: sums must not vanish beside a size of leaf."""
+    """The table, weights beyond 2^±40 in a unit in which the largest is 1 … 2: sums must not vanish beside a least leaf."""
     largest = _largest(table)
     if table.is_unweighted or not largest or 1 / _MODERATE <= largest <= _MODERATE:
         return table

@@ -7,12 +7,13 @@ import numpy as np
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
 from baytree.folds.weights import dealt_by_weight
-from baytree.linear.logistic.rows import DenseRows, SparseRows
+from baytree.linear.logistic.rows import Rows
+from baytree.linear.logistic.sparse_rows import SparseRows
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-def with_folds(rows: DenseRows | SparseRows, total: float, n_folds: int) -> tuple[DenseRows | SparseRows, np.ndarray]:
+def with_folds(rows: Rows, total: float, n_folds: int) -> tuple[Rows, np.ndarray]:
     """The rows, equal ones as one per fold, and the fold of each. `total` is the sum of the weights. int64 [n]"""
     dealt = dealt_by_weight(_keys(rows), rows.label, rows.weight, 1 / total, n_folds)
     if dealt.index is None:
@@ -20,7 +21,7 @@ def with_folds(rows: DenseRows | SparseRows, total: float, n_folds: int) -> tupl
     return rows.take(dealt.index).with_weight(dealt.weight), dealt.fold
 
 
-def _keys(rows: DenseRows | SparseRows) -> np.ndarray:
+def _keys(rows: Rows) -> np.ndarray:
     """A number made from each row's features, whatever their order. uint64 [n_rows]"""
     if isinstance(rows, SparseRows):
         entry = _mixed(rows.x.value) ^ (rows.x.code.astype(np.uint64) * _MIX)
