@@ -12,8 +12,7 @@ import msgspec
 import narwhals as nw
 import numpy as np
 
-from baytree.table import encode as door
-from baytree.table import labels
+from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
@@ -78,7 +77,7 @@ class Problem:
     @cached_property
     def table(self) -> Table:
         """All rows, encoded."""
-        schema, values = door.learn(self.frame, self.schema)
+        schema, values = encode.learn(self.frame, self.schema)
         return Table(schema, values, np.ones(len(self)), self.label.values, True)
 
     @cached_property

@@ -21,9 +21,8 @@ from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
 from baytree.statistics.exact import is_of_rows
-from baytree.table import encode as door
-from baytree.table import labels
-from baytree.table.frames import RawFrame, read
+from baytree.table import encode, labels
+from baytree.table.frames import Numbers, RawFrame, read
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
@@ -74,13 +73,19 @@ class Estimator(BaseEstimator):
 
     def _enter(self, X: Any, y: Any, sample_weight: Any) -> Entered:
         self._check_common_parameters()
-        frame, label = self._split(X, y)
-        weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
+        frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
         schema = msgspec.structs.replace(self._schema_of(frame), target=label.target)
-        schema, values = door.learn(frame, schema, self._accepts_infinite)
+        schema, values = encode.learn(frame, schema, self._accepts_infinite)
         table = Table(schema, values, weight, label.values, is_unweighted)
         return Entered(table, frame.has_text_names, kept)
+
+    def _counted(self, X: Any, y: Any, sample_weight: Any) -> tuple[RawFrame, labels.Labels, np.ndarray, bool, Any]:
+        """The columns, labels and weights of the rows that count, whether all weights are 1, and which rows these are."""
+        frame, label = self._split(X, y)
+        frame, sample_weight = _weight_by_name(frame, sample_weight)
+        weight, is_unweighted = encode.weights(sample_weight, frame.n_rows)
+        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
+        return frame, label, weight, is_unweighted, kept
 
     def _split(self, X: Any, y: Any) -> tuple[RawFrame, labels.Labels]:
         """The columns and the labels, whether they come together or apart."""
@@ -88,7 +93,8 @@ class Estimator(BaseEstimator):
         if isinstance(y, str):
             frame, label = self._labels_by_name(X, frame, y)
         else:
-            label = self._read_labels(y, getattr(y, "name", None) or "y")
+            name = str(getattr(y, "name", None) or "y")
+            frame, label = msgspec.structs.replace(frame, target=name), self._labels(y, name)
             if label.has_missing:
                 row = int(np.argmax(label.missing))
                 raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
@@ -98,9 +104,14 @@ class Estimator(BaseEstimator):
     def _labels_by_name(self, X: Any, frame: RawFrame, name: str) -> tuple[RawFrame, labels.Labels]:
         if not frame.is_named or name not in frame.columns:
             raise ValueError(f"no target column {name!r}; the columns are {', '.join(map(repr, frame.columns))}")
-        label = self._read_labels(X[name] if name in X else X[_original_name(X, name)], name)
+        label = self._labels(X[name] if name in X else X[_original_name(X, name)], name)
         columns = {other: raw for other, raw in frame.columns.items() if other != name}
-        return msgspec.structs.replace(frame, columns=columns, matrix=None), label
+        return msgspec.structs.replace(frame, columns=columns, matrix=None, target=name), label
+
+    def _labels(self, y: Any, name: str) -> labels.Labels:
+        """The labels, their classes in the order that `schema` declares for the target."""
+        label, order = self._read_labels(y, name), labels.declared_order(self.schema, name)
+        return label if order is None else labels.declared(label, order)
 
     def _truth(self, X: Any, y: Any, sample_weight: Any) -> tuple[labels.Labels, np.ndarray]:
         """The labels that answers are held against, and their weights."""
@@ -108,7 +119,7 @@ class Estimator(BaseEstimator):
         frame = read(X)
         label = self._labels_by_name(X, frame, y)[1] if isinstance(y, str) else self._read_labels(y, "y")
         check_shape(frame, len(label.values), type(self).__name__)
-        return label, door.weights(sample_weight, frame.n_rows)[0]
+        return label, encode.weights(sample_weight, frame.n_rows)[0]
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         if isinstance(self.schema, Schema):
@@ -263,11 +274,9 @@ class AdditiveClassifier(Classifier):
 
     def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Entered:
         """A further batch under the kinds of the first one; its levels and classes may be new."""
-        frame, label = self._split(X, y)
+        frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
         check_columns(frame, self.schema_, type(self).__name__)
-        weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
-        schema, values = door.more(frame, self.schema_, label.target, self._accepts_infinite)
+        schema, values = encode.more(frame, self.schema_, label.target, self._accepts_infinite)
         table = Table(schema, values, weight, labels.recode(label, schema.target), is_unweighted)
         return Entered(_with_classes(table, classes), frame.has_text_names, kept)
 
@@ -317,7 +326,19 @@ def _counted_rows(
         notices.warn(f"{n_missing} rows have no value in the target column {label.target.name!r} and are left out")
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
-    return door.take(frame, keep), labels.take(label, keep), weight[keep], keep
+    return encode.take(frame, keep), labels.take(label, keep), weight[keep], keep
+
+
+def _weight_by_name(frame: RawFrame, sample_weight: Any) -> tuple[RawFrame, Any]:
+    """The weights, also where they are the name of a column, which then is none to learn from."""
+    if not isinstance(sample_weight, str):
+        return frame, sample_weight
+    raw = frame.columns.get(sample_weight) if frame.is_named else None
+    if not isinstance(raw, Numbers):
+        what = "is no column" if raw is None else "holds no numbers"
+        raise ValueError(f"sample_weight={sample_weight!r} {what}; give the name of a column of numbers, or the weights")
+    columns = {name: other for name, other in frame.columns.items() if name != sample_weight}
+    return msgspec.structs.replace(frame, columns=columns, matrix=None), raw.values
 
 
 def _original_name(X: Any, name: str) -> Any:

@@ -17,7 +17,7 @@ from baytree.bayes.model import NaiveBayes, Seen
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
 from baytree.statistics.moments import Moments
-from baytree.table import encode as door
+from baytree.table import encode
 from baytree.table.frames import read
 from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Schema
@@ -99,7 +99,7 @@ class BayesClassifier(AdditiveClassifier):
         if not fixed:
             return draw_classes(np.exp(self.model_.log_prior), n, random)
         row = {name: [fixed.get(name)] for name in self.schema_.inputs}
-        encoded = door.encode(read(row), msgspec.structs.replace(self.schema_, is_named=True), unseen="error")
+        encoded = encode.encode(read(row), msgspec.structs.replace(self.schema_, is_named=True), unseen="error")
         return draw_classes(posterior_of(self.model_, Table(self.schema_, encoded, np.ones(1))), n, random)
 
     def _groups(self, schema: Schema) -> list[Group]:

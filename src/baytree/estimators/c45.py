@@ -12,7 +12,7 @@ from baytree import _core
 from baytree import settings as given
 from baytree.engine import threads
 from baytree.estimators.quinlan import QuinlanClassifier
-from baytree.table import encode as door
+from baytree.table import encode
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.fractional import Growth, Rows, Rules, grow, regrown, ripen, rows_of
@@ -239,7 +239,7 @@ class C45Classifier(QuinlanClassifier):
         if prune_on is None:
             return held_share(table)
         frame, label = self._split(X, y)
-        counts = (door.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing
+        counts = (encode.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing
         chosen = _as_mask(prune_on, frame.n_rows)
         if (counts & ~chosen).sum() == 0:
             raise ValueError("prune_on names every row; leave some to grow the tree from")

@@ -11,7 +11,7 @@ from baytree import settings as given
 from baytree.engine import threads
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import TreeFace
-from baytree.table import encode as door
+from baytree.table import encode
 from baytree.table.table import Table
 from baytree.tree.grow.grow import Costs, equal_costs
 from baytree.tree.grow.policy import Criterion
@@ -79,7 +79,7 @@ class _Cart(TreeFace):
         """int64: the fold of each row that counts, from a vector of folds, pairs of (inside, outside), or a splitter."""
         frame, label = self._split(X, y)
         fold = folds_of(self.cv, label.values, frame.n_rows)
-        return fold[(door.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing]
+        return fold[(encode.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters as they were given."""

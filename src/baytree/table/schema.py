@@ -106,23 +106,30 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The column to be predicted: its classes in code order, or None where it is a number.
 
-    `dtype` is the numpy dtype in which the classes came and go back.
+    `dtype` is the numpy dtype in which the classes came and go back. `order` has all levels where they were declared, also
+    those that do not occur: the classes keep that order, whichever of them come first.
     """
 
     name: str
     classes: tuple[Any, ...] | None = None
     dtype: str = "object"
     declared: bool = False
+    order: tuple[Any, ...] = ()
 
     def union(self, other: Target) -> Target:
-        """The target that knows the classes of both: sorted, unless their order was declared."""
+        """The target that knows the classes of both: in their declared order, else sorted."""
         if self.classes == other.classes or other.classes is None or self.classes is None:
             return self
-        new = [label for label in other.classes if label not in set(self.classes)]
+        known = set(self.classes)
+        new = [label for label in other.classes if label not in known]
         if not new:
             return self
-        classes = self.classes + tuple(new) if self.declared else sorted_levels([*self.classes, *new])
-        return Target(self.name, classes, _common_dtype(self.dtype, other.dtype), self.declared)
+        dtype = _common_dtype(self.dtype, other.dtype)
+        if not self.declared:
+            return Target(self.name, sorted_levels([*self.classes, *new]), dtype)
+        order = tuple(dict.fromkeys([*(self.order or self.classes), *other.order, *new]))
+        known.update(new)
+        return Target(self.name, tuple(label for label in order if label in known), dtype, True, order)
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
