@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from baytree.choose import metrics
-from baytree.choose.confusion import Confusion
+from baytree.choose.confusion import Confusion, by_class, cells
 from baytree.choose.residuals import Residuals
-from baytree.show.terminal import aligned, escaped
+from baytree.show.terminal import escaped
 
 
 def of(counted: Confusion | Residuals, classes: Sequence[str]) -> str:
@@ -27,16 +25,8 @@ def _of_numbers(counted: Residuals) -> str:
 
 
 def _of_classes(counted: Confusion, classes: Sequence[str]) -> str:
-    counts = counted.counts
-    n_of_class = counts.sum(axis=1).tolist()
-    scores = (
-        classes,
-        n_of_class,
-        *(_shown(part) for part in (metrics.precision(counts), metrics.recall(counts), metrics.f1(counts))),
-    )
-    by_class = aligned(["class", "rows", "precision", "recall", "F1"], zip(*scores, strict=True))
-    cells = [[name, *row] for name, row in zip(classes, counts.tolist(), strict=True)]
-    return "\n\n".join([_in_all(counted, classes), by_class, aligned(["is, predicted as", *map(escaped, classes)], cells)])
+    tables = by_class(counted.counts, classes), cells(counted.counts, classes, "is, predicted as")
+    return "\n\n".join([_in_all(counted, classes), *tables])
 
 
 def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
@@ -52,7 +42,3 @@ def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
         f"MCC                {metrics.matthews(counts):.4f}",
         f"log loss           {counted.log_loss:.4f}",
     ])  # fmt: skip
-
-
-def _shown(scores: np.ndarray) -> list[str]:
-    return ["–" if np.isnan(score) else f"{score:.4f}" for score in scores]
