@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices
 from baytree.engine.parts import InMemory
+from baytree.estimators import docstrings
 from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
@@ -38,8 +39,13 @@ class Estimator(BaseEstimator):
     schema: Any
     unseen: str
     n_jobs: int | None
-    model_: Any  # what `_learn` gave, a frozen record
+    model_: Any  # what the learner gave, a frozen record
     schema_: Schema
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:  # the public estimators; what families share has no parameters of its own
+            cls.__doc__ = docstrings.completed(cls)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
