@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from baytree.choose import confusion, metrics
 from baytree.choose.problem import Problem
 from baytree.choose.validate.significance import (
     Interval,
+    PairedTest,
     bootstrap_interval,
     corrected_interval,
     corrected_t,
@@ -23,20 +24,6 @@ from baytree.choose.validate.trials import Trial
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned, escaped
 from baytree.table.labels import Labels
-
-
-class PairedTest(NamedTuple):
-    """Whether two models that answered for the same rows differ: `difference` is the first less the second."""
-
-    metric: str
-    difference: float
-    corrected_t: float
-    mcnemar: float
-
-    def __str__(self) -> str:
-        tests = f"p = {self.corrected_t:.3g} by the corrected resampled t"
-        also = "" if np.isnan(self.mcnemar) else f", p = {self.mcnemar:.3g} by McNemar"
-        return f"{self.metric}: difference {self.difference:+.4f}, {tests}{also}"
 
 
 @dataclass(frozen=True, repr=False)
