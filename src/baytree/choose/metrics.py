@@ -69,7 +69,7 @@ def recall(counts: np.ndarray) -> np.ndarray:
 
 
 def f1(counts: np.ndarray) -> np.ndarray:
-    """[n_classes] the harmonic mean of precision and recall; 0 where no row of the class was found, NaN where there is none."""
+    """[n_classes] the harmonic mean of precision and recall; 0 where no row of a class was found, NaN where it has none."""
     return _share(2 * np.diag(counts), counts.sum(axis=0) + counts.sum(axis=1))
 
 

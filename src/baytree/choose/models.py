@@ -1,4 +1,4 @@
-"""The models by their short names: what `fit --model`, `compare` and its advice all call them. Nothing heavy is imported here."""
+"""The models by the short names that `fit --model`, `compare` and its advice share. Nothing heavy is imported here."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ def from_frame(estimator: Any, problem: Problem, fold: Fold) -> Trial:
     rows, _ = problem.rows(fold.test)
     if not problem.is_classification:
         return Trial(fold.test, len(fold.train), np.asarray(model.predict(rows), np.float64), None, seconds)
-    probability = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
-    known = _codes(model.classes_, problem)
-    return Trial(fold.test, len(fold.train), _codes(model.predict(rows), problem), _spread(probability, known, problem), seconds)
+    given = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
+    probability = _spread(given, _codes(model.classes_, problem), problem)
+    return Trial(fold.test, len(fold.train), _codes(model.predict(rows), problem), probability, seconds)
 
 
 def models_without(learner: Additive, table: Table, folds: Iterable[Fold]) -> Iterator[tuple[Schema, Model]]:

@@ -67,7 +67,7 @@ def cross_validate(
 
 
 def problem_of(estimator: Any, frame: Any, target: Any, sample_weight: Any = None) -> Problem:
-    """The problem that an estimator is tried on: columns of the kinds that it declares, those that identify rows left out."""
+    """The problem that an estimator is tried on: kinds as it declares them, columns that identify rows left out."""
     task = "classification" if is_classifier(estimator) else "regression"
     declared = getattr(estimator, "schema", None)
     return Problem.of(frame, target, task, declared, sample_weight).without_identifiers()
