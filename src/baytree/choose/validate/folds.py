@@ -32,9 +32,9 @@ class Folds(NamedTuple):
     def of(cls, problem: Problem, cv: Any = 10, groups: Any = None, seed: int | None = 0) -> Folds:
         """The folds that `cv` asks for.
 
-        A whole number is that many folds (never more than rows), stratified by class, whole groups together where
-        `groups` are given; shuffled by the seed, or in the order of the rows where it is None. "loo" leaves out one row at a time; a share between 0 and 1 is held out once; any splitter of
-        scikit-learn and any list of (train, test) is taken as it is.
+        A whole number is that many folds (never more than rows), stratified by class, whole groups together where `groups`
+        are given; shuffled by the seed, or in the order of the rows where it is None. "loo" leaves out one row at a time; a
+        share between 0 and 1 is held out once; any splitter of scikit-learn and any list of (train, test) is taken as it is.
         """
         splitter, how = _splitter(problem, cv, groups, seed)
         rows = np.zeros((len(problem), 1))
