@@ -159,7 +159,7 @@ def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFra
     schema = arguments.declared(options["nominal"], options["ordinal"], options["text"])
     source = arguments.source(table, text=schema)
     arguments.columns([target, *schema, *options["drop"]], source)
-    return files.whole(source).drop(list(options["drop"])), schema
+    return files.all_rows(source).drop(list(options["drop"])), schema
 
 
 def _compared(*given: Any, **options: Any) -> Comparison:

@@ -30,6 +30,7 @@ __all__ = [
     "FileError",
     "PathError",
     "Source",
+    "all_rows",
     "attempt",
     "batches",
     "checked",
@@ -39,7 +40,6 @@ __all__ = [
     "read",
     "source",
     "to_csv",
-    "whole",
 ]
 
 
@@ -64,7 +64,7 @@ class Source(Protocol):
 
 def read(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> pl.DataFrame:
     """The whole table as a polars frame. Columns named in `text` or `numbers` are read as that."""
-    return whole(source(path, text=text, numbers=numbers))
+    return all_rows(source(path, text=text, numbers=numbers))
 
 
 def batches(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Iterator[pl.DataFrame]:
@@ -87,7 +87,7 @@ def source(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str]
     return _openers()[kind](path, path.name)
 
 
-def whole(table: Source) -> pl.DataFrame:
+def all_rows(table: Source) -> pl.DataFrame:
     """All rows of a source as a polars frame, of types that hold for every one of them."""
     return attempt(table, _whole)
 
