@@ -8,6 +8,8 @@ from typing import Self
 import msgspec
 import numpy as np
 
+from baytree.bayes.formula import joint_table
+from baytree.formula import Formula
 from baytree.model import Evidence, Explanation
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum
@@ -165,6 +167,10 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
             )
             for row in range(len(rows))
         ]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        return joint_table(self, schema)
 
     def describe(self, schema: Schema) -> str:
         """The combinations that weigh most."""

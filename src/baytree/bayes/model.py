@@ -13,7 +13,9 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, bounded, class_shares, refusing_infinite
 from baytree.bayes.events import EVENTS, Likelihood, Statistic
 from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
+from baytree.bayes.formula import naive_bayes
 from baytree.engine.parts import by_rows
+from baytree.formula import Formula
 from baytree.model import Evidence, Explanation, softmax
 from baytree.statistics.corpora import Corpus
 from baytree.statistics.counts import Counts
@@ -191,6 +193,10 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
             )
             for row in range(len(table))
         ]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        return naive_bayes(self, schema)
 
     def describe(self, schema: Schema) -> str:
         """Priors and class-conditional distributions as a table."""

@@ -7,10 +7,12 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from baytree.formula import Formula
 from baytree.linear.coefficient_words import aligned
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import check_floats
+from baytree.linear.formula import linear, quadratic
 from baytree.model import Evidence, Explanation, softmax
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, Tokens
@@ -117,6 +119,10 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """The coefficients in original and standard units, and how sure they are."""
         return coefficient_table(self.linear, self.covariance, schema, level)
 
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        return linear("logistic regression", self.linear, schema)
+
     def describe(self, schema: Schema) -> str:
         """The coefficients as a table."""
         return f"logistic regression for {schema.target.name}\n{self.coefficients(schema)}"
@@ -157,6 +163,10 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""
         return ledgers(table, *self.linear.effects(table), self.answers(table))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        return linear("linear discriminant analysis", self.linear, schema)
 
     def describe(self, schema: Schema) -> str:
         """The coefficients of the linear scores as a table."""
@@ -222,6 +232,10 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class; a pair of columns shares what both add together."""
         return ledgers(table, *self.effects(table), self.answers(table))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        return quadratic("quadratic discriminant analysis", self, schema)
 
     def describe(self, schema: Schema) -> str:
         """Priors and class means as a table."""

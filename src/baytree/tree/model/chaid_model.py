@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.formula import Formula
 from baytree.model import Explanation
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -86,6 +87,12 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
         """The way of each row, with its values as they came."""
         explanations = self.tree.explain(self._coded(table))
         return [_with_values(each, table, row) for row, each in enumerate(explanations)]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The tree as an expression of the raw columns."""
+        from baytree.tree.formula import decision_tree
+
+        return decision_tree(self.tree, schema, self.bins)
 
     def describe(self, schema: Schema) -> str:
         """The tree in words, each split with its p-value, adjusted for the number of ways to merge."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from baytree.formula import Formula
 from baytree.model import Explanation
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
@@ -127,6 +128,12 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row: what each test on its way changed of the root's distribution."""
         return reading.explain(self, table)
+
+    def formula(self, schema: Schema) -> Formula:
+        """The tree as an expression of the raw columns."""
+        from baytree.tree.formula import decision_tree
+
+        return decision_tree(self, schema)
 
     def describe(self, schema: Schema) -> str:
         """The tree in words, a line per node."""
