@@ -30,7 +30,7 @@ _HOMES = {
     "ForwardSelection": "choose.select.wrapper",
     "GaussianNB": "estimators.bayes_dropins",
     "ID3Classifier": "estimators.id3",
-    "JointDistribution": "bayes.joint",
+    "JointDistribution": "estimators.joint",
     "Kind": "table.schema",
     "LinearDiscriminantAnalysis": "estimators.discriminant",
     "LogisticRegression": "estimators.logistic",

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, bounded, class_shares, refusing_infinite
+from baytree.bayes.estimation import Estimation, Group, class_shares, refusing_infinite
 from baytree.bayes.events import EVENTS, Likelihood, Statistic
 from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
 from baytree.bayes.formula import naive_bayes
@@ -19,7 +19,7 @@ from baytree.formula import Formula
 from baytree.model import Evidence, Explanation, softmax
 from baytree.statistics.corpora import Corpus
 from baytree.statistics.counts import Counts
-from baytree.statistics.exact import times_limbs
+from baytree.statistics.exact import bounded, times_limbs
 from baytree.statistics.tokens import Words
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table

@@ -35,9 +35,9 @@ def count(n_jobs: int | None) -> int:
 
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """While it lasts, work that names no number of threads is shared among those that `n_jobs` means."""
+    """While it lasts, work that names no number of threads is shared among those that `n_jobs` means; None lets it be."""
     count(n_jobs)  # refuses what means nothing
-    before = _wanted.set(n_jobs)
+    before = _wanted.set(_wanted.get() if n_jobs is None else n_jobs)
     try:
         yield
     finally:

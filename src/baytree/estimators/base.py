@@ -270,7 +270,8 @@ class AdditiveClassifier(Classifier):
             if not is_of_rows(seen):
                 raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
             schema, seen = seen.shrunk(self.schema_)
-            self._derive_from(seen, schema, entered.has_text_names)
+            model = self._additive(self.schema_).derive(seen, schema)  # its parameters may name what is forgotten now
+            self._settle(schema, Learnt(model, seen), entered.has_text_names)
         return self
 
     def _begin(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
@@ -293,7 +294,7 @@ class AdditiveClassifier(Classifier):
         return learner
 
     def _observed(self, table: Table) -> Any:
-        return InMemory(table, self.n_jobs).total(self._additive(table.schema).observe)
+        return self._additive(table.schema).total(InMemory(table, self.n_jobs))
 
     def _derive_from(self, seen: Any, schema: Schema, has_text_names: bool) -> None:
         self._settle(schema, Learnt(self._additive(schema).derive(seen, schema), seen), has_text_names)

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self
+from typing import Any
 
-import msgspec
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from baytree.engine.blas import at_most
-from baytree.estimators.base import Classifier
+from baytree import settings
+from baytree.estimators.base import Classifier, Entered
+from baytree.estimators.convergence import ConvergenceWarning
 from baytree.folds import held_out_folds
-from baytree.linear import checks
 from baytree.linear.coefficients import CoefficientTable
-from baytree.linear.logistic.cross_validation import Curve, choose, held_out_losses
-from baytree.linear.logistic.fit import (
-    Options,
-    Task,
-    covariance_of,
-    fit_task,
-    model_of,
-    one_against_rest,
-    penalty_of,
-    settled,
-    task_of,
-)
-from baytree.linear.logistic.objective import Fit
-from baytree.linear.logistic.path import Path, fits_along, lambdas_to, path_of
-from baytree.linear.logistic.row_folds import with_folds
-from baytree.linear.model import LogisticModel
-from baytree.table.table import Table
-from baytree.table.weights import as_rows, bearable
+from baytree.linear.design.learn import MISSING_POLICIES
+from baytree.linear.logistic.fit import Options
+from baytree.linear.logistic.learner import Logistic, LogisticCV
+from baytree.linear.logistic.solve import SOLVERS
+from baytree.table.schema import Schema
+
+_L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
+_MOST_STRENGTHS = 10_000
 
 
 class _Logistic(Classifier):
@@ -81,11 +68,20 @@ class _Logistic(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
 
-    def _settle_logistic(self, table: Table, frame: Any, model: LogisticModel, fits: list[Fit]) -> None:
-        self._settle(table.schema, model, frame)
-        self.n_iter_ = np.array([max(1, fit.n_iter) for fit in fits], dtype=np.int32)
-        self.gradient_norm_ = max(fit.violation for fit in fits)
-        self.loss_curve_ = fits[0].losses if len(fits) == 1 else [fit.losses for fit in fits]
+    def _options(self, **own: Any) -> Options:
+        """What all logistic regressions let users choose."""
+        return Options(
+            l1_share=_l1_share(self.penalty, self.l1_ratio),
+            is_penalised=self.penalty is not None,
+            multi_class=settings.one_of("multi_class", self.multi_class, ("multinomial", "ovr")),
+            standardize=bool(self.standardize),
+            ordinal=settings.one_of("ordinal", self.ordinal, ("rank", "dummies")),
+            missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
+            solver=settings.one_of("solver", self.solver, SOLVERS),
+            tol=settings.positive("tol", self.tol),
+            max_iter=settings.whole("max_iter", self.max_iter, 1),
+            **own,
+        )
 
 
 class LogisticRegression(_Logistic):
@@ -170,35 +166,20 @@ class LogisticRegression(_Logistic):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
-        options = checks.options(self)
-        n_path = checks.how_many("path", self.path, least=0)
-        table, frame = self._enter(X, y, sample_weight)
-        with at_most(self.n_jobs):
-            table = as_rows(bearable(table))
-            task = task_of(table, options, checks.class_weights(self.class_weight, table))
-            fits = self._fits(task, options)
-            model = _model(task, options, fits)
-            path = self._path(task, options, n_path, table) if n_path else None
-        _tell(fits, options, len(task.present))
-        self._settle_logistic(table, frame, model, fits)
-        self._thetas = [fit.theta for fit in fits]
-        if path is not None:
-            self.path_ = path
-        return self
-
-    def _path(self, task: Task, options: Options, count: int, table: Table) -> Path:
-        lambdas = lambdas_to(task, options, count)
-        return _path(task, options, lambdas, _along(task, options, lambdas), table)
-
-    def _fits(self, task: Task, options: Options) -> list[Fit]:
-        penalty = penalty_of(task, options)
-        tasks = _tasks(task, options)
-        starts = getattr(self, "_thetas", ()) if self.warm_start else ()
-        if [start.shape for start in starts] != [(each.rows.k, each.rows.q) for each in tasks]:
-            return [fit_task(each, options, penalty) for each in tasks]
-        return [fit_task(each, options, penalty, Fit(start, 0.0, 0)) for each, start in zip(tasks, starts, strict=True)]
+    def _learner(self, schema: Schema) -> Logistic:
+        rate = self.learning_rate
+        options = self._options(
+            C=settings.positive("C", self.C),
+            lambda_=None if self.lambda_ is None else settings.finite("lambda_", self.lambda_, 0),
+            learning_rate=None if rate is None else settings.positive("learning_rate", rate),
+        )
+        return Logistic(
+            options,
+            settings.class_weights(self.class_weight, schema.classes),
+            settings.whole("path", self.path, 0, _MOST_STRENGTHS),
+            getattr(self, "_thetas", ()) if self.warm_start else (),
+            ConvergenceWarning,
+        )
 
 
 class LogisticRegressionCV(_Logistic):
@@ -265,31 +246,6 @@ class LogisticRegressionCV(_Logistic):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
-        if self.penalty is None:
-            raise ValueError("penalty=None leaves nothing to choose; use LogisticRegression(penalty=None)")
-        options = checks.options(self)
-        checks.one_of("rule", self.rule, ("min", "1se"))
-        table, frame = self._enter(X, y, sample_weight)
-        with at_most(self.n_jobs):
-            table = as_rows(bearable(table))
-            task = task_of(table, options, checks.class_weights(self.class_weight, table))
-            lambdas = np.maximum(np.sort(1 / task.total / checks.strengths(self.Cs))[::-1], 1e-300)
-            along = _along(task, options, lambdas)
-            curve = self._curve(task, options, lambdas, along, sample_weight)
-            at = curve.best if self.rule == "min" else curve.one_se
-            chosen = _at(options, lambdas[at])
-            penalty = penalty_of(task, chosen)
-            fits = [fit_task(each, chosen, penalty, own[at]) for each, own in zip(_tasks(task, chosen), along, strict=True)]
-            model = _model(task, chosen, fits)
-            path = _path(task, options, lambdas, along, table)
-        _tell(fits, options, len(task.present))
-        self._settle_logistic(table, frame, model, fits)
-        self.curve_, self.path_, self.lambda_ = curve, path, float(lambdas[at])
-        self.C_ = float(1 / task.total / lambdas[at])
-        return self
-
     def plot_curve(self, ax: Any = None) -> Any:
         """The held-out loss against the strength of the penalty (matplotlib)."""
         from baytree.linear.plots import plot_curve
@@ -297,70 +253,44 @@ class LogisticRegressionCV(_Logistic):
         check_is_fitted(self, "curve_")
         return plot_curve(self.curve_, ax)
 
-    def _curve(self, task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], sample_weight: Any) -> Curve:
-        rows, fold = self._folds(task, sample_weight)
-        tasks = _tasks(msgspec.structs.replace(task, rows=rows), options)
-        parts = [held_out_losses(each, options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
-        return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
-
-    def _folds(self, task: Task, sample_weight: Any) -> tuple[Any, np.ndarray]:
-        rows, label = task.rows, task.rows.label
-        if isinstance(self.cv, (int, np.integer)):
-            n_rows = max(2, len(label), int(min(task.total, 1e6)))  # a row of weight 2 is two
-            return with_folds(rows, task.total, min(checks.whole("cv", self.cv, least=2), n_rows))
-        if hasattr(self.cv, "split"):
-            return rows, held_out_folds(self.cv.split(np.zeros(len(label)), label), len(label))
-        # given rows are those of X; the ones without weight have been left out since
-        counted = np.ones(len(label), bool) if sample_weight is None else np.asarray(sample_weight) > 0
-        return rows, held_out_folds(self.cv, len(counted))[counted]
-
-
-def _tasks(task: Task, options: Options) -> list[Task]:
-    """The task itself, or one per class against the rest."""
-    if options.multi_class == "multinomial" or task.rows.k == 1:
-        return [task]
-    return [one_against_rest(task, c) for c in range(task.rows.k)]
-
-
-def _model(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
-    penalty = penalty_of(task, options)
-    if len(fits) > 1:
-        return model_of(task, np.vstack([fit.theta for fit in fits]), "ovr")
-    covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
-    return model_of(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
-
-
-def _along(task: Task, options: Options, lambdas: np.ndarray) -> list[list[Fit]]:
-    """The solutions at each strength, of each task."""
-    return [fits_along(each, options, lambdas) for each in _tasks(task, options)]
-
-
-def _path(task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], table: Table) -> Path:
-    models = [
-        _model(task, _at(options, lambda_), list(fits)).linear
-        for lambda_, fits in zip(lambdas, zip(*along, strict=True), strict=True)
-    ]
-    return path_of(lambdas, task.total, models, task.design.names(table.schema.columns))
-
-
-def _at(options: Options, lambda_: float) -> Options:
-    return msgspec.structs.replace(options, lambda_=float(lambda_))
-
-
-def _tell(fits: list[Fit], options: Options, n_classes: int) -> None:
-    """Say when the classes are separable, and when the optimum was not reached."""
-    if any(fit.is_separable for fit in fits) and n_classes > 1:
-        warnings.warn(
-            "the classes are separable by these columns: without a penalty no finite optimum exists, and coefficients stop "
-            "only where the gradient vanishes; use penalty='l2'",
+    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LogisticCV:
+        if self.penalty is None:
+            raise ValueError("penalty=None leaves nothing to choose; use LogisticRegression(penalty=None)")
+        return LogisticCV(
+            self._options(),
+            settings.class_weights(self.class_weight, schema.classes),
+            _strengths(self.Cs),
+            fold if fold is not None else _cv(self.cv),
+            settings.one_of("rule", self.rule, ("min", "1se")),
             ConvergenceWarning,
-            stacklevel=3,
         )
-    worst = max(fit.violation for fit in fits)
-    if worst > options.tol:
-        warnings.warn(
-            f"not converged after {max(fit.n_iter for fit in fits)} steps: the gradient norm is {worst:.3g}, tol is "
-            f"{options.tol:.3g}; raise max_iter or tol, or use solver='auto'",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+
+    def _for_rows(self, entered: Entered) -> dict[str, Any]:
+        """The fold of each row that counts, where `cv` names rows of the table as it was given."""
+        if isinstance(self.cv, (int, np.integer)) or hasattr(self.cv, "split"):
+            return {}
+        kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
+        return {"fold": held_out_folds(self.cv, len(kept))[kept]}
+
+
+def _l1_share(penalty: str | None, l1_ratio: float | None) -> float:
+    settings.one_of("penalty", penalty, ("l2", "l1", "elasticnet", None))
+    if penalty != "elasticnet":
+        return _L1_SHARE[penalty]
+    if l1_ratio is None:
+        raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
+    return settings.number("l1_ratio", l1_ratio, 0, 1)
+
+
+def _strengths(given: Any) -> np.ndarray:
+    """The values of C to choose from."""
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        return np.geomspace(1e-4, 1e4, settings.whole("Cs", given, 1, _MOST_STRENGTHS))
+    values = np.unique([settings.positive("Cs", value) for value in np.atleast_1d(np.asarray(given)).tolist()])
+    if not len(values) or not np.isfinite(values).all():
+        raise ValueError(f"Cs={given!r}: give a number of values, or positive finite values")
+    return values
+
+
+def _cv(given: Any) -> Any:
+    return settings.whole("cv", given, 2) if isinstance(given, (int, np.integer)) else given

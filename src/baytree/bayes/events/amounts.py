@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, prior_numbers
 from baytree.bayes.events.gaussian import check_numeric
-from baytree.statistics.totals import TotalEvent, Totals, refuse_negative, sparse_entries
-from baytree.table.schema import Schema
+from baytree.statistics.totals import Totals, refuse_negative, sparse_entries
+from baytree.table.schema import Kind, Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
 Rule = Literal["binary", "count", "poisson", "amount"]
@@ -119,6 +119,22 @@ class AmountLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             rate = random.gamma(np.where(finite, shape, 1.0)) * share / np.maximum(1 - share, 1e-300)
             return random.poisson(np.where(finite, rate, share)).astype(np.float64)
         raise ValueError("multinomial and complement columns do not say how large a row is, so rows cannot be drawn")
+
+
+class TotalEvent:
+    """What the events share that keep totals of numeric columns."""
+
+    can_subtract = True
+
+    def observe(self, table: Table, group: Group) -> Totals:
+        """The known weight and the sum of each column in each class."""
+        return Totals.of(table, group.columns)
+
+    def check(self, seen: Any, group: Group, schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        if not isinstance(seen, Totals) or any(schema.columns[j].kind is not Kind.NUMERIC for j in group.columns):
+            raise ValueError("an event of amounts keeps the totals of numeric columns")
+        seen.check(len(group.columns), len(schema.classes))
 
 
 class Bernoulli(TotalEvent):

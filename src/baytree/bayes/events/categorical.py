@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, bounded, pseudo_counts, smoothed
+from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.statistics.counts import Counts
+from baytree.statistics.exact import bounded
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -69,6 +70,8 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
 
 class Categorical:
     """Levels with their own probability in every class; by Bayes, with a Dirichlet prior, symmetric unless it is given."""
+
+    can_subtract = True
 
     def observe(self, table: Table, group: Group) -> Counts:
         """The weight of each level in each class."""

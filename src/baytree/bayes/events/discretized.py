@@ -10,8 +10,9 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.categorical import check_log_table, draw_codes
+from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.gaussian import check_numeric
-from baytree.statistics.distinct import Distinct, DistinctEvent, counted
+from baytree.statistics.distinct import Distinct
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

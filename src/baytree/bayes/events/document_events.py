@@ -165,6 +165,7 @@ class DocumentUrns(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 class TextEvent:
     """What the events of text columns share."""
 
+    can_subtract = False
     weighs_words: ClassVar[bool] = True  # tf-idf changes what the event sees
 
     def observe(self, table: Table, group: Group) -> Words | Corpus:

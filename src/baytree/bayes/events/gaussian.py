@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, bounded, prior_numbers
+from baytree.bayes.estimation import Estimation, Group, prior_numbers
+from baytree.statistics.exact import bounded
 from baytree.statistics.moments import Moments
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table, matrices
@@ -84,6 +85,8 @@ class Gaussian:
     a proper distribution; `priors={"age": {"m0": …, "k0": …, "a0": …, "b0": …}}` sets another. A column that is constant
     in training tells nothing and adds nothing.
     """
+
+    can_subtract = True
 
     def observe(self, table: Table, group: Group) -> Moments:
         """Weight, sum and sum of squares of each column in each class, exactly."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.gaussian import check_moments, check_numeric, describe_moments
 from baytree.bayes.events.kernel import Kernels, describe_kernels, kernels_of
-from baytree.statistics.distinct import Distinct, DistinctEvent, counted
+from baytree.statistics.distinct import Distinct
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
