@@ -29,24 +29,8 @@ def source(formula: Formula) -> str:
     readers = [*_columns(formula)]
     helpers = "\n\n".join(needed("\n".join([*readers, *functions])))
     imports = [f"import {name}" for name in _MODULES if re.search(rf"\b{name}\.", "\n".join([helpers, *functions]))]
-    top = [
-        _title(formula),
-        "",
-        "from __future__ import annotations",
-        "",
-        *imports,
-        "",
-        *constants,
-        "",
-        "",
-        helpers,
-        "",
-        *readers,
-        "",
-        "",
-        *functions,
-    ]
-    return "\n".join(top) + "\n"
+    top = [_title(formula), "", "from __future__ import annotations", "", *imports, ""]
+    return "\n".join([*top, *constants, "", "", helpers, "", *readers, "", "", *functions]) + "\n"
 
 
 def _title(formula: Formula) -> str:

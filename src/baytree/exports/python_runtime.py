@@ -21,7 +21,7 @@ def _read(row: dict, columns: dict) -> dict:
     return {name: how[0](name, row.get(name), *how[1:]) for name, how in columns.items()}
 
 
-def _number(name: str, value: object, domain: str) -> float | None:
+def _number(name: str, value: float | str | None, domain: str) -> float | None:
     """A number as a double."""
     if value is None or value != value:
         return None
@@ -35,7 +35,7 @@ def _number(name: str, value: object, domain: str) -> float | None:
     return number
 
 
-def _date(name: str, value: object, domain: str, unit: str) -> float | None:
+def _date(name: str, value: float | str | datetime.date | datetime.timedelta | None, domain: str, unit: str) -> float | None:
     """A date, a span of time or an ISO text in the unit of its column, from 1970-01-01 on; a number is taken as it is."""
     if isinstance(value, str):
         value = datetime.datetime.fromisoformat(value)
@@ -100,7 +100,8 @@ def _bucket(token: str, buckets: int) -> str:
 
 def _bag(counts: dict | None, scale: dict, is_unit: bool) -> dict:
     """The amount of each word that has a scale; the vector brought to length 1 where asked."""
-    amounts = {word: counts[word] * scale[word] for word in sorted(counts or ()) if word in scale}
+    counts = counts or {}
+    amounts = {word: counts[word] * scale[word] for word in sorted(counts) if word in scale}
     if not is_unit:
         return amounts
     length = math.sqrt(_total([amount * amount for amount in amounts.values()])) or 1.0
