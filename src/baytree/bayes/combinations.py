@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
 
-from baytree.bayes.formula import joint_table
-from baytree.formula import Formula
 from baytree.model import Evidence, Explanation
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum
 from baytree.table.schema import Kind, Schema, level_map
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 SHOWN = 20  # combinations in the description
 
@@ -170,6 +171,8 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
+        from baytree.bayes.formula import joint_table
+
         return joint_table(self, schema)
 
     def describe(self, schema: Schema) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add, sub
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -13,9 +13,7 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, class_shares, refusing_infinite
 from baytree.bayes.events import EVENTS, Likelihood, Statistic
 from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
-from baytree.bayes.formula import naive_bayes
 from baytree.engine.parts import by_rows
-from baytree.formula import Formula
 from baytree.model import Evidence, Explanation, softmax
 from baytree.statistics.corpora import Corpus
 from baytree.statistics.counts import Counts
@@ -23,6 +21,9 @@ from baytree.statistics.exact import bounded, times_limbs
 from baytree.statistics.tokens import Words
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 _LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 
@@ -196,6 +197,8 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
+        from baytree.bayes.formula import naive_bayes
+
         return naive_bayes(self, schema)
 
     def describe(self, schema: Schema) -> str:

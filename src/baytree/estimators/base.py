@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import notices
 from baytree.engine.parts import InMemory
 from baytree.estimators import docstrings
-from baytree.exports import export
 from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
@@ -68,6 +67,8 @@ class Estimator(BaseEstimator):
 
     def export(self, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
         """The model as a program that answers without this library: see `baytree.export`."""
+        from baytree.exports import export  # only who leaves needs it
+
         return export(self, target, path, **options)
 
     def _learner(self, schema: Schema) -> Learner:

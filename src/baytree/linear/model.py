@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from baytree.formula import Formula
 from baytree.linear.coefficient_words import aligned
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import check_floats
-from baytree.linear.formula import linear, quadratic
 from baytree.model import Evidence, Explanation, softmax
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, Tokens
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
@@ -121,6 +122,8 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
         return linear("logistic regression", self.linear, schema)
 
     def describe(self, schema: Schema) -> str:
@@ -166,6 +169,8 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
         return linear("linear discriminant analysis", self.linear, schema)
 
     def describe(self, schema: Schema) -> str:
@@ -235,6 +240,8 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""
+        from baytree.linear.formula import quadratic
+
         return quadratic("quadratic discriminant analysis", self, schema)
 
     def describe(self, schema: Schema) -> str:

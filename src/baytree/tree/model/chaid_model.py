@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from math import exp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from baytree.formula import Formula
 from baytree.model import Explanation
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow.bins import Bins
 from baytree.tree.model import routing as reading
 from baytree.tree.model.structure import Tree
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):

@@ -7,15 +7,18 @@ arrays, never a recursion: a chain of a million nodes is as safe as a stump.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from baytree.formula import Formula
 from baytree.model import Explanation
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.model import routing as reading
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 STOP = -1  # a row without a known branch rests at the node itself
 SPREAD = -2  # a row without a known branch goes down every branch, in the shares of the training rows
