@@ -44,6 +44,7 @@ _HOMES = {
     "compare": "choose.compare.compare",
     "compare_assumptions": "choose.compare.assumptions",
     "cross_validate": "choose.validate.validation",
+    "export": "exports",
     "learning_curve": "choose.validate.curves",
     "load": "storage",
     "plot_importances": "show.plots",
