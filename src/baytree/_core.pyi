@@ -197,6 +197,10 @@ class Suits:
         """The target is a number, not a class."""
 
     @property
+    def binary(self) -> bool:
+        """Two branches."""
+
+    @property
     def multiway(self) -> bool:
         """A branch for each level."""
 

@@ -70,7 +70,11 @@ class Additive(Learner, Protocol):
         """Whether all − of(rows) is what the other rows would have given: not where bins or vocabularies read all rows."""
         return True
 
+    def total(self, rows: Parts) -> Any:
+        """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
+        return rows.total(self.observe)
+
     def learn(self, rows: Parts) -> Learnt:
         """derive(Σ of(part))."""
-        seen = rows.total(self.observe)
+        seen = self.total(rows)
         return Learnt(self.derive(seen, rows.schema), seen)

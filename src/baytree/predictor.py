@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation, choices
-from baytree.table import encode as door
-from baytree.table import labels
+from baytree.show.text import text
+from baytree.table import encode, labels
 from baytree.table.frames import RawFrame, read
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -34,7 +34,7 @@ class Predictor(msgspec.Struct, frozen=True):
         frame = read(X)
         check_shape(frame, frame.n_rows, self.name)
         check_columns(frame, self.schema, self.name)
-        values = door.encode(frame, self.schema, unseen=self.unseen, accepts_infinite=self.accepts_infinite)
+        values = encode.encode(frame, self.schema, unseen=self.unseen, accepts_infinite=self.accepts_infinite)
         return Table(self.schema, values, np.ones(frame.n_rows), None, True)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -54,7 +54,7 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def describe(self) -> str:
         """The model in words."""
-        return self.model.describe(self.schema)
+        return text(self.model.summary(self.schema))
 
 
 def check_shape(frame: RawFrame, n_labels: int, name: str) -> None:

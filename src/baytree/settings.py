@@ -128,16 +128,34 @@ def costs(given: Any, classes: Sequence[Any]) -> ByClass | None:
     return ByClass(tuple(classes), amounts)
 
 
-def class_weights(given: Any, classes: Sequence[Any], weight: np.ndarray) -> np.ndarray:
-    """float64 [n_classes]: 1, a number by label, or what makes all weigh the same; `weight` is that of each class."""
+class ClassWeights(msgspec.Struct, frozen=True):
+    """What a row of each class counts for: 1, given numbers, or what makes all classes that occur weigh the same."""
+
+    given: ByClass | None = None
+    is_balanced: bool = False
+
+    def of(self, classes: Sequence[Any], weight: np.ndarray) -> np.ndarray:
+        """float64 [n_classes]; `weight` is the weight of each class in the rows."""
+        if self.is_balanced:
+            occurs = weight > 0
+            return np.divide(weight.sum(), np.count_nonzero(occurs) * weight, out=np.zeros(len(classes)), where=occurs)
+        return np.ones(len(classes)) if self.given is None else self.given.of(classes)
+
+
+def class_weights(given: Any, classes: Sequence[Any]) -> ClassWeights:
+    """What the rows of each class count for, from None, "balanced", or a dict by label (1 for a class that it lacks).
+
+    >>> class_weights({"yes": 3}, ("no", "yes")).of(("no", "yes"), np.ones(2)).tolist()
+    [1.0, 3.0]
+    """
     if given is None:
-        return np.ones(len(classes))
+        return ClassWeights()
     if isinstance(given, str) and given == "balanced":
-        occurs = weight > 0
-        return np.divide(weight.sum(), np.count_nonzero(occurs) * weight, out=np.zeros(len(classes)), where=occurs)
+        return ClassWeights(is_balanced=True)
     if not isinstance(given, Mapping):
         raise ValueError(f"class_weight={given!r}: give a dict of class to weight, 'balanced' or None")
-    return np.array([finite(f"class_weight[{label!r}]", _find(given, label, 1.0), 0) for label in classes])
+    amounts = [finite(f"class_weight[{label!r}]", _find(given, label, 1.0), 0) for label in classes]
+    return ClassWeights(ByClass(tuple(classes), np.array(amounts)))
 
 
 def _by_class(name: str, given: Any, classes: Sequence[Any]) -> np.ndarray:

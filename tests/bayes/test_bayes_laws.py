@@ -271,3 +271,31 @@ def test_a_column_that_is_not_there_is_named(parameter):
         bt.NaiveBayesClassifier(**{parameter: {"Age": "gaussian"}}).fit(ROWS, LABELS)
     with pytest.raises(ValueError, match="give a dict by the names of columns"):
         bt.NaiveBayesClassifier(**{parameter: "gaussian"}).fit(ROWS, LABELS)
+
+
+@pytest.mark.parametrize("model", [bt.NaiveBayesClassifier, bt.MultinomialNB, bt.CategoricalNB, bt.ComplementNB])
+def test_a_misspelt_class_in_the_prior_is_named(model):
+    with pytest.raises(ValueError, match="class_prior names 'yse', but the classes are 'no', 'yes'"):
+        model(class_prior={"no": 0.5, "yse": 0.5}).fit([[0], [1], [1]], ["no", "yes", "yes"])
+
+
+def test_a_prior_that_names_a_class_survives_forgetting_it():
+    model = bt.NaiveBayesClassifier(class_prior={"a": 1, "b": 1, "c": 2}).fit({"x": [1.0, 2.0, 3.0]}, ["a", "b", "c"])
+    model.forget({"x": [3.0]}, ["c"])
+    assert np.exp(model.model_.log_prior).tolist() == [0.5, 0.5]
+
+
+def test_an_event_of_distinct_values_or_words_says_that_rows_cannot_be_taken_away():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "t": ["a b", "b c", "c d", "d e"], "y": [0, 1, 0, 1]})
+    for parameters, columns, answer in [
+        ({}, ["x", "y"], True),
+        ({"events": {"x": "poisson"}}, ["x", "y"], True),
+        ({"events": {"x": "bernoulli"}}, ["x", "y"], True),
+        ({"conventions": "e1071"}, ["x", "y"], True),
+        ({"conventions": "weka"}, ["x", "y"], False),
+        ({"numeric": "kernel"}, ["x", "y"], False),
+        ({"numeric": "discretized"}, ["x", "y"], False),
+        ({"schema": {"t": "text"}}, ["x", "t", "y"], False),
+    ]:
+        model = bt.NaiveBayesClassifier(**parameters).fit(frame[columns], "y")
+        assert model._learner(model.schema_).can_subtract(model.schema_) is answer, parameters

@@ -5,8 +5,9 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.linear.logistic.fit import Options, penalty_of, task_of
 from baytree.linear.logistic.objective import value, violations
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.task import penalty_of, task_of
 
 KEYS = {
     "lasso": {"penalty": "l1"},
@@ -38,7 +39,7 @@ def check(table):
 
 def assert_is_as_optimal(model, X, y, key, at, answer):
     """Our violation of optimality is no larger than glmnet's, relative to lambda, or our objective is no higher."""
-    table, _ = model._enter(X, y, None)
+    table = model._enter(X, y, None).table
     options = Options(l1_share=L1_SHARE[key], lambda_=at["lambda"], standardize="unst" not in key, ordinal="dummies")
     task = task_of(table, options, np.ones(table.n_classes))
     penalty = penalty_of(task, options)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 import numpy as np
 
 from baytree.statistics.counts import Counts
-from baytree.statistics.exact import ExactSum
+from baytree.statistics.exact import bounded
 from baytree.table.schema import Column, Schema
 from baytree.table.table import Table, refuse_infinite
 
@@ -41,6 +41,8 @@ class Estimation(msgspec.Struct, frozen=True):
 
 class EventModel(Protocol):
     """What a group of columns of one kind counts, and what follows from it."""
+
+    can_subtract: ClassVar[bool]  # whether the statistic of some rows does not depend on the others
 
     def observe(self, table: Table, group: Group) -> Any:
         """The statistic of these columns."""
@@ -77,12 +79,6 @@ def class_shares(seen: Counts, schema: Schema, estimation: Estimation) -> np.nda
     if estimation.class_alpha is not None:
         return smoothed(counts[1:], np.ldexp(estimation.class_alpha, -exponent))[:, 0]
     return smoothed(counts[1:], pseudo_counts(estimation, schema.target.name, schema.classes, exponent))[:, 0]
-
-
-def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:
-    """The numbers as doubles times 2^−exponent: weights near the end of the doubles are brought back."""
-    exponent = max(0, cells.magnitude - 900)
-    return cells.rounded(exponent), exponent
 
 
 def prior_numbers(estimation: Estimation, column: Column, names: Sequence[str]) -> list[float] | None:

@@ -13,24 +13,26 @@ from typing import Any
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, bounded, class_shares, refusing_infinite
+from baytree.bayes.estimation import Estimation, Group, class_shares, refusing_infinite
 from baytree.bayes.events import EVENTS
 from baytree.bayes.events.categorical import Categorical
 from baytree.bayes.events.gaussian import VARIANCE_FLOOR, in_units
+from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import Seen
 from baytree.engine.parts import by_rows
 from baytree.model import softmax
 from baytree.statistics.counts import Counts
+from baytree.statistics.exact import bounded
 from baytree.statistics.moments import Moments
 from baytree.table.frames import factorise_fixed
 from baytree.table.table import SparseColumns, Table, Tokens, matrices
 
 
-def leave_one_out(estimator: Any, table: Table) -> np.ndarray:
-    """The probabilities of each row by a model that never saw it: [n_rows, n_classes]."""
-    scores = _class_scores(estimator, table)
-    estimation = estimator._estimation()
-    for group, statistic in zip(estimator.seen_.groups, estimator.seen_.statistics, strict=True):
+def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
+    """The probabilities of each row by the model of everything that was seen but that row: [n_rows, n_classes]."""
+    scores = _class_scores(learner, table, seen)
+    estimation = learner.estimation
+    for group, statistic in zip(seen.groups, seen.statistics, strict=True):
         if isinstance(statistic, Moments) and _has_closed_form(group, table, estimation):
             _add_normal(group, statistic, table, estimation, scores)
         elif isinstance(EVENTS[group.event], Categorical) and table.is_unweighted:
@@ -42,29 +44,27 @@ def leave_one_out(estimator: Any, table: Table) -> np.ndarray:
     unknown = np.flatnonzero(np.isnan(scores).any(axis=1) | np.isneginf(scores).all(axis=1))
     answer = softmax(np.where(np.isnan(scores), 0.0, scores)) if len(unknown) < len(scores) else np.empty_like(scores)
     for row in unknown:
-        answer[row] = _derived_anew(estimator, table.rows(int(row), int(row) + 1))
+        answer[row] = _derived_anew(learner, table.rows(int(row), int(row) + 1), seen)
     return answer
 
 
-def _derived_anew(estimator: Any, row: Table) -> np.ndarray:
-    left = estimator.seen_ - Seen.of(row, estimator.seen_.groups)
-    return estimator._derive(left, row.schema).answers(row)[0]
+def _derived_anew(learner: NaiveBayesLearner, row: Table, seen: Seen) -> np.ndarray:
+    return learner.derive(seen - Seen.of(row, seen.groups), row.schema).answers(row)[0]
 
 
-def _class_scores(estimator: Any, table: Table) -> np.ndarray:
+def _class_scores(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
     """The log-prior of each row's classes without the row."""
-    prior = estimator._prior(table.schema)
+    prior = learner.prior(table.schema)
     if prior is not None:
         with np.errstate(divide="ignore"):
             return np.tile(np.log(prior), (len(table), 1))
     first, place = _alike(table, [])
-    estimation = estimator._estimation()
-    shares = [class_shares(_without(estimator.seen_.classes, table, row), table.schema, estimation) for row in first]
+    shares = [class_shares(_without(seen.classes, table, row), table.schema, learner.estimation) for row in first]
     with np.errstate(divide="ignore"):
         return np.take(np.log(np.array(shares)), place, axis=0)
 
 
-def _without(classes: Any, table: Table, row: int) -> Any:
+def _without(classes: Counts, table: Table, row: int) -> Counts:
     return classes - Seen.of(table.rows(row, row + 1), ()).classes
 
 

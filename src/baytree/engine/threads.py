@@ -35,9 +35,9 @@ def count(n_jobs: int | None) -> int:
 
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """While it lasts, work that names no number of threads is shared among those that `n_jobs` means."""
+    """While it lasts, work that names no number of threads is shared among those that `n_jobs` means; None lets it be."""
     count(n_jobs)  # refuses what means nothing
-    before = _wanted.set(n_jobs)
+    before = _wanted.set(_wanted.get() if n_jobs is None else n_jobs)
     try:
         yield
     finally:
@@ -56,6 +56,13 @@ def in_order(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None
 def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:
     """function(piece) on a thread of the pool of this size, as (result, what it warned of)."""
     return _pool(workers).submit(copy_context().run, _at_work, function, piece)
+
+
+def abandon(futures: Iterable[Future], workers: int) -> None:
+    """Gives up what has not begun; nobody waits for what is still under way: the next call gets threads of its own."""
+    for future in futures:
+        future.cancel()
+    _pools.pop((os.getpid(), workers), None)
 
 
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
@@ -102,8 +109,6 @@ def _results(futures: list[Future], workers: int) -> list[Any]:
             if future.done():
                 future.result()  # raises what the piece raised
         return [future.result() for future in futures]
-    except BaseException:  # nobody waits for what is still under way: the next call gets threads of its own
-        for future in futures:
-            future.cancel()
-        _pools.pop((os.getpid(), workers), None)
+    except BaseException:
+        abandon(futures, workers)
         raise

@@ -6,9 +6,10 @@ estimator keeps what it had: the result is put in place at the very end.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, TypeVar, final
 
 import msgspec
 import numpy as np
@@ -17,17 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices
 from baytree.engine.parts import InMemory
+from baytree.estimators import docstrings
 from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
 from baytree.statistics.exact import is_of_rows
-from baytree.table import encode as door
-from baytree.table import labels
-from baytree.table.frames import RawFrame, read
+from baytree.table import encode, labels
+from baytree.table.frames import Numbers, RawFrame, read
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
+E = TypeVar("E", bound="Estimator")
 _swap = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
 
 
@@ -38,8 +40,13 @@ class Estimator(BaseEstimator):
     schema: Any
     unseen: str
     n_jobs: int | None
-    model_: Any  # what `_learn` gave, a frozen record
+    model_: Any  # what the learner gave, a frozen record
     schema_: Schema
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:  # the public estimators; what families share has no parameters of its own
+            cls.__doc__ = docstrings.completed(cls)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
@@ -59,6 +66,12 @@ class Estimator(BaseEstimator):
         """Why each row gets its answer: one ledger per row."""
         return self._predictor.explain(X)
 
+    def export(self, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
+        """The model as a program that answers without this library: see `baytree.export`."""
+        from baytree.exports import export  # only who leaves needs it
+
+        return export(self, target, path, **options)
+
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""
         raise NotImplementedError(f"{type(self).__name__} must say how it learns")
@@ -74,13 +87,19 @@ class Estimator(BaseEstimator):
 
     def _enter(self, X: Any, y: Any, sample_weight: Any) -> Entered:
         self._check_common_parameters()
-        frame, label = self._split(X, y)
-        weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
+        frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
         schema = msgspec.structs.replace(self._schema_of(frame), target=label.target)
-        schema, values = door.learn(frame, schema, self._accepts_infinite)
+        schema, values = encode.learn(frame, schema, self._accepts_infinite)
         table = Table(schema, values, weight, label.values, is_unweighted)
         return Entered(table, frame.has_text_names, kept)
+
+    def _counted(self, X: Any, y: Any, sample_weight: Any) -> tuple[RawFrame, labels.Labels, np.ndarray, bool, Any]:
+        """The columns, labels and weights of the rows that count, whether all weights are 1, and which rows these are."""
+        frame, label = self._split(X, y)
+        frame, sample_weight = _weight_by_name(frame, sample_weight)
+        weight, is_unweighted = encode.weights(sample_weight, frame.n_rows)
+        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
+        return frame, label, weight, is_unweighted, kept
 
     def _split(self, X: Any, y: Any) -> tuple[RawFrame, labels.Labels]:
         """The columns and the labels, whether they come together or apart."""
@@ -88,7 +107,8 @@ class Estimator(BaseEstimator):
         if isinstance(y, str):
             frame, label = self._labels_by_name(X, frame, y)
         else:
-            label = self._read_labels(y, getattr(y, "name", None) or "y")
+            name = str(getattr(y, "name", None) or "y")
+            frame, label = msgspec.structs.replace(frame, target=name), self._labels(y, name)
             if label.has_missing:
                 row = int(np.argmax(label.missing))
                 raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
@@ -98,9 +118,14 @@ class Estimator(BaseEstimator):
     def _labels_by_name(self, X: Any, frame: RawFrame, name: str) -> tuple[RawFrame, labels.Labels]:
         if not frame.is_named or name not in frame.columns:
             raise ValueError(f"no target column {name!r}; the columns are {', '.join(map(repr, frame.columns))}")
-        label = self._read_labels(X[name] if name in X else X[_original_name(X, name)], name)
+        label = self._labels(X[name] if name in X else X[_original_name(X, name)], name)
         columns = {other: raw for other, raw in frame.columns.items() if other != name}
-        return msgspec.structs.replace(frame, columns=columns, matrix=None), label
+        return msgspec.structs.replace(frame, columns=columns, matrix=None, target=name), label
+
+    def _labels(self, y: Any, name: str) -> labels.Labels:
+        """The labels, their classes in the order that `schema` declares for the target."""
+        label, order = self._read_labels(y, name), labels.declared_order(self.schema, name)
+        return label if order is None else labels.declared(label, order)
 
     def _truth(self, X: Any, y: Any, sample_weight: Any) -> tuple[labels.Labels, np.ndarray]:
         """The labels that answers are held against, and their weights."""
@@ -108,7 +133,7 @@ class Estimator(BaseEstimator):
         frame = read(X)
         label = self._labels_by_name(X, frame, y)[1] if isinstance(y, str) else self._read_labels(y, "y")
         check_shape(frame, len(label.values), type(self).__name__)
-        return label, door.weights(sample_weight, frame.n_rows)[0]
+        return label, encode.weights(sample_weight, frame.n_rows)[0]
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         if isinstance(self.schema, Schema):
@@ -155,7 +180,7 @@ class Estimator(BaseEstimator):
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
             return repr(self)
-        return self.model_.describe(self.schema_)
+        return self._predictor.describe()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -253,7 +278,8 @@ class AdditiveClassifier(Classifier):
             if not is_of_rows(seen):
                 raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
             schema, seen = seen.shrunk(self.schema_)
-            self._derive_from(seen, schema, entered.has_text_names)
+            model = self._additive(self.schema_).derive(seen, schema)  # its parameters may name what is forgotten now
+            self._settle(schema, Learnt(model, seen), entered.has_text_names)
         return self
 
     def _begin(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
@@ -263,11 +289,9 @@ class AdditiveClassifier(Classifier):
 
     def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Entered:
         """A further batch under the kinds of the first one; its levels and classes may be new."""
-        frame, label = self._split(X, y)
+        frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
         check_columns(frame, self.schema_, type(self).__name__)
-        weight, is_unweighted = door.weights(sample_weight, frame.n_rows)
-        frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
-        schema, values = door.more(frame, self.schema_, label.target, self._accepts_infinite)
+        schema, values = encode.more(frame, self.schema_, label.target, self._accepts_infinite)
         table = Table(schema, values, weight, labels.recode(label, schema.target), is_unweighted)
         return Entered(_with_classes(table, classes), frame.has_text_names, kept)
 
@@ -278,10 +302,41 @@ class AdditiveClassifier(Classifier):
         return learner
 
     def _observed(self, table: Table) -> Any:
-        return InMemory(table, self.n_jobs).total(self._additive(table.schema).observe)
+        return self._additive(table.schema).total(InMemory(table, self.n_jobs))
 
     def _derive_from(self, seen: Any, schema: Schema, has_text_names: bool) -> None:
         self._settle(schema, Learnt(self._additive(schema).derive(seen, schema), seen), has_text_names)
+
+
+# --- for those who learn many times from rows that are encoded once -------------------------------------------------------
+
+
+def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) -> Learner:
+    """The estimator's parameters, checked, as a learner of rows of this schema.
+
+    `rows` are those to be learnt from where they are only some of the table's, such as those of a fold: they may know fewer
+    classes and levels than the schema by which parameters are read.
+    """
+    estimator._check_common_parameters()
+    for_rows = {} if rows is None else estimator._for_rows(Entered(rows, False, None))
+    return estimator._learner(schema, **for_rows)
+
+
+def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:
+    """The kinds and levels that the estimator would see in the columns of a frame."""
+    return estimator._schema_of(frame)
+
+
+def has_own_kinds(estimator: Estimator) -> bool:
+    """Whether the estimator decides by rules of its own what kinds of columns there are."""
+    return type(estimator)._schema_of is not Estimator._schema_of
+
+
+def settled(estimator: E, table: Table, has_text_names: bool) -> E:
+    """The estimator, learnt from rows that are encoded already."""
+    learnt = learner_of(estimator, table.schema, table).learn(InMemory(table, estimator.n_jobs))
+    estimator._settle(table.schema, learnt, has_text_names)
+    return estimator
 
 
 class Entered(NamedTuple):
@@ -317,7 +372,19 @@ def _counted_rows(
         notices.warn(f"{n_missing} rows have no value in the target column {label.target.name!r} and are left out")
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
-    return door.take(frame, keep), labels.take(label, keep), weight[keep], keep
+    return encode.take(frame, keep), labels.take(label, keep), weight[keep], keep
+
+
+def _weight_by_name(frame: RawFrame, sample_weight: Any) -> tuple[RawFrame, Any]:
+    """The weights, also where they are the name of a column, which then is none to learn from."""
+    if not isinstance(sample_weight, str):
+        return frame, sample_weight
+    raw = frame.columns.get(sample_weight) if frame.is_named else None
+    if not isinstance(raw, Numbers):
+        what = "is no column" if raw is None else "holds no numbers"
+        raise ValueError(f"sample_weight={sample_weight!r} {what}; give the name of a column of numbers, or the weights")
+    columns = {name: other for name, other in frame.columns.items() if name != sample_weight}
+    return msgspec.structs.replace(frame, columns=columns, matrix=None), raw.values
 
 
 def _original_name(X: Any, name: str) -> Any:

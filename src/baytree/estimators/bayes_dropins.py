@@ -7,14 +7,15 @@ are missing and memory follows the codes that occur, the variance floor of `Gaus
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from baytree import notices, settings
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.gaussian import NormalLikelihood
-from baytree.estimators.bayes_face import BayesClassifier, given_prior
+from baytree.estimators.bayes_face import BayesClassifier
+from baytree.settings import ByClass
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
 from baytree.table.schema import Kind, Schema
@@ -87,16 +88,18 @@ class GaussianNB(BayesClassifier):
     def _normal(self) -> NormalLikelihood:
         return self.model_.likelihoods[0]
 
-    def _groups(self, schema: Schema) -> list[Group]:
-        return [Group("smoothed gaussian", tuple(range(len(schema))))]
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        return (Group("smoothed gaussian", tuple(range(len(schema)))),)
 
-    def _estimation(self) -> Estimation:
-        if not 0 <= self.var_smoothing < np.inf:
-            raise ValueError(f"var_smoothing={self.var_smoothing!r}: give a finite number that is not negative")
-        return Estimation(class_alpha=0.0, var_smoothing=float(self.var_smoothing))
+    def _estimation(self, schema: Schema) -> Estimation:
+        return Estimation(class_alpha=0.0, var_smoothing=settings.finite("var_smoothing", self.var_smoothing, 0))
 
-    def _prior(self, schema: Schema) -> np.ndarray | None:
-        return given_prior(_summing_to_one(self.priors, "priors"), "priors", schema)
+    def _prior(self, schema: Schema) -> ByClass | None:
+        prior = settings.priors("priors", self.priors, schema.classes)
+        total = 1.0 if prior is None else float(prior.amounts.sum())
+        if not abs(total - 1) <= 1e-6:
+            raise ValueError(f"priors={self.priors!r} add up to {total:g}; the sum of the priors should be 1")
+        return prior
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         return _all_numeric(self, frame, super()._schema_of)
@@ -121,11 +124,10 @@ class DiscreteNB(BayesClassifier):
     def class_log_prior_(self) -> np.ndarray:
         """The logarithm of the probability of each class."""
         prior = self._class_shares(self.schema_)
-        if prior is None:
-            count = self.class_count_
-            prior = count / count.sum()
+        count = self.class_count_
+        shares = count / count.sum() if prior is None else prior.shares(self.schema_.classes)
         with np.errstate(divide="ignore"):
-            return np.log(prior)
+            return np.log(shares)
 
     @property
     def feature_count_(self) -> np.ndarray:
@@ -137,27 +139,26 @@ class DiscreteNB(BayesClassifier):
         """The weight of each column in each class: [n_classes, n_features]."""
         return self.model_.likelihoods[0].slope.T
 
-    def _groups(self, schema: Schema) -> list[Group]:
-        return [Group(self._event, tuple(range(len(schema))))]
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        return (Group(self._event, tuple(range(len(schema)))),)
 
-    def _estimation(self) -> Estimation:
+    def _estimation(self, schema: Schema) -> Estimation:
         alpha = np.asarray(self.alpha, np.float64)
         if alpha.ndim > 1 or not (np.isfinite(alpha).all() and (alpha >= 0).all()):
             raise ValueError(f"alpha={self.alpha!r}: give a finite number that is not negative, or one for each column")
-        if alpha.ndim == 1 and hasattr(self, "n_features_in_") and len(alpha) != self.n_features_in_:
-            raise ValueError(f"alpha has {len(alpha)} numbers, but there are {self.n_features_in_} columns")
+        if alpha.ndim == 1 and len(alpha) != len(schema):
+            raise ValueError(f"alpha has {len(alpha)} numbers, but there are {len(schema)} columns")
         if alpha.min(initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
-            warnings.warn(f"alpha below {LEAST_ALPHA} is raised to it; use force_alpha=True to keep it", stacklevel=3)
+            notices.warn(f"alpha below {LEAST_ALPHA} is raised to it; use force_alpha=True to keep it")
             alpha = np.maximum(alpha, LEAST_ALPHA)
         return Estimation(alpha=float(alpha) if alpha.ndim == 0 else tuple(alpha.tolist()), class_alpha=0.0)
 
-    def _prior(self, schema: Schema) -> np.ndarray | None:
+    def _prior(self, schema: Schema) -> ByClass | None:
         return self._class_shares(schema)
 
-    def _class_shares(self, schema: Schema) -> np.ndarray | None:
-        if self.class_prior is not None:
-            return given_prior(self.class_prior, "class_prior", schema)
-        return None if self.fit_prior else np.full(len(schema.classes), 1 / len(schema.classes))
+    def _class_shares(self, schema: Schema) -> ByClass | None:
+        given = settings.priors("class_prior", self.class_prior, schema.classes)
+        return given if given is not None or self.fit_prior else _equal_shares(schema)
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         return _all_numeric(self, frame, super()._schema_of)
@@ -262,13 +263,13 @@ class ComplementNB(DiscreteNB):
         """The weights of each row's counts added up, before they are normalised: [n_rows, n_classes]."""
         return super().predict_joint_log_proba(X) - self.model_.log_prior
 
-    def _estimation(self) -> Estimation:
-        estimation = super()._estimation()
+    def _estimation(self, schema: Schema) -> Estimation:
+        estimation = super()._estimation(schema)
         return Estimation(alpha=estimation.alpha, class_alpha=0.0, is_normalised=bool(self.norm))
 
-    def _prior(self, schema: Schema) -> np.ndarray | None:
+    def _prior(self, schema: Schema) -> ByClass | None:
         self._class_shares(schema)  # refuses what cannot be meant
-        return np.full(len(schema.classes), 1 / len(schema.classes))
+        return _equal_shares(schema)
 
 
 class BernoulliNB(DiscreteNB):
@@ -317,22 +318,17 @@ class BernoulliNB(DiscreteNB):
         """The log-probability of a yes in each column and class: [n_classes, n_features]."""
         return self.model_.likelihoods[0].base.T
 
-    def _groups(self, schema: Schema) -> list[Group]:
-        threshold = 0.0 if self.binarize is None else float(self.binarize)
-        if not np.isfinite(threshold):
-            raise ValueError(f"binarize={self.binarize!r}: give a finite number, or None where values are 0 and 1 already")
-        return [Group(self._event, tuple(range(len(schema))), threshold)]
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        threshold = 0.0 if self.binarize is None else settings.finite("binarize", self.binarize)
+        return (Group(self._event, tuple(range(len(schema))), threshold),)
 
 
 def _class_count(classifier: BayesClassifier) -> np.ndarray:
     return classifier.seen_.classes.known()[:, 0]
 
 
-def _summing_to_one(given: Any, name: str) -> Any:
-    total = None if given is None else float(np.sum(list(given.values()) if isinstance(given, dict) else given))
-    if total is not None and not abs(total - 1) <= 1e-6:
-        raise ValueError(f"{name}={given!r} add up to {total:g}; the sum of the priors should be 1")
-    return given
+def _equal_shares(schema: Schema) -> ByClass:
+    return ByClass(schema.classes, np.ones(len(schema.classes)))
 
 
 def _all_numeric(classifier: Any, frame: RawFrame, otherwise: Any) -> Schema:

@@ -9,17 +9,17 @@ import msgspec
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from baytree.bayes.estimation import Estimation, Group, refusing_infinite
+from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns, top_words
-from baytree.bayes.generate import as_frame, draw, draw_classes, log_densities, posterior_of, split_given
+from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
 from baytree.bayes.jackknife import leave_one_out
+from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import NaiveBayes, Seen
-from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
-from baytree.statistics.moments import Moments
-from baytree.table import encode as door
+from baytree.settings import ByClass
+from baytree.show.results import frame_of
+from baytree.table import encode
 from baytree.table.frames import read
-from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -42,7 +42,7 @@ class BayesClassifier(AdditiveClassifier):
         return log_densities(self.model_, table)
 
     def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
-        """n new rows with their class, as a frame (pandas where it is installed, else a dict of arrays).
+        """n new rows with their class, as a frame of the library that is in use.
 
         `given` fixes columns, or the class under the target's name; the rest is drawn from what follows of it.
         """
@@ -54,7 +54,7 @@ class BayesClassifier(AdditiveClassifier):
         rows = draw(self.model_, self.schema_, n, self._drawn_classes(n, label, fixed, random), random)
         for name, value in fixed.items():
             rows[name] = np.full(n, value, dtype=object if isinstance(value, str) else None)
-        return as_frame(rows)
+        return frame_of(rows)
 
     def likelihood(self, column: str) -> Any:
         """The distribution of a column in each class, as a frame: a row per level, bin, word or parameter."""
@@ -62,7 +62,7 @@ class BayesClassifier(AdditiveClassifier):
         place = self.schema_.names.index(self.schema_[column].name)
         likelihood = next(part for part in self.model_.likelihoods if place in part.columns)
         names, rows = likelihood.distribution(self.schema_, place)
-        return as_frame({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
+        return frame_of({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
 
     def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
         """For each class the n words of a text column that speak most for it."""
@@ -88,10 +88,10 @@ class BayesClassifier(AdditiveClassifier):
         The rows must be those that were learnt: each one in turn is taken away from what was seen.
         """
         check_is_fitted(self, "seen_")
-        table, _ = self._enter_more(X, y, None, sample_weight)
+        table = self._enter_more(X, y, None, sample_weight).table
         if table.schema != self.schema_:
             raise ValueError("these rows hold classes or levels that were never learnt; give the rows of the fit")
-        return leave_one_out(self, table)
+        return leave_one_out(self._learner(table.schema), table, self.seen_)
 
     def _drawn_classes(self, n: int, label: Any, fixed: dict[str, Any], random: np.random.Generator) -> np.ndarray:
         if label is not None:
@@ -99,40 +99,17 @@ class BayesClassifier(AdditiveClassifier):
         if not fixed:
             return draw_classes(np.exp(self.model_.log_prior), n, random)
         row = {name: [fixed.get(name)] for name in self.schema_.inputs}
-        encoded = door.encode(read(row), msgspec.structs.replace(self.schema_, is_named=True), unseen="error")
+        encoded = encode.encode(read(row), msgspec.structs.replace(self.schema_, is_named=True), unseen="error")
         return draw_classes(posterior_of(self.model_, Table(self.schema_, encoded, np.ones(1))), n, random)
 
-    def _groups(self, schema: Schema) -> list[Group]:
+    def _learner(self, schema: Schema) -> NaiveBayesLearner:
+        return NaiveBayesLearner(self._groups(schema), self._estimation(schema), self._prior(schema))
+
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
         raise NotImplementedError(f"{type(self).__name__} must say which events look at which columns")
 
-    def _estimation(self) -> Estimation:
+    def _estimation(self, schema: Schema) -> Estimation:
         raise NotImplementedError(f"{type(self).__name__} must say how parameters follow")
 
-    def _prior(self, schema: Schema) -> np.ndarray | None:
+    def _prior(self, schema: Schema) -> ByClass | None:
         raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
-
-    def _observe(self, table: Table) -> Seen:
-        groups = self._groups(table.schema)
-        with refusing_infinite(table):
-            seen = InMemory(table, self.n_jobs).total(lambda part: Seen.of(part, groups))
-        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
-            if group.event.endswith("gaussian") and isinstance(statistic, Moments):
-                warn_of_outliers(table, group.columns, statistic.pooled().deviation()[0])
-        return seen
-
-    def _derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
-        estimation = self._estimation()
-        return NaiveBayes.derive(seen, schema, estimation, self._prior(schema))
-
-
-def given_prior(given: Any, name: str, schema: Schema) -> np.ndarray | None:
-    """The probabilities of the classes that a user gave, as a vector or by class; None where they gave none."""
-    if given is None:
-        return None
-    classes = schema.classes
-    if isinstance(given, dict):
-        given = [given.get(label, 0.0) for label in classes]
-    prior = np.asarray(given, dtype=np.float64)
-    if prior.shape != (len(classes),) or not (np.isfinite(prior).all() and (prior >= 0).all()) or not prior.any():
-        raise ValueError(f"{name}={given!r}: give a probability for each of the classes {list(classes)}")
-    return prior / prior.sum()

@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 
 from baytree.bayes.estimation import Group
+from baytree.estimators.base import Entered
 from baytree.estimators.bayes_dropins import DiscreteNB
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import Table
 
 MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
 
@@ -74,8 +74,8 @@ class CategoricalNB(DiscreteNB):
         """The log-probability of each category in each class: [n_classes, n_categories] for each column."""
         return [likelihood.log_probability.T for likelihood in self.model_.likelihoods]
 
-    def _groups(self, schema: Schema) -> list[Group]:
-        return [Group("categorical", (j,)) for j in range(len(schema))]
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        return tuple(Group("categorical", (j,)) for j in range(len(schema)))
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
@@ -86,11 +86,12 @@ class CategoricalNB(DiscreteNB):
         schema = Census.of(frame, declared).schema(frame.is_named)
         return self._filled(schema)
 
-    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
-        table, frame = super()._enter_more(X, y, classes, sample_weight)
+    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Entered:
+        entered = super()._enter_more(X, y, classes, sample_weight)
+        table = entered.table
         schema = self._filled(table.schema)
         values = tuple(map(_recoded, table.values, table.schema.columns, schema.columns))
-        return msgspec.structs.replace(table, schema=schema, values=values), frame
+        return entered._replace(table=msgspec.structs.replace(table, schema=schema, values=values))
 
     def _filled(self, schema: Schema) -> Schema:
         """The schema whose columns know every code up to the largest, where that is no extravagance."""

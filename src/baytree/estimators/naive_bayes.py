@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from baytree import settings
 from baytree.bayes.conventions import CONVENTIONS, Convention
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import NUMERIC, TOGETHER, default_event, event_of
-from baytree.estimators.bayes_face import BayesClassifier, given_prior
-from baytree.table.schema import Column, Schema
+from baytree.estimators.bayes_face import BayesClassifier
+from baytree.settings import ByClass
+from baytree.table.schema import Schema
 
 
 class NaiveBayesClassifier(BayesClassifier):
@@ -72,56 +71,36 @@ class NaiveBayesClassifier(BayesClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _groups(self, schema: Schema) -> list[Group]:
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
         """Columns by event, in order; the columns of some events are looked at together."""
-        _refuse_strangers(_by_column(self.events, "events"), "events", schema.names)
-        _refuse_strangers(_by_column(self.priors, "priors"), "priors", (*schema.names, schema.target.name))
+        events = settings.by_name("events", self.events, schema.names)
+        numeric = settings.one_of("numeric", self.numeric, NUMERIC)
+        replaced = self._convention().events
         together: dict[str, list[int]] = {}
-        groups = []
+        alone = []
         for j, column in enumerate(schema.columns):
-            event = self._event(column)
+            event = event_of(column, events.get(column.name) or default_event(column, numeric), replaced)
             if event in TOGETHER:
                 together.setdefault(event, []).append(j)
             else:
-                groups.append(Group(event, (j,)))
-        return [Group(event, tuple(columns)) for event, columns in together.items()] + groups
+                alone.append(Group(event, (j,)))
+        return (*(Group(event, tuple(columns)) for event, columns in together.items()), *alone)
 
-    def _event(self, column: Column) -> str:
-        if self.numeric not in NUMERIC:
-            raise ValueError(f"numeric={self.numeric!r}: give one of {', '.join(NUMERIC)}")
-        event = _by_column(self.events, "events").get(column.name) or default_event(column, self.numeric)
-        return event_of(column, event, self._convention().events)
-
-    def _convention(self) -> Convention:
-        if self.conventions is None:
-            return Convention()
-        if self.conventions not in CONVENTIONS:
-            raise ValueError(f"conventions={self.conventions!r}: give {', '.join(map(repr, CONVENTIONS))} or None")
-        return CONVENTIONS[self.conventions]
-
-    def _estimation(self) -> Estimation:
-        if self.estimate not in ("mle", "map", "bayes"):
-            raise ValueError(f"estimate={self.estimate!r}: give 'mle', 'map' or 'bayes'")
-        alpha = float(self.alpha)
-        if not (np.isfinite(alpha) and alpha >= 0):
-            raise ValueError(f"alpha={self.alpha!r}: give a finite number that is not negative")
+    def _estimation(self, schema: Schema) -> Estimation:
+        estimate = settings.one_of("estimate", self.estimate, ("mle", "map", "bayes"))
+        alpha = settings.finite("alpha", self.alpha, 0)
+        priors = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
         convention = self._convention()
-        estimate = self.estimate if self.conventions is None else "bayes"
         return Estimation(
-            estimate, max(alpha, convention.least_alpha), convention.class_alpha, _by_column(self.priors, "priors")
+            estimate if self.conventions is None else "bayes",
+            max(alpha, convention.least_alpha),
+            convention.class_alpha,
+            priors,
         )
 
-    def _prior(self, schema: Schema) -> np.ndarray | None:
-        return given_prior(self.class_prior, "class_prior", schema)
+    def _prior(self, schema: Schema) -> ByClass | None:
+        return settings.priors("class_prior", self.class_prior, schema.classes)
 
-
-def _by_column(given: Any, name: str) -> Mapping[str, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise ValueError(f"{name}={given!r}: give a dict by the names of columns, such as {{'age': …}}")
-    return given or {}
-
-
-def _refuse_strangers(given: Mapping[str, Any], name: str, columns: Sequence[str]) -> None:
-    for column in given:
-        if column not in columns:
-            raise ValueError(f"{name} names {column!r}, but the columns are {', '.join(map(repr, columns))}")
+    def _convention(self) -> Convention:
+        settings.one_of("conventions", self.conventions, (*CONVENTIONS, None))
+        return Convention() if self.conventions is None else CONVENTIONS[self.conventions]

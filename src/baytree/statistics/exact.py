@@ -150,6 +150,12 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return type(self)(*_trimmed(np.moveaxis(taken, 0, axis), self.low))
 
 
+def bounded(cells: ExactSum) -> tuple[np.ndarray, int]:
+    """The numbers as doubles times 2^−exponent: weights near the end of the doubles are brought back."""
+    exponent = max(0, cells.magnitude - 900)
+    return cells.rounded(exponent), exponent
+
+
 def times_limbs(statistic: Any, limbs: int) -> Any:
     """The same statistic had every weight been 2^(32 · limbs) times what it was: all its sums are linear in weights."""
     if isinstance(statistic, ExactSum):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 import numpy as np
 
-from baytree.bayes.estimation import Group
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum, joined
 from baytree.statistics.moments import Moments
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, Tokens, matrices
 
 _STRIPE = 64  # columns that are changed at a time, so that no copy of the table is made
@@ -61,20 +60,6 @@ class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="total
         """Weights and totals as doubles in one common unit, so that their quotients are right: [n_columns, n_classes]."""
         exponent = max(0, self.weight.magnitude - 900, self.total.magnitude - 900)
         return self.weight.rounded(exponent), self.total.rounded(exponent)
-
-
-class TotalEvent:
-    """What the events share that keep totals of numeric columns."""
-
-    def observe(self, table: Table, group: Group) -> Totals:
-        """The known weight and the sum of each column in each class."""
-        return Totals.of(table, group.columns)
-
-    def check(self, seen: Any, group: Group, schema: Schema) -> None:
-        """Raises an error unless the statistic fits these columns."""
-        if not isinstance(seen, Totals) or any(schema.columns[j].kind is not Kind.NUMERIC for j in group.columns):
-            raise ValueError("an event of amounts keeps the totals of numeric columns")
-        seen.check(len(group.columns), len(schema.classes))
 
 
 def sparse_entries(table: Table, columns: Sequence[int]) -> Tokens:

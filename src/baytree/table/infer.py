@@ -11,14 +11,13 @@ The rules, in their order:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
 import msgspec
 import numpy as np
 
-from baytree import _core
+from baytree import _core, notices
 from baytree.engine.threads import by_columns
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together
 from baytree.table.schema import Column, Kind, Schema, Text, sorted_levels
@@ -79,7 +78,7 @@ class Census(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
         """The census of the columns of a raw frame, with what `schema=` declares about them."""
-        declared = dict(declared or {})
+        declared = {name: kind for name, kind in (declared or {}).items() if name != frame.target or name in frame.columns}
         for name in declared:
             if name not in frame.columns:
                 raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
@@ -96,11 +95,9 @@ class Census(msgspec.Struct, frozen=True):
         columns = [(census.name, census.column()) for census in self.columns]
         left_out = tuple(name for name, column in columns if column is None)
         for name in left_out:
-            warnings.warn(
+            notices.warn(
                 f"column {name!r} is left out: all its strings differ, so it only identifies rows; "
-                f"to keep it, declare schema={{{name!r}: 'nominal'}} or 'text'",
-                UserWarning,
-                stacklevel=2,
+                f"to keep it, declare schema={{{name!r}: 'nominal'}} or 'text'"
             )
         inputs = tuple(name for name, _ in columns)
         return Schema(tuple(column for _, column in columns if column is not None), inputs=inputs, is_named=is_named)

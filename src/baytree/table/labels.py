@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from baytree import notices
 from baytree.table.frames import Codes, Numbers, Strings, factorise_fixed, read_column, without_masked
-from baytree.table.schema import Target, sorted_levels
+from baytree.table.schema import Schema, Target, sorted_levels
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -78,7 +79,29 @@ def take(labels: Labels, rows: np.ndarray) -> Labels:
     place = np.full(len(classes) + 1, -1, np.int32)
     place[used] = np.arange(len(used))
     kept = tuple(classes[code] for code in used)
-    return Labels(place[values], Target(labels.target.name, kept, labels.target.dtype, labels.target.declared))
+    return Labels(place[values], msgspec.structs.replace(labels.target, classes=kept))
+
+
+def declared(labels: Labels, order: Sequence[Any]) -> Labels:
+    """The labels with their classes in this order, which must name each of them."""
+    for label in labels.target.classes or ():
+        if label not in order:
+            raise ValueError(
+                f"the target {labels.target.name!r} has the class {label!r}, which schema does not name; "
+                f"it names {', '.join(map(repr, order))}"
+            )
+    occurring = set(labels.target.classes or ())
+    classes = tuple(label for label in order if label in occurring)
+    target = msgspec.structs.replace(labels.target, classes=classes, declared=True, order=tuple(order))
+    return Labels(recode(labels, target), target)
+
+
+def declared_order(schema: Any, target: str) -> Sequence[Any] | None:
+    """The order of the classes that a user's `schema` declares for the target; None where it says nothing."""
+    if isinstance(schema, Schema):
+        return schema.target.order or None if schema.target.name == target else None
+    given = schema.get(target) if isinstance(schema, Mapping) else None
+    return given if isinstance(given, (list, tuple)) else None
 
 
 def classes_array(target: Target) -> np.ndarray:
@@ -108,7 +131,7 @@ def _flat(array: np.ndarray) -> np.ndarray:
         from sklearn.exceptions import DataConversionWarning
 
         message = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        notices.warn(message, DataConversionWarning)
         return array.ravel()
     if array.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead")
@@ -144,8 +167,8 @@ def _coded(codes: Codes, name: str) -> Labels:
     place = np.full(len(codes.levels) + 1, -1, np.int32)
     place[used] = np.arange(len(used))
     dtype = np.dtype(bool).str if levels and all(isinstance(level, bool) for level in levels) else "object"
-    if codes.is_declared and codes.is_ordered:
-        return Labels(place[values], Target(name, tuple(levels), dtype, True))
+    if codes.is_declared:
+        return Labels(place[values], Target(name, tuple(levels), dtype, True, tuple(codes.levels)))
     return _sorted_labels(place[values], levels, name, dtype)
 
 

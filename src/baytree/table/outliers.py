@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
 
+from baytree import notices
 from baytree.table.table import SparseColumns, Table
 
 _ALIKE = 1e-3  # of the spread: where half of a column lies closer together, models in these units hardly see it
@@ -39,8 +39,7 @@ def _are_alike(values: np.ndarray, spread: float) -> bool:
 
 def _warn(name: str, values: np.ndarray) -> None:
     far = float(values[np.nanargmax(np.abs(values))])
-    warnings.warn(
+    notices.warn(
         f"column {name!r}: the value {far:g} is so far from the others that, in units of the spread it makes, they are "
-        "nearly the same; remove or clip it, or use a tree",
-        stacklevel=2,
+        "nearly the same; remove or clip it, or use a tree"
     )

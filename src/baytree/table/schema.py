@@ -10,6 +10,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from baytree.show.terminal import in_columns, ruled
+
 
 class Kind(StrEnum):
     """What the values of a column mean."""
@@ -106,23 +108,30 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The column to be predicted: its classes in code order, or None where it is a number.
 
-    `dtype` is the numpy dtype in which the classes came and go back.
+    `dtype` is the numpy dtype in which the classes came and go back. `order` has all levels where they were declared, also
+    those that do not occur: the classes keep that order, whichever of them come first.
     """
 
     name: str
     classes: tuple[Any, ...] | None = None
     dtype: str = "object"
     declared: bool = False
+    order: tuple[Any, ...] = ()
 
     def union(self, other: Target) -> Target:
-        """The target that knows the classes of both: sorted, unless their order was declared."""
+        """The target that knows the classes of both: in their declared order, else sorted."""
         if self.classes == other.classes or other.classes is None or self.classes is None:
             return self
-        new = [label for label in other.classes if label not in set(self.classes)]
+        known = set(self.classes)
+        new = [label for label in other.classes if label not in known]
         if not new:
             return self
-        classes = self.classes + tuple(new) if self.declared else sorted_levels([*self.classes, *new])
-        return Target(self.name, classes, _common_dtype(self.dtype, other.dtype), self.declared)
+        dtype = _common_dtype(self.dtype, other.dtype)
+        if not self.declared:
+            return Target(self.name, sorted_levels([*self.classes, *new]), dtype)
+        order = tuple(dict.fromkeys([*(self.order or self.classes), *other.order, *new]))
+        known.update(new)
+        return Target(self.name, tuple(label for label in order if label in known), dtype, True, order)
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -220,9 +229,7 @@ def _schema_table(schema: Schema) -> str:
     if schema.target.name:
         classes = schema.target.classes
         rows.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
-    width = [max(len(row[i]) for row in rows) for i in range(2)]
-    lines = [f"{name:<{width[0]}}  {kind:<{width[1]}}  {levels}".rstrip() for name, kind, levels in rows]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+    return ruled(in_columns(rows, "<"))
 
 
 def _shortened(name: str) -> str:

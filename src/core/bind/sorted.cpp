@@ -44,7 +44,8 @@ template <Criterion C> std::vector<Node> grow_by(std::span<const ColumnView> col
   const auto grown = [&]<Measure M>() { return Grower<M>(columns, rows, target, settings, workers).grow(); };
   const auto refuse = [](const char* why) { throw std::invalid_argument("criterion='" + std::string(C::name) + "' " + why); };
   if (C::suits.numbers != (target.classes == 0)) refuse(C::suits.numbers ? "is for numbers" : "is for classes");
-  if constexpr (C::suits.numbers)
+  if constexpr (!C::suits.binary) refuse("does not compare two branches");
+  else if constexpr (C::suits.numbers)
     return settings.is_cart ? grown.template operator()<RpartSquareMeasure>() : grown.template operator()<SquareMeasure>();
   else if (!settings.is_cart) return grown.template operator()<ClassMeasure<C>>();
   else if constexpr (C::suits.rpart) return grown.template operator()<RpartClassMeasure<typename C::Rpart>>();
@@ -164,6 +165,7 @@ std::vector<std::pair<std::string, Suits>> criteria() {
 void bind_sorted(nb::module_& module) {
   nb::class_<Suits>(module, "Suits", "What a split criterion can be asked for.")
       .def_ro("numbers", &Suits::numbers, "The target is a number, not a class.")
+      .def_ro("binary", &Suits::binary, "Two branches.")
       .def_ro("multiway", &Suits::multiway, "A branch for each level.")
       .def_ro("merged", &Suits::merged, "Groups of levels that do not differ.")
       .def_ro("by_ratio", &Suits::by_ratio, "Over the information of the split itself.")

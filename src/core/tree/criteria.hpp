@@ -31,6 +31,7 @@ using numbers::total;
 // What a criterion can be asked for.
 struct Suits {
   bool numbers = false;        // the target is a number, not a class
+  bool binary = true;          // two branches
   bool multiway = false;       // a branch for each level, where cases may be fractions
   bool merged = false;         // groups of levels that do not differ
   bool by_ratio = false;       // over the information of the split itself
@@ -154,6 +155,12 @@ struct LikelihoodRatio {
   double operator()(Children children) const { return 2 * 0.69314718055994530942 * entropy(children); }
 };
 
+// Pearson's test against ordered classes (Goodman's row effects): a test of merging only.
+struct RowEffects {
+  static constexpr std::string_view name = "row_effects";
+  static constexpr Suits suits{.binary = false, .merged = true, .impurity = "gini", .test = "row_effects"};
+};
+
 // The sum of squares about the mean, for numbers; its arithmetic is that of the measures of numbers.
 struct SumOfSquares {
   static constexpr std::string_view name = "sse";
@@ -174,6 +181,6 @@ template <Criterion... C> struct CriterionList {
     return std::move(*made);
   }
 };
-using Criteria = CriterionList<Error, Entropy, Gini, GainRatio, Twoing, ChiSquared, LikelihoodRatio, SumOfSquares>;
+using Criteria = CriterionList<Error, Entropy, Gini, GainRatio, Twoing, ChiSquared, LikelihoodRatio, RowEffects, SumOfSquares>;
 
 }  // namespace baytree::tree

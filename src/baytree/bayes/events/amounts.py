@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, prior_numbers
 from baytree.bayes.events.gaussian import check_numeric
-from baytree.statistics.totals import TotalEvent, Totals, refuse_negative, sparse_entries
-from baytree.table.schema import Schema
+from baytree.statistics.totals import Totals, refuse_negative, sparse_entries
+from baytree.summary import Amount
+from baytree.table.schema import Kind, Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
 Rule = Literal["binary", "count", "poisson", "amount"]
@@ -80,13 +81,10 @@ class AmountLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         _core.add_amount_scores(values.reshape(-1, 1), *cells, self.threshold, self.rule, scores)
         return scores
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per column: the number that stands for it in each class."""
-        lines = []
-        for j in self.columns:
-            names, rows = self.distribution(schema, j)
-            lines += [(f"{schema.columns[j].name}, {names[-1]}", [f"{p:.4g}" for p in rows[-1]])]
-        return lines
+    def summary(self, schema: Schema) -> list[Amount]:
+        """For each column the number that stands for it in each class."""
+        told = ((schema.columns[j].name, *self.distribution(schema, j)) for j in self.columns)
+        return [Amount(name, names[-1], tuple(rows[-1].tolist())) for name, names, rows in told]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The probability of yes, the mean count, the share among the columns, or the weight, in each class."""
@@ -119,6 +117,22 @@ class AmountLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             rate = random.gamma(np.where(finite, shape, 1.0)) * share / np.maximum(1 - share, 1e-300)
             return random.poisson(np.where(finite, rate, share)).astype(np.float64)
         raise ValueError("multinomial and complement columns do not say how large a row is, so rows cannot be drawn")
+
+
+class TotalEvent:
+    """What the events share that keep totals of numeric columns."""
+
+    can_subtract = True
+
+    def observe(self, table: Table, group: Group) -> Totals:
+        """The known weight and the sum of each column in each class."""
+        return Totals.of(table, group.columns)
+
+    def check(self, seen: Any, group: Group, schema: Schema) -> None:
+        """Raises an error unless the statistic fits these columns."""
+        if not isinstance(seen, Totals) or any(schema.columns[j].kind is not Kind.NUMERIC for j in group.columns):
+            raise ValueError("an event of amounts keeps the totals of numeric columns")
+        seen.check(len(group.columns), len(schema.classes))
 
 
 class Bernoulli(TotalEvent):

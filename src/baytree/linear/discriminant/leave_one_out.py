@@ -8,12 +8,12 @@ statistic and the rule derived anew.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from baytree import notices
 from baytree.linear.discriminant.rules import (
     Choice,
     Pooled,
@@ -72,8 +72,7 @@ def quadratic_without_each(
 def _one_by_one(table: Table, seen: Scatter, which: np.ndarray, derive: Callable[[Scatter], Model]) -> np.ndarray:
     """The probabilities of these rows, each under the rule of the statistic without it. [n, n_classes]"""
     answer = np.empty((np.count_nonzero(which), table.n_classes))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what one row less makes collinear is no fault of the table
+    with notices.keeping():  # what one row less makes collinear is no fault of the table
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
             answer[i] = derive(seen - Scatter.of(one, seen.is_pooled)).answers(one)

@@ -8,12 +8,12 @@ taken to be that between the classes, divided by n.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from baytree import notices
 from baytree.engine.blas import decomposed
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import MISSING, VALUE, Layout
@@ -315,10 +315,9 @@ def _log(prior: np.ndarray) -> np.ndarray:
 
 def _warn_weak(names: list[str]) -> None:
     if names:
-        warnings.warn(
+        notices.warn(
             f"class {', '.join(names)}: too few rows, or columns that are collinear within the class, for a covariance of "
-            "its own; it was blended with the covariance of all classes. Leave columns out or set shrinkage",
-            stacklevel=2,
+            "its own; it was blended with the covariance of all classes. Leave columns out or set shrinkage"
         )
 
 
@@ -331,4 +330,4 @@ def _warn_raised(direction: np.ndarray, pooled: Pooled, columns: tuple[Column, .
 def _warn(what: str, which: np.ndarray, seen: Scatter, columns: tuple[Column, ...], then: str) -> None:
     names = list(dict.fromkeys(columns[j].name for j in seen.layout.source[which]))
     shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    warnings.warn(f"columns {shown} are {what}: {then}", stacklevel=2)
+    notices.warn(f"columns {shown} are {what}: {then}")

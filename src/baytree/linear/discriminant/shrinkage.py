@@ -17,9 +17,8 @@ def oas(pooled: Pooled, by_class: bool) -> np.ndarray:
     return np.array([_oas(covariance, weight) for covariance, weight in _groups(pooled, by_class)])
 
 
-def ledoit_wolf(table: Table, pooled: Pooled, by_class: bool) -> np.ndarray:
-    """The shrinkage of least expected squared error. [1] or [n_classes]"""
-    fourth = _fourth_powers(table, pooled)
+def ledoit_wolf(fourth: np.ndarray, pooled: Pooled, by_class: bool) -> np.ndarray:
+    """The shrinkage of least expected squared error, from `fourth_powers` of all rows. [1] or [n_classes]"""
     fourth = fourth if by_class else fourth.sum(keepdims=True)
     groups = _groups(pooled, by_class)
     return np.array([_ledoit_wolf(c, weight, b) for (c, weight), b in zip(groups, fourth, strict=True)])
@@ -54,7 +53,7 @@ def _ledoit_wolf(covariance: np.ndarray, weight: float, fourth: float) -> float:
     return 0.0 if apart <= 0 else float(np.clip(noise / apart, 0.0, 1.0))
 
 
-def _fourth_powers(table: Table, pooled: Pooled) -> np.ndarray:
+def fourth_powers(table: Table, pooled: Pooled) -> np.ndarray:
     """Σ weight · |row − class mean|⁴ per class, in units of the spread within classes. [n_classes]"""
     out = np.zeros(table.n_classes)
     design, mean = pooled.design, pooled.mean

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.parts import ROWS_PER_PART, threads
+from baytree.engine.threads import MANY_ROWS, count
 
 
 class Codes(msgspec.Struct, frozen=True):
@@ -72,4 +72,4 @@ def _as_written(number: Any) -> Any:
 
 
 def _threads(items: np.ndarray) -> int:
-    return threads(None) if len(items) > ROWS_PER_PART else 1
+    return count(None) if len(items) > MANY_ROWS else 1

@@ -34,6 +34,7 @@ class RawFrame(msgspec.Struct, frozen=True):
     is_named: bool = True  # False where columns have no names and go by position
     has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ asks
     matrix: Any = None
+    target: str = ""  # the name of the target, which is none of the columns
 
 
 def without_masked(values: Any) -> np.ndarray:

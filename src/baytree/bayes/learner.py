@@ -1,0 +1,55 @@
+"""Naive Bayes as a learner: which events look at which columns, how parameters follow, what the classes are beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events import EVENTS
+from baytree.bayes.model import NaiveBayes, Seen
+from baytree.engine.parts import Parts
+from baytree.learner import Additive
+from baytree.settings import ByClass
+from baytree.statistics.moments import Moments
+from baytree.table.outliers import warn_of_outliers
+from baytree.table.schema import Schema
+from baytree.table.table import Table, refuse_infinite
+
+
+@dataclass(frozen=True)
+class NaiveBayesLearner(Additive):
+    """Columns by event, how parameters follow from what was seen, and the probabilities of the classes if they are given."""
+
+    groups: tuple[Group, ...]
+    estimation: Estimation
+    class_prior: ByClass | None = None
+
+    def observe(self, table: Table) -> Seen:
+        """Class weights, and one statistic per group of columns."""
+        return Seen.of(table, self.groups)
+
+    def total(self, rows: Parts) -> Seen:
+        """The statistic of all rows; names an infinite number, and warns of columns that one far value has made useless."""
+        try:
+            seen = rows.total(self.observe)
+        except ValueError:  # a kernel met an infinite number in its part: its place is one of the whole table
+            refuse_infinite(rows.schema, rows.gather().values)
+            raise
+        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+            if group.event.endswith("gaussian") and isinstance(statistic, Moments):
+                warn_of_outliers(rows.gather(), group.columns, statistic.pooled().deviation()[0])
+        return seen
+
+    def derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
+        """The model that follows."""
+        return NaiveBayes.derive(seen, schema, self.estimation, self.prior(schema))
+
+    def prior(self, schema: Schema) -> np.ndarray | None:
+        """The given probabilities of the classes of a schema; None where their shares are learnt."""
+        return None if self.class_prior is None else self.class_prior.shares(schema.classes)
+
+    def can_subtract(self, schema: Schema) -> bool:
+        """Whether every event can: not where distinct values or words of all rows are read."""
+        return all(EVENTS[group.event].can_subtract for group in self.groups)

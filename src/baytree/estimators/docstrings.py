@@ -1,0 +1,81 @@
+"""Docstrings of estimators: what many of them share is written here, once, and put into each one's own sections.
+
+A class writes its own parameters and attributes; those that it shares with others are inserted, in the order of the
+signature, when the class is made. `tests/test_docstrings.py` compares the result with signatures and fitted attributes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from textwrap import indent
+
+PARAMETERS = {
+    "schema": (
+        "dict or Schema, optional",
+        "What columns are, where that should not be inferred: a kind (``'numeric'``, ``'nominal'``, ``'ordinal'``,\n"
+        "``'text'``), a list of levels in their order, or ``bt.Text(...)``, by the names of columns. A list under the name\n"
+        "of the target is the order of its classes.",
+    ),
+    "unseen": (
+        "{'missing', 'error'}, default='missing'",
+        "What a level is that was not seen in training: a missing value, or an error.",
+    ),
+    "n_jobs": ("int, optional", "The number of threads; all cores by default. The model does not depend on it."),
+}
+ATTRIBUTES = {
+    "schema_": ("Schema", "Kinds and levels of the columns, as inferred or declared."),
+    "model_": ("Model", "What was learnt: a frozen record of arrays."),
+    "classes_": ("ndarray of shape (n_classes,)", "The classes: sorted, or in the order that was declared."),
+    "n_features_in_": ("int", "The number of columns that were given."),
+    "feature_names_in_": ("ndarray of shape (n_features_in_,)", "Their names, where all of them are strings."),
+    "seen_": ("Statistic", "What was seen of the rows: all that `partial_fit`, `merge` and `forget` need."),
+}
+_HEADER = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+
+
+def completed(kind: type) -> str:
+    """The docstring of an estimator with the entries that it shares with others."""
+    text = inspect.cleandoc(kind.__doc__ or "")
+    parameters = list(inspect.signature(kind).parameters)
+    text = _with_entries(text, "Parameters", PARAMETERS, parameters)
+    return _with_entries(text, "Attributes", ATTRIBUTES, [name for name in ATTRIBUTES if _may_have(kind, name)])
+
+
+def entries(text: str, section: str) -> dict[str, str]:
+    """The entries of a section of a numpydoc text, by name."""
+    start, end = _bounds(text, section)
+    found = re.split(r"^(?=\S)", text[start:end], flags=re.MULTILINE)
+    return {re.split(r"\s*:", entry)[0].strip(): entry.rstrip() for entry in found if entry.strip()}
+
+
+def _with_entries(text: str, section: str, shared: dict[str, tuple[str, str]], names: list[str]) -> str:
+    own = entries(text, section)
+    written = {**{name: _entry(name, *shared[name]) for name in names if name in shared}, **own}
+    order = [name for name in names if name in written] if section == "Parameters" else [*own, *written]
+    body = "\n".join(written[name] for name in dict.fromkeys([*order, *own]))
+    start, end = _bounds(text, section)
+    if start == end:  # a section that is not there yet follows the parameters
+        start = end = _bounds(text, "Parameters")[1]
+        body = f"{section}\n{'-' * len(section)}\n{body}"
+        return "\n\n".join(part.strip("\n") for part in (text[:start], body, text[end:]) if part)
+    return f"{text[:start]}{body}\n\n{text[end:]}".rstrip()
+
+
+def _entry(name: str, kind: str, words: str) -> str:
+    return f"{name} : {kind}\n{indent(words, '    ')}"
+
+
+def _bounds(text: str, section: str) -> tuple[int, int]:
+    """Where the entries of a section begin and end: both at the end of the text where there is no such section."""
+    headers = list(_HEADER.finditer(text))
+    for k, header in enumerate(headers):
+        if header[1] == section:
+            return header.end(), headers[k + 1].start() if k + 1 < len(headers) else len(text)
+    return len(text), len(text)
+
+
+def _may_have(kind: type, name: str) -> bool:
+    if name == "classes_":
+        return hasattr(kind, "predict_proba")
+    return name != "seen_" or hasattr(kind, "partial_fit")

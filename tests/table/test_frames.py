@@ -1,0 +1,93 @@
+"""Any frame comes in, nothing is changed, and every library's missing values are missing."""
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from mixed_frames import COLUMNS, FRAMES, LABELS, PANDAS, RNG, N, fitted
+
+import baytree as bt
+from baytree.table import encode
+from baytree.table.frames import read
+from baytree.table.infer import Census
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_every_frame_gives_the_same_model(name):
+    expected = fitted(PANDAS)
+    model = fitted(FRAMES[name])
+    assert [column.kind for column in model.schema_] == [column.kind for column in expected.schema_]
+    assert np.allclose(model.predict_proba(FRAMES[name]), expected.predict_proba(PANDAS), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("trained", ["pandas", "polars", "Arrow"])
+@pytest.mark.parametrize("asked", ["pandas", "polars", "Arrow", "dict of lists"])
+def test_a_model_answers_for_another_library_s_frame(trained, asked):
+    model = fitted(FRAMES[trained])
+    assert np.array_equal(model.predict_proba(FRAMES[asked]), model.predict_proba(FRAMES[trained]))
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_missing_values_of_every_library_are_missing(name):
+    frame = FRAMES[name]
+    model = fitted(frame)
+    prior = model.predict_proba({column: [None] for column in COLUMNS})
+    assert np.allclose(prior, [[np.mean(LABELS == "u") * N + 1, np.mean(LABELS == "v") * N + 1]] / np.float64(N + 2))
+
+
+def test_every_kind_of_nothing_is_missing():
+    nothings = [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN")]
+    for nothing in nothings:
+        column = read({"x": [1.0, nothing, 2.0]}).columns["x"]
+        assert np.isnan(column.values).tolist() == [False, True, False]
+        levels = read({"x": ["a", nothing]}).columns["x"]
+        assert (levels.factorise() if hasattr(levels, "factorise") else levels).codes.tolist() == [0, -1]
+    masked = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+    assert np.isnan(read(masked).columns["x1"].values[0])
+
+
+def test_the_empty_string_is_a_level():
+    model = bt.NaiveBayesClassifier().fit({"x": ["", "a", "", "a"], "y": [0, 1, 0, 1]}, "y")
+    assert model.schema_["x"].levels == ("", "a")
+
+
+def test_what_is_given_is_never_changed():
+    frame = PANDAS.astype({"word": "category"})
+    copy = frame.copy(deep=True)
+    matrix = RNG.normal(size=(N, 3))
+    before = matrix.copy()
+    matrix.flags.writeable = False
+    fitted(frame).predict(frame)
+    fitted(matrix).predict(matrix)
+    pd.testing.assert_frame_equal(frame, copy)
+    assert np.array_equal(matrix, before)
+
+
+def test_a_matrix_is_not_copied():
+    matrix = RNG.normal(size=(N, 3))
+    _, values = encode.learn(read(matrix), Census.of(read(matrix)).schema(False))
+    assert all(np.shares_memory(column, matrix) for column in values)
+
+
+def test_sparse_and_dense_give_the_same_model():
+    dense = np.where(RNG.random((N, 6)) < 0.7, 0.0, RNG.normal(size=(N, 6)))
+    expected = fitted(dense).predict_proba(dense)
+    for form in (sp.csr_matrix, sp.csc_array, sp.coo_array):
+        assert np.array_equal(fitted(form(dense)).predict_proba(form(dense)), expected)
+
+
+def test_dates_keep_their_unit_and_answer_in_any_other():
+    days = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-06-01", "2021-01-01", "2021-06-01"]), "y": [0, 0, 1, 1]})
+    model = bt.NaiveBayesClassifier().fit(days, "y")
+    asked = [dt.datetime(2020, 2, 1), dt.datetime(2021, 5, 1)]
+    by_pandas = model.predict_proba(pd.DataFrame({"day": pd.to_datetime(asked)}))
+    by_polars = model.predict_proba(pl.DataFrame({"day": [value.date() for value in asked]}))
+    by_list = model.predict_proba({"day": asked})
+    assert np.array_equal(by_pandas, by_polars)
+    assert np.array_equal(by_pandas, by_list)
+    assert "2020-05-16" in str(model)
+    assert "days" in str(model)
