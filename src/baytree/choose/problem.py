@@ -262,5 +262,5 @@ def _schema_of(frame: RawFrame, declared: Any) -> Schema:
         return declared
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
-        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), None, names, False)
+        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
     return Census.of(frame, declared).schema(frame.is_named)
