@@ -19,7 +19,9 @@ from sklearn.pipeline import make_pipeline
 
 import baytree as bt
 from baytree.choose.validate.folds import Fold
-from baytree.linear.logistic.fit import Options, strongest, task_of
+from baytree.linear.logistic.fit import strongest
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.task import task_of
 from baytree.show.terminal import aligned
 
 TABLES = reference.tables("folds")

@@ -6,6 +6,7 @@ estimator keeps what it had: the result is put in place at the very end.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self, TypeVar, final
@@ -64,6 +65,12 @@ class Estimator(BaseEstimator):
     def explain(self, X: Any) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
         return self._predictor.explain(X)
+
+    def export(self, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
+        """The model as a program that answers without this library: see `baytree.export`."""
+        from baytree.exports import export  # only who leaves needs it
+
+        return export(self, target, path, **options)
 
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""
@@ -173,7 +180,7 @@ class Estimator(BaseEstimator):
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
             return repr(self)
-        return self.model_.describe(self.schema_)
+        return self._predictor.describe()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
