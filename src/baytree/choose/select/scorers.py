@@ -17,10 +17,10 @@ from baytree.bayes.model import NaiveBayes
 from baytree.choose import metrics
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for
-from baytree.choose.validate.folds import Fold
 from baytree.choose.validate.trials import can_subtract, models_without, prepared, reads_alike, trials
 from baytree.engine import threads
 from baytree.estimators.base import learner_of
+from baytree.folds.cv import Fold
 from baytree.learner import Additive
 from baytree.table.schema import Schema
 from baytree.table.table import Table
