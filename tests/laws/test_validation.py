@@ -80,7 +80,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         **TREE,
     },
     "DecisionTreeRegressor": {"criterion": ["sse"], **TREE, "missing": ["learned", "surrogate", "category", "largest"]},
-    "ID3Classifier": {},
+    "ID3Classifier": {"trace": [False, True]},
     "C45Classifier": {
         "conventions": ["c4.5", "j48"],
         "criterion": ["gain_ratio", "gain"],
