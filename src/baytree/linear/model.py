@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from baytree.linear.coefficient_words import aligned
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import check_floats
 from baytree.model import Evidence, Explanation, softmax
+from baytree.summary import LinearSummary, QuadraticSummary
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, Tokens
 
@@ -126,9 +126,9 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
         return linear("logistic regression", self.linear, schema)
 
-    def describe(self, schema: Schema) -> str:
-        """The coefficients as a table."""
-        return f"logistic regression for {schema.target.name}\n{self.coefficients(schema)}"
+    def summary(self, schema: Schema) -> LinearSummary:
+        """The coefficients, and how sure they are."""
+        return self.coefficients(schema).summary("logistic regression", schema.target.name)
 
 
 class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
@@ -173,16 +173,11 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
         return linear("linear discriminant analysis", self.linear, schema)
 
-    def describe(self, schema: Schema) -> str:
-        """The coefficients of the linear scores as a table."""
+    def summary(self, schema: Schema) -> LinearSummary:
+        """The coefficients of the linear scores, and the share of each axis in what keeps the class means apart."""
         coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
-        return f"linear discriminant analysis for {schema.target.name}\n{coefficients}{self._axes_in_words()}"
-
-    def _axes_in_words(self) -> str:
-        """The share of each axis in what keeps the class means apart."""
         share = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
-        shown = ", ".join(f"{each:.1%}" for each in share[:6]) + (", …" if len(share) > 6 else "")
-        return f"\nshare of each axis in what keeps the classes apart: {shown}" if len(share) > 1 else ""
+        return coefficients.summary("linear discriminant analysis", schema.target.name, tuple(share.tolist()))
 
     def coordinates(self, table: Table) -> np.ndarray:
         """The rows on the discriminant axes. [n_rows, n_axes]"""
@@ -244,14 +239,16 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
         return quadratic("quadratic discriminant analysis", self, schema)
 
-    def describe(self, schema: Schema) -> str:
-        """Priors and class means as a table."""
-        names = self.design.names(schema.columns)
+    def summary(self, schema: Schema) -> QuadraticSummary:
+        """Priors and class means, in the units of the columns."""
         mean = self.design.centre + self.mean * self.design.scale
-        rows = [["", *map(str, schema.classes)], ["prior", *(f"{p:.4g}" for p in self.prior)]]
-        rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean[:, j])] for j, name in enumerate(names)]
-        note = "each class has a covariance of its own; the mean of a level is its share"
-        return f"quadratic discriminant analysis for {schema.target.name}\n{aligned(rows)}\n{note}"
+        return QuadraticSummary(
+            schema.target.name,
+            tuple(map(str, schema.classes)),
+            tuple(self.prior.tolist()),
+            tuple(self.design.names(schema.columns)),
+            tuple(map(tuple, mean.T.tolist())),
+        )
 
 
 def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, probability: np.ndarray) -> list[Explanation]:

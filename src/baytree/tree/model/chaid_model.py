@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
+from baytree.summary import TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow.bins import Bins
@@ -96,12 +97,13 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
 
         return decision_tree(self.tree, schema, self.bins)
 
-    def describe(self, schema: Schema) -> str:
-        """The tree in words, each split with its p-value, adjusted for the number of ways to merge."""
-        from baytree.tree.view.outline import lines
+    def summary(self, schema: Schema) -> TreeSummary:
+        """The tree as records, each split with its p-value, adjusted for the number of ways to merge."""
+        from baytree.tree.view.outline import class_names, outlined
 
-        notes = {trial.node: f"; adjusted p {_told(trial.log_adjusted)}" for trial in self.taken}
-        return "\n".join(lines(self.tree, schema, self.bins, notes=notes))
+        log_p = {trial.node: trial.log_adjusted for trial in self.taken}
+        nodes = tuple(outlined(self.tree, schema, self.bins, log_p=log_p))
+        return TreeSummary(schema.target.name, class_names(self.tree, schema), nodes, is_merged=True)
 
     @property
     def taken(self) -> tuple[Trial, ...]:
@@ -110,10 +112,6 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
 
     def _coded(self, table: Table) -> Table:
         return self.bins.coded(table, set(self.tree.column.tolist()))
-
-
-def _told(log_p: float) -> str:
-    return f"{exp(min(log_p, 0.0)):.3g}" if log_p > -700 else "below 1e-304"
 
 
 def _with_values(explanation: Explanation, table: Table, row: int) -> Explanation:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
+from baytree.summary import TreeSummary
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.model import routing as reading
@@ -138,11 +139,11 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
 
         return decision_tree(self, schema)
 
-    def describe(self, schema: Schema) -> str:
-        """The tree in words, a line per node."""
-        from baytree.tree.view.describe import describe
+    def summary(self, schema: Schema) -> TreeSummary:
+        """The tree as records, a node after the other."""
+        from baytree.tree.view.outline import summary
 
-        return describe(self, schema)
+        return summary(self, schema)
 
     def check(self, schema: Schema, by_level: tuple[Kind, ...] = (Kind.NOMINAL,)) -> None:
         """Raises an error unless every test reads a column of the schema in the way of its kind.
