@@ -10,13 +10,13 @@ import numpy as np
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Entered, Regressor
 from baytree.estimators.tree_face import TreeFace, weighing_of
+from baytree.folds.cv import Splitter, names_rows, read_cv
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import CART
-from baytree.tree.grow.policy import Criterion, CrossValidated, Splitter, Stopping, SurrogateRules
+from baytree.tree.grow.policy import Criterion, CrossValidated, Stopping, SurrogateRules
 from baytree.tree.learner import TreeLearner
 from baytree.tree.prune.cart import OTHER_ROWS
-from baytree.tree.prune.holding import folds_of
 
 
 class _Cart(TreeFace):
@@ -62,21 +62,18 @@ class _Cart(TreeFace):
         """What deals the folds; those that name rows come by `folds`, because only `fit` knows which rows are meant."""
         if hasattr(self.cv, "split"):
             return self.cv
-        if not _names_rows(self.cv):
+        if not names_rows(self.cv):
             return given.whole("cv", self.cv, 2)
         if folds is None:
             raise ValueError(OTHER_ROWS)
         return folds
 
     def _for_rows(self, entered: Entered) -> dict[str, Any]:
-        if self.pruning is None or not _names_rows(self.cv):
+        if self.pruning is None or not names_rows(self.cv):
             return {}
         kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
-        return {"folds": folds_of(self.cv, np.zeros(len(kept)), len(kept))[kept]}
-
-
-def _names_rows(cv: Any) -> bool:
-    return hasattr(cv, "__iter__") and not hasattr(cv, "split")
+        given_folds = read_cv(self.cv, len(kept), np.zeros(len(kept), int), is_classification=False)
+        return {"folds": given_folds.of_rows(len(kept))[kept]}
 
 
 class CARTClassifier(_Cart, Classifier):
