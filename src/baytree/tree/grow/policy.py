@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import msgspec
 import numpy as np
+
+from baytree.folds.cv import Splitter
 
 
 class Criterion(StrEnum):
@@ -98,14 +100,6 @@ class Merging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     exhaustive: bool | str = False
     min_prob: float = 1.0  # a group with less than min(⌈min_prob · n⌉, min_leaf) of a node's n must merge
     bins: int = 10  # ranks of similar weight that a numeric column becomes
-
-
-class Splitter(Protocol):
-    """What deals rows into folds: any of scikit-learn's splitters."""
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Pairs of rows, to learn from and to judge by."""
-        ...
 
 
 class CrossValidated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
