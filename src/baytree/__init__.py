@@ -34,7 +34,7 @@ _HOMES = {
     "Kind": "table.schema",
     "LinearDiscriminantAnalysis": "estimators.discriminant",
     "LogisticRegression": "estimators.logistic",
-    "LogisticRegressionCV": "estimators.logistic",
+    "LogisticRegressionCV": "estimators.logistic_cv",
     "MultinomialNB": "estimators.bayes_dropins",
     "NaiveBayesClassifier": "estimators.naive_bayes",
     "QuadraticDiscriminantAnalysis": "estimators.discriminant",

@@ -4,55 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-import numpy as np
-
 from baytree import settings as given
-from baytree.engine import threads
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace
-from baytree.table.table import Table
-from baytree.tree.grow.candidates import candidates
-from baytree.tree.grow.grow import Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.grow.merged import grow_merged
-from baytree.tree.grow.multiway import grow_multiway
-from baytree.tree.grow.multiway_numbers import grow_multiway_numbers
-from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.grow.units import in_range, in_unit, near_one
-from baytree.tree.model.chaid_model import ChaidModel, in_words
-from baytree.tree.model.structure import Tree
-from baytree.tree.prune import cost_complexity as pruning
+from baytree.estimators.tree_face import TreeFace, weighing_of
+from baytree.table.schema import Schema
+from baytree.tree.grow.policy import Branching, Criterion, Merging, Missing, Policy, Stopping
+from baytree.tree.learner import TreeLearner
 
-CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
-ROADS = ("learned", "surrogate", "category", "largest")
-CLASS_ROADS = tuple(m.value for m in Missing)
+CLASS_CRITERIA = ("error", "entropy", "gini", "gain_ratio", "twoing", "chi2", "likelihood_ratio")
+BRANCHINGS = ("binary", "multiway", "merge")
+MISSING = ("learned", "surrogate", "category", "largest")
+CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
 class _OpenTree(TreeFace):
     """What the two open trees share: parameters to a policy, a policy to a tree."""
 
-    def _policy(self, criterion: Criterion, roads: tuple[str, ...], branchings: tuple[str, ...]) -> Policy:
-        return Policy(
-            criterion=criterion,
-            branching=Branching(given.one_of("branching", self.branching, branchings)),
-            missing=Missing(given.one_of("missing", self.missing, roads)),
-            stopping=self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1)),
-        )
-
-    def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
-        missing, max_leaves = policy.missing, policy.stopping.max_leaves
-        conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads.count(self.n_jobs)))
-        tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
-        if self.trace:
-            self.trace_ = candidates(tree, table, policy, costs, conventions)
-        return tree
-
-    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
-        model = grow_merged(table, policy)
-        if self.trace:
-            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
-        return msgspec.structs.replace(model, trials=model.taken)
+    def _policy(self, criterion: Criterion, ways: tuple[str, ...]) -> Policy:
+        missing = Missing(given.one_of("missing", self.missing, ways))
+        branching = Branching(given.one_of("branching", self.branching, BRANCHINGS))
+        if branching is Branching.BINARY and missing is Missing.FRACTIONAL:
+            branching = Branching.ONE_LEVEL
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        merging = Merging() if stopping.alpha is None else Merging(alpha=stopping.alpha)
+        return Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -134,25 +109,16 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree | ChaidModel:
+    def _algorithm(self, schema: Schema) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy, table = self._policy(criterion, CLASS_ROADS, tuple(Branching)), near_one(table)
-        if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
-            return self._grow(table, policy, self._costs(table))
-        if self.priors is not None or self.costs is not None:
+        policy = self._policy(criterion, CLASS_MISSING)
+        weighing = weighing_of(self.priors, self.costs, schema.classes)
+        if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
                 "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
                 "give sample weights instead"
             )
-        if policy.branching is Branching.MERGE:
-            return self._merge(table, policy)
-        return grow_multiway(table, policy, threads.count(self.n_jobs))
-
-    def _costs(self, table: Table) -> Costs:
-        priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
-        if priors is None and loss is None:
-            return equal_costs(table.n_classes)
-        return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
+        return TreeLearner(policy, weighing, bool(self.trace))
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
@@ -196,12 +162,6 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree | ChaidModel:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, tuple(Branching))
-        table, unit = in_range(near_one(table))
-        if policy.branching is Branching.MERGE:
-            model = self._merge(table, policy)
-            return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
-        if policy.branching is Branching.MULTIWAY:
-            return in_unit(grow_multiway_numbers(table, policy, threads.count(self.n_jobs)), unit)
-        return in_unit(self._grow(table, policy, equal_costs(0)), unit)
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
+        return TreeLearner(policy, traces=bool(self.trace))
