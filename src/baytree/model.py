@@ -5,16 +5,18 @@ A model is a frozen record of arrays. An explanation is a ledger: a start, a lin
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
 
-from baytree.formula import Formula
 from baytree.show.ledger import Ledger, to_text
 from baytree.summary import Summary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 
 class Model(Protocol):

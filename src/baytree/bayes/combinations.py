@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -14,6 +14,9 @@ from baytree.statistics.exact import ExactSum
 from baytree.summary import Combination, JointSummary
 from baytree.table.schema import Kind, Schema, level_map
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 SHOWN = 20  # combinations in the summary
 
@@ -166,6 +169,12 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
             )
             for row in range(len(rows))
         ]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.bayes.formula import joint_table
+
+        return joint_table(self, schema)
 
     def summary(self, schema: Schema) -> JointSummary:
         """How many combinations occur, and those that weigh most."""

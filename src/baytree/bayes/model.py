@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add, sub
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -22,6 +22,9 @@ from baytree.statistics.tokens import Words
 from baytree.summary import NaiveBayesSummary
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 _LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 
@@ -192,6 +195,12 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
             )
             for row in range(len(table))
         ]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.bayes.formula import naive_bayes
+
+        return naive_bayes(self, schema)
 
     def summary(self, schema: Schema) -> NaiveBayesSummary:
         """Priors and class-conditional distributions."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
@@ -14,6 +14,9 @@ from baytree.model import Evidence, Explanation, softmax
 from baytree.summary import LinearSummary, QuadraticSummary
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, Tokens
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
@@ -117,6 +120,12 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """The coefficients in original and standard units, and how sure they are."""
         return coefficient_table(self.linear, self.covariance, schema, level)
 
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
+        return linear("logistic regression", self.linear, schema)
+
     def summary(self, schema: Schema) -> LinearSummary:
         """The coefficients, and how sure they are."""
         return self.coefficients(schema).summary("logistic regression", schema.target.name)
@@ -157,6 +166,12 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""
         return ledgers(table, *self.linear.effects(table), self.answers(table))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
+        return linear("linear discriminant analysis", self.linear, schema)
 
     def summary(self, schema: Schema) -> LinearSummary:
         """The coefficients of the linear scores, and the share of each axis in what keeps the class means apart."""
@@ -217,6 +232,12 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class; a pair of columns shares what both add together."""
         return ledgers(table, *self.effects(table), self.answers(table))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import quadratic
+
+        return quadratic("quadratic discriminant analysis", self, schema)
 
     def summary(self, schema: Schema) -> QuadraticSummary:
         """Priors and class means, in the units of the columns."""

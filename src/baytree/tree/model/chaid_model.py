@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import exp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -15,6 +15,9 @@ from baytree.table.table import Table
 from baytree.tree.grow.bins import Bins
 from baytree.tree.model import routing as reading
 from baytree.tree.model.structure import Tree
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):
@@ -87,6 +90,12 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
         """The way of each row, with its values as they came."""
         explanations = self.tree.explain(self._coded(table))
         return [_with_values(each, table, row) for row, each in enumerate(explanations)]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The tree as an expression of the raw columns."""
+        from baytree.tree.formula import decision_tree
+
+        return decision_tree(self.tree, schema, self.bins)
 
     def summary(self, schema: Schema) -> TreeSummary:
         """The tree as records, each split with its p-value, adjusted for the number of ways to merge."""
