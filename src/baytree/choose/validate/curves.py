@@ -166,7 +166,7 @@ def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 10
     return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
 
 
-def _root(tree: TreeFace, problem: Problem, rows: np.ndarray) -> str:
+def _root(tree: Any, problem: Problem, rows: np.ndarray) -> str:
     """The first question of a tree that learnt from these rows."""
     copy = clone(tree)
     if reads_alike(copy, problem):
