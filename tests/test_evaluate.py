@@ -61,7 +61,7 @@ LEARNERS = {
     "tree": bt.DecisionTreeClassifier(max_depth=4),
     "c45": bt.C45Classifier(),
     "reduced error": bt.C45Classifier(pruning="reduced_error"),
-    "cart": bt.CARTClassifier(cp=0.0005, prune="1se", cv=3),
+    "cart": bt.CARTClassifier(cp=0.0005, pruning="1se", cv=3),
     "chaid": bt.CHAIDClassifier(),
     "kernels": bt.NaiveBayesClassifier(numeric="kernel"),
     "bins": bt.NaiveBayesClassifier(numeric="discretized"),

@@ -24,7 +24,7 @@ SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer
 
 def cart_root(estimator, X, y, criterion="gini"):
     """The tree before complexities are looked at: a split that saves no error would be taken away again."""
-    table, _ = estimator._enter(X, y, None)
+    table = estimator._enter(X, y, None).table
     controls = cart.Controls(criterion=Criterion(criterion), cp=0.0, min_split=2, min_leaf=1, max_depth=1)
     return cart._grown(table, controls, cart.cart_costs(table, None, None), -1.0, 1)
 

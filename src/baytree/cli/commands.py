@@ -60,7 +60,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
       baytree fit play-tennis --target PlayTennis
       baytree fit people.csv --target income --nominal zip -o m.baytree
       baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
-      baytree fit titanic -t survived -m cart -p prune=1se -p max_depth=4
+      baytree fit titanic -t survived -m cart -p pruning=1se -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
     """
     from baytree import streams

@@ -2,59 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import msgspec
 import numpy as np
 
 from baytree import settings as given
-from baytree.engine import threads
-from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace
-from baytree.table import encode
-from baytree.table.table import Table
-from baytree.tree.grow.grow import Costs, equal_costs
+from baytree.estimators.base import Classifier, Entered, Regressor
+from baytree.estimators.tree_face import TreeFace, class_costs
+from baytree.table.schema import Schema
 from baytree.tree.grow.policy import Criterion
-from baytree.tree.grow.units import from_zero, in_range, in_unit, near_one, near_zero
-from baytree.tree.model.structure import Tree
+from baytree.tree.learner import OTHER_ROWS, Cart, ClassCosts, Splitter
 from baytree.tree.prune import cart
-from baytree.tree.prune.holding import folds, folds_of, unfolded
+from baytree.tree.prune.holding import folds_of
 
 
 class _Cart(TreeFace):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
-        table, frame = self._enter(X, y, sample_weight)
-        fold = None if self._is_number_of_folds() else self._given_folds(X, y, sample_weight)
-        self._settle(table.schema, self._learn_with(table, fold), frame)
-        return self
+    def _cart(self, weighing: ClassCosts, folds: np.ndarray | None) -> Cart:
+        given.one_of("pruning", self.pruning, (None, "1se", "min"))
+        return Cart(self._controls(), weighing, self.pruning, self._cv(folds), self.random_state or 0)
 
-    def _learn(self, table: Table) -> Tree:
-        return self._learn_with(table, None)
+    def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
+        """What deals the folds; those that name rows come by `folds`, because only `fit` knows which rows are meant."""
+        if self.pruning is None:
+            return 10
+        if hasattr(self.cv, "split"):
+            return self.cv
+        if not _names_rows(self.cv):
+            return given.whole("cv", self.cv, 2)
+        if folds is None:
+            raise ValueError(OTHER_ROWS)
+        return folds
 
-    def _learn_with(self, table: Table, fold: np.ndarray | None) -> Tree:
-        return self._grow(near_one(table), fold)
-
-    def _grow(self, table: Table, fold: np.ndarray | None) -> Tree:
-        rule = self.get_params(deep=False)["prune"]
-        if rule is not None:
-            given.one_of("prune", rule, ("1se", "min"))
-        controls, n_threads = self._controls(), threads.count(self.n_jobs)
-        is_fitted = cart.fitted_rows(table, controls.counts_rows)
-        table = table if is_fitted.all() else table.take(is_fitted)
-        costs = self._costs(table)
-        if rule is None:
-            return cart.cart(table, msgspec.structs.replace(controls, prunes_impurity=False), costs, n_threads)
-        if fold is not None:
-            return cart.pruned_by_validation(table, table, controls, costs, rule, fold[is_fitted], n_threads)[0]
-        judged = table if controls.counts_rows else unfolded(table)
-        fold = folds(judged, min(given.whole("cv", self.cv, 2), len(judged)), self.random_state or 0)
-        return cart.pruned_by_validation(table, judged, controls, costs, rule, fold, n_threads)[0]
-
-    def _costs(self, table: Table) -> Costs:
-        return equal_costs(0)
+    def _for_rows(self, entered: Entered) -> dict[str, Any]:
+        if self.pruning is None or not _names_rows(self.cv):
+            return {}
+        kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
+        return {"folds": folds_of(self.cv, np.zeros(len(kept)), len(kept))[kept]}
 
     def _controls(self) -> cart.Controls:
         min_split = given.number("min_split", self.min_split, 1)
@@ -72,27 +57,9 @@ class _Cart(TreeFace):
             prunes_impurity=given.one_of("prune_by", getattr(self, "prune_by", "risk"), ("risk", "impurity")) == "impurity",
         )
 
-    def _is_number_of_folds(self) -> bool:
-        return not hasattr(self.cv, "__iter__") and not hasattr(self.cv, "split")
 
-    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-        """int64: the fold of each row that counts, from a vector of folds, pairs of (inside, outside), or a splitter."""
-        frame, label = self._split(X, y)
-        fold = folds_of(self.cv, label.values, frame.n_rows)
-        return fold[(encode.weights(sample_weight, frame.n_rows)[0] > 0) & ~label.missing]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters as they were given."""
-        return super().get_params(deep) | {"prune": vars(self)["prune"]}
-
-    @property
-    def prune(self) -> Any:
-        """A new estimator with a smaller tree. The name is also a parameter: that one is in `get_params()`."""
-        return super().prune
-
-    @prune.setter
-    def prune(self, rule: str | None) -> None:
-        vars(self)["prune"] = rule
+def _names_rows(cv: Any) -> bool:
+    return hasattr(cv, "__iter__") and not hasattr(cv, "split")
 
 
 class CARTClassifier(_Cart, Classifier):
@@ -102,7 +69,7 @@ class CARTClassifier(_Cart, Classifier):
     units of the root's risk; `use_surrogate` 0 stops rows without a value, 1 uses surrogates, 2 then follows
     the majority; `surrogate_style` 1 judges surrogates on the rows that they know. A given `min_leaf` counts rows,
     as rpart does; with None it is a third of `min_split`, and both count weight, so a row of weight 2 equals two rows.
-    `prune` "1se" or "min" chooses the penalty by `cv`-fold cross-validation, with one tree per fold; `cv` may also be the
+    `pruning` "1se" or "min" chooses the penalty by `cv`-fold cross-validation, with one tree per fold; `cv` may also be the
     fold of each row, pairs of rows (inside, outside), or a splitter of scikit-learn. `prune_by="impurity"` follows
     scikit-learn: a split is worth what it takes of the criterion, and the path's own penalties are judged, of equals the
     larger tree; "risk" weighs the expected loss and judges between two penalties, as rpart does. With three and
@@ -127,7 +94,7 @@ class CARTClassifier(_Cart, Classifier):
         surrogate_style: int = 0,
         priors: Any = None,
         costs: Any = None,
-        prune: str | None = None,
+        pruning: str | None = None,
         prune_by: str = "risk",
         cv: Any = 10,
         random_state: int | None = None,
@@ -145,7 +112,7 @@ class CARTClassifier(_Cart, Classifier):
         self.surrogate_style = surrogate_style
         self.priors = priors
         self.costs = costs
-        self.prune = prune
+        self.pruning = pruning
         self.prune_by = prune_by
         self.cv = cv
         self.random_state = random_state
@@ -153,9 +120,8 @@ class CARTClassifier(_Cart, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _costs(self, table: Table) -> Costs:
-        target = table.schema.target
-        return cart.cart_costs(table, given.priors_of(self.priors, target), given.costs_of(self.costs, target))
+    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> Cart:
+        return self._cart(class_costs(self.priors, self.costs, schema.classes), folds)
 
 
 class CARTRegressor(_Cart, Regressor):
@@ -175,7 +141,7 @@ class CARTRegressor(_Cart, Regressor):
         max_surrogates: int = 5,
         use_surrogate: int = 2,
         surrogate_style: int = 0,
-        prune: str | None = None,
+        pruning: str | None = None,
         cv: Any = 10,
         random_state: int | None = None,
         schema: Any = None,
@@ -189,14 +155,12 @@ class CARTRegressor(_Cart, Regressor):
         self.max_surrogates = max_surrogates
         self.use_surrogate = use_surrogate
         self.surrogate_style = surrogate_style
-        self.prune = prune
+        self.pruning = pruning
         self.cv = cv
         self.random_state = random_state
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn_with(self, table: Table, fold: np.ndarray | None) -> Tree:
-        table, unit = in_range(near_one(table))
-        table, origin = near_zero(table)
-        return in_unit(from_zero(self._grow(table, fold), origin), unit)
+    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> Cart:
+        return self._cart(ClassCosts(), folds)

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
-from warnings import warn
-
-import msgspec
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import TreeFace
-from baytree.table.schema import Kind
-from baytree.table.table import Table
+from baytree.table.schema import Schema
 from baytree.tree.grow.association import CLASS_TESTS
-from baytree.tree.grow.chaid_growth import Growth, grow
-from baytree.tree.grow.merging import Rules, smallest_adjusted
-from baytree.tree.grow.units import in_range, in_unit, near_one
-from baytree.tree.model.chaid_model import ChaidModel, in_words
-
-_NO_SPLIT = (
-    "column {name!r} is not used: with {n} levels among so few rows, the adjustment for the ways to merge them is larger "
-    "than any p-value can make up for; leave it out, or take coarser levels"
-)
+from baytree.tree.grow.chaid_growth import Growth
+from baytree.tree.grow.merging import Rules
+from baytree.tree.learner import Chaid
+from baytree.tree.model.chaid_model import in_words
 
 
 class CHAID(TreeFace):
@@ -35,7 +26,7 @@ class CHAID(TreeFace):
         schema = self.model_.bins.schema(self.schema_)
         return [in_words(trial, schema) for trial in self.model_.trials]
 
-    def _grown(self, table: Table, test: str) -> ChaidModel:
+    def _chaid(self, test: str) -> Chaid:
         self._check()
         rules = Rules(
             test=test,
@@ -52,8 +43,7 @@ class CHAID(TreeFace):
             max_depth=self.max_depth,
             bins=given.whole("bins", self.bins, 2),
         )
-        model = grow(table, growth)
-        return model if self.trace else msgspec.structs.replace(model, trials=model.taken)
+        return Chaid(growth, bool(self.trace))
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""
@@ -139,22 +129,8 @@ class CHAIDClassifier(CHAID, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> ChaidModel:
-        if self.test not in CLASS_TESTS:
-            raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
-        table = near_one(table)
-        self._warn_of_columns_without_a_split(table)
-        return self._grown(table, self.test)
-
-    def _warn_of_columns_without_a_split(self, table: Table) -> None:
-        """Bonferroni's factor can be so large that not even groups of pure classes are significant."""
-        weight = float(table.weight.sum())
-        if weight < self.min_split or self.exhaustive or self.test != "pearson":
-            return
-        for column in table.schema:
-            n = len(column.levels) if column.kind is Kind.NOMINAL else 0
-            if min(n, table.n_classes) > 1 and smallest_adjusted(n, table.n_classes, weight) > self.alpha_split:
-                warn(_NO_SPLIT.format(name=column.name, n=n), UserWarning, stacklevel=4)
+    def _algorithm(self, schema: Schema) -> Chaid:
+        return self._chaid(given.one_of("test", self.test, CLASS_TESTS))
 
 
 class CHAIDRegressor(CHAID, Regressor):
@@ -199,7 +175,5 @@ class CHAIDRegressor(CHAID, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> ChaidModel:
-        table, unit = in_range(near_one(table))
-        model = self._grown(table, "mean")
-        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
+    def _algorithm(self, schema: Schema) -> Chaid:
+        return self._chaid("mean")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from baytree.engine import threads
 from baytree.estimators.quinlan import QuinlanClassifier
-from baytree.table.table import Table
-from baytree.tree.grow.fractional import Rules, grow, ripen, rows_of
-from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cost_complexity import with_complexity
+from baytree.table.schema import Schema
+from baytree.tree.grow.fractional import Rules
+from baytree.tree.learner import Id3
 
 ID3 = Rules(
     measure="id3",
@@ -55,7 +53,5 @@ class ID3Classifier(QuinlanClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
-        rows = rows_of(table)
-        growth = grow(rows, table.n_classes, ID3, threads=threads.count(self.n_jobs))
-        return with_complexity(ripen(growth, empty="parent"))
+    def _algorithm(self, schema: Schema) -> Id3:
+        return Id3(ID3)

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-import numpy as np
-
 from baytree import settings as given
-from baytree.engine import threads
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace
-from baytree.table.table import Table
-from baytree.tree.grow.candidates import candidates
-from baytree.tree.grow.grow import Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.grow.merged import grow_merged
-from baytree.tree.grow.multiway import grow_multiway
-from baytree.tree.grow.multiway_numbers import grow_multiway_numbers
+from baytree.estimators.tree_face import TreeFace, class_costs
+from baytree.table.schema import Schema
 from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.grow.units import in_range, in_unit, near_one
-from baytree.tree.model.chaid_model import ChaidModel, in_words
-from baytree.tree.model.structure import Tree
-from baytree.tree.prune import cost_complexity as pruning
+from baytree.tree.learner import OpenTree
 
 CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
 ROADS = ("learned", "surrogate", "category", "largest")
 CLASS_ROADS = tuple(m.value for m in Missing)
+BRANCHINGS = tuple(b.value for b in Branching)
 
 
 class _OpenTree(TreeFace):
@@ -38,21 +27,6 @@ class _OpenTree(TreeFace):
             missing=Missing(given.one_of("missing", self.missing, roads)),
             stopping=self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1)),
         )
-
-    def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
-        missing, max_leaves = policy.missing, policy.stopping.max_leaves
-        conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads.count(self.n_jobs)))
-        tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
-        if self.trace:
-            self.trace_ = candidates(tree, table, policy, costs, conventions)
-        return tree
-
-    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
-        model = grow_merged(table, policy)
-        if self.trace:
-            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
-        return msgspec.structs.replace(model, trials=model.taken)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -134,25 +108,17 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree | ChaidModel:
+    def _algorithm(self, schema: Schema) -> OpenTree:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy, table = self._policy(criterion, CLASS_ROADS, tuple(Branching)), near_one(table)
-        if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
-            return self._grow(table, policy, self._costs(table))
-        if self.priors is not None or self.costs is not None:
+        policy = self._policy(criterion, CLASS_ROADS, BRANCHINGS)
+        weighing = class_costs(self.priors, self.costs, schema.classes)
+        is_weighed = self.priors is not None or self.costs is not None
+        if is_weighed and not (policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL):
             raise ValueError(
                 "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
                 "give sample weights instead"
             )
-        if policy.branching is Branching.MERGE:
-            return self._merge(table, policy)
-        return grow_multiway(table, policy, threads.count(self.n_jobs))
-
-    def _costs(self, table: Table) -> Costs:
-        priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
-        if priors is None and loss is None:
-            return equal_costs(table.n_classes)
-        return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
+        return OpenTree(policy, weighing, bool(self.trace))
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
@@ -196,12 +162,6 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree | ChaidModel:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, tuple(Branching))
-        table, unit = in_range(near_one(table))
-        if policy.branching is Branching.MERGE:
-            model = self._merge(table, policy)
-            return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
-        if policy.branching is Branching.MULTIWAY:
-            return in_unit(grow_multiway_numbers(table, policy, threads.count(self.n_jobs)), unit)
-        return in_unit(self._grow(table, policy, equal_costs(0)), unit)
+    def _algorithm(self, schema: Schema) -> OpenTree:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, BRANCHINGS)
+        return OpenTree(policy, traces=bool(self.trace))

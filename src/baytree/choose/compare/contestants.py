@@ -85,7 +85,7 @@ CLASSIFIERS = {
     "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, _text, effort=0.2),
     "id3": Family("ID3", "ID3Classifier", {}, _not_only_levels),
     "c45": Family("C4.5", "C45Classifier", {}, _text, effort=1.5),
-    "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "prune": "1se"}, _text, effort=10.0),
+    "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "pruning": "1se"}, _text, effort=10.0),
     "chaid": Family("CHAID", "CHAIDClassifier", {}, _text, effort=5.0),
     "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
     "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
@@ -96,8 +96,8 @@ CLASSIFIERS = {
 }
 REGRESSORS = {
     "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}, _text, effort=0.2),
-    "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "prune": "1se"}, _text, effort=10.0),
-    "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "prune": "min"}, _text, effort=10.0),
+    "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "pruning": "1se"}, _text, effort=10.0),
+    "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "pruning": "min"}, _text, effort=10.0),
     "cart-cp": Family("CART, cp 0.01", "CARTRegressor", {}, _text),
     "chaid": Family("CHAID", "CHAIDRegressor", {}, _text, effort=5.0),
 }
