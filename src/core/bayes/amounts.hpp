@@ -7,9 +7,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "numbers/moments.hpp"
+#include "numbers/matrix.hpp"
+#include "numbers/sparse_rows.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
+
+using numbers::Matrix, numbers::SparseRows;
 
 // Stirling's correction: log Γ(x) - ((x - ½) log x - x + ½ log 2π), for x >= 15 to the last digits.
 inline double stirling_correction(double x) {
@@ -59,7 +62,7 @@ inline void add_amounts(const Matrix& matrix, const Amounts& amounts, std::span<
   const std::size_t n_classes = amounts.n_classes;
   for (std::size_t i = 0; i < matrix.n_rows; ++i)
     for (std::size_t j = 0; j < matrix.n_columns; ++j) {
-      const double x = matrix.data[static_cast<std::ptrdiff_t>(i) * matrix.row_step + static_cast<std::ptrdiff_t>(j) * matrix.column_step];
+      const double x = *matrix.at(i, j);
       if (x != x) continue;
       amounts.refuse(x);
       const bool is_zero = amounts.is_zero(x);
@@ -70,14 +73,6 @@ inline void add_amounts(const Matrix& matrix, const Amounts& amounts, std::span<
       }
     }
 }
-
-// Rows of a sparse matrix: row i has values at entries start[i] … start[i + 1] - 1, every other value is 0.
-struct SparseRows {
-  std::span<const std::int64_t> start;
-  std::span<const std::int32_t> code;
-  std::span<const double> value;
-  std::span<const bool> missing;  // whole rows, or empty
-};
 
 // What all-zero rows add, its infinite terms counted apart so that they can be taken away again.
 class ZeroScores {
@@ -97,12 +92,13 @@ class ZeroScores {
   std::vector<std::int64_t> impossible_;
 };
 
-inline void add_sparse_amounts(const SparseRows& rows, const Amounts& amounts, std::span<double> scores) {
+// `missing` marks whole rows, or is empty.
+inline void add_sparse_amounts(const SparseRows& rows, std::span<const bool> missing, const Amounts& amounts, std::span<double> scores) {
   const std::size_t n_classes = amounts.n_classes;
   const ZeroScores all_zero(amounts);
   ZeroScores here = all_zero;
-  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i) {
-    if (!rows.missing.empty() && rows.missing[i]) continue;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    if (!missing.empty() && missing[i]) continue;
     here = all_zero;
     for (auto e = static_cast<std::size_t>(rows.start[i]); e < static_cast<std::size_t>(rows.start[i + 1]); ++e) {
       const double x = rows.value[e];
@@ -151,14 +147,14 @@ inline void add_urns(const Matrix& matrix, const Urns& urns, std::span<double> s
   for (std::size_t i = 0; i < matrix.n_rows; ++i)
     add_urn_row(urns, [&](const auto& add) {
       for (std::size_t j = 0; j < matrix.n_columns; ++j)
-        add(j, matrix.data[static_cast<std::ptrdiff_t>(i) * matrix.row_step + static_cast<std::ptrdiff_t>(j) * matrix.column_step]);
+        add(j, *matrix.at(i, j));
     }, total, scores.subspan(i * urns.n_classes, urns.n_classes));
 }
 
-inline void add_sparse_urns(const SparseRows& rows, const Urns& urns, std::span<double> scores) {
+inline void add_sparse_urns(const SparseRows& rows, std::span<const bool> missing, const Urns& urns, std::span<double> scores) {
   std::vector<double> total;
-  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i) {
-    if (!rows.missing.empty() && rows.missing[i]) continue;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    if (!missing.empty() && missing[i]) continue;
     add_urn_row(urns, [&](const auto& add) {
       for (auto e = static_cast<std::size_t>(rows.start[i]); e < static_cast<std::size_t>(rows.start[i + 1]); ++e)
         add(static_cast<std::size_t>(rows.code[e]), rows.value[e]);
@@ -166,4 +162,4 @@ inline void add_sparse_urns(const SparseRows& rows, const Urns& urns, std::span<
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

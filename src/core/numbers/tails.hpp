@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-namespace baytree {
+namespace baytree::numbers {
 
 // log(e^a + e^b)
 inline double log_add(double a, double b) {
@@ -73,4 +73,4 @@ inline double f_log_tail(double statistic, double between, double within) {
   return std::log1p(-std::min(1.0, std::exp(log_beta_below(b, a, rest, y))));
 }
 
-}  // namespace baytree
+}  // namespace baytree::numbers

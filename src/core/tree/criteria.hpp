@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace baytree {
+namespace baytree::tree {
 
 // The class masses of the children of one node, child after child.
 struct Children {
@@ -155,4 +155,4 @@ template <typename Use> auto with_criterion(std::string_view name, const Use& us
   return use.template operator()<Gini>();
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree

@@ -3,11 +3,11 @@
 #include <numeric>
 #include <optional>
 
-#include "tree/growth.hpp"
-#include "tree/information.hpp"
+#include "tree/fractional/growth.hpp"
+#include "tree/fractional/information.hpp"
 #include "tree/fractional/training.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 enum class MissingValues : int { spread, largest, category, learned };
 
@@ -74,8 +74,6 @@ struct Branches {
   std::span<const Real> row(size_t b) const { return {table.data() + b * n_classes, n_classes}; }
 };
 
-namespace detail {
-
 // Entropy gain, in the order of operations that decides Id3's ties.
 template <typename Real>
 Real id3_gain(const Situation<Real>& at, const Branches<Real>& split) {
@@ -110,16 +108,14 @@ Real chi2_gain(const Branches<Real>& split, bool own_branch) {
   return static_cast<Real>(log_significance(statistic, static_cast<double>(rows.size() - 1) * static_cast<double>(classes - 1)));
 }
 
-}  // namespace detail
-
 // Gain per unit of node weight: the known share of (impurity before − impurity after). For chi², −ln p.
 template <typename Real>
 Real gain_of(const Situation<Real>& at, const Branches<Real>& split) {
   const bool own_branch = at.rules.missing == MissingValues::category;
   const Real known = own_branch ? at.weight : static_cast<Real>(at.weight - split.missing);
   if (!(known > 0)) return 0;
-  if (at.rules.measure == Measure::id3) return detail::id3_gain(at, split);
-  if (at.rules.measure == Measure::chi2) return detail::chi2_gain(split, own_branch);
+  if (at.rules.measure == Measure::id3) return id3_gain(at, split);
+  if (at.rules.measure == Measure::chi2) return chi2_gain(split, own_branch);
   const Real before = static_cast<Real>(
       impurity(at.rules.measure, own_branch ? at.counts : std::span<const Real>(split.known), at.xlog) / known);
   Real after = 0;
@@ -145,4 +141,4 @@ bool has_two_branches(const Situation<Real>& at, const Branches<Real>& split) {
   return enough >= 2;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

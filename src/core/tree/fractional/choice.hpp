@@ -2,7 +2,7 @@
 #pragma once
 #include "tree/fractional/candidate.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // Gains this much below the average still pass, and gains this much below zero still are tests.
 inline constexpr double kGainSlack = 1e-3;
@@ -53,4 +53,4 @@ int32_t best_by_gain(std::span<const Candidate<Real>> tests, const Rules& rules,
   return best;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -8,7 +8,7 @@
 #include "tree/fractional/partition.hpp"
 #include "tree/fractional/value_groups.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 struct Training {
   std::vector<GivenColumn> columns;
@@ -296,4 +296,4 @@ class FractionalGrower {
   Growth tree_;
 };
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -2,7 +2,7 @@
 #pragma once
 #include "tree/fractional/candidate.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // Room for counting a column's levels without a table as long as the column has levels.
 struct LevelSlots {
@@ -90,4 +90,4 @@ Candidate<Real> best_level(const Situation<Real>& at, const Branches<Real>& spli
   return best;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

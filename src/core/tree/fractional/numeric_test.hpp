@@ -2,9 +2,7 @@
 #pragma once
 #include "tree/fractional/candidate.hpp"
 
-namespace baytree::fractional {
-
-namespace detail {
+namespace baytree::tree::fractional {
 
 // Class weights below and above a moving cut. The sums are the convention's; `roughly` follows them in double, so
 // that the convention's own arithmetic is needed only for cuts that could be the best.
@@ -77,8 +75,6 @@ Branches<Real> known_part(const Situation<Real>& at, const RankedColumn& column,
   return split;
 }
 
-}  // namespace detail
-
 // The cut with the largest gain, the lowest on ties; then charged for having been chosen among many.
 template <typename Real>
 Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, std::span<const Placed> sorted) {
@@ -87,11 +83,11 @@ Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, 
   best.branches = 2;
   if (sorted.size() < 2) return best;
   const auto k = at.counts.size();
-  Branches<Real> split = detail::known_part(at, column, sorted.size());
+  Branches<Real> split = known_part(at, column, sorted.size());
   const Real known = static_cast<Real>(at.weight - split.missing);
-  const Real least = detail::smallest_side(rules, known, k);
+  const Real least = smallest_side(rules, known, k);
   const double gap = rules.quinlan_sides ? column.min_gap : 0;
-  detail::Sides<Real> sides(split.known, at.xlog);
+  Sides<Real> sides(split.known, at.xlog);
 
   const bool is_entropy = rules.measure == Measure::entropy && rules.missing != MissingValues::category;
   const double before = is_entropy ? information<Real>(split.known, at.xlog) : 0.0;
@@ -134,7 +130,7 @@ void place_cut(Candidate<Real>& test, const RankedColumn& column, bool midpoint)
   const auto& values = midpoint ? column.distinct : column.measured;
   const double low = values[test.rank], high = values[test.next];
   const bool is_single = column.is_single && !midpoint;
-  const double middle = is_single ? detail::halfway<float>(low, high) : detail::halfway<double>(low, high);
+  const double middle = is_single ? halfway<float>(low, high) : halfway<double>(low, high);
   if (midpoint) {
     test.cut = middle;
     return;
@@ -144,4 +140,4 @@ void place_cut(Candidate<Real>& test, const RankedColumn& column, bool midpoint)
   test.cut = column.distinct[test.rank];
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

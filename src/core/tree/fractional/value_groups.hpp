@@ -2,7 +2,7 @@
 #pragma once
 #include "tree/fractional/candidate.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // Levels united so far. Levels that hardly occur are put aside and share one last branch.
 struct LevelGroups {
@@ -22,8 +22,6 @@ struct LevelGroups {
     weight.erase(weight.begin() + static_cast<std::ptrdiff_t>(b));
   }
 };
-
-namespace detail {
 
 inline constexpr double kAside = 0.5;          // weight up to which a level is put aside
 inline constexpr double kSameShare = 1e-3;     // class shares closer than this are the same
@@ -98,20 +96,18 @@ Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& spli
   return united;
 }
 
-}  // namespace detail
-
 // A test of groups of levels, by greedy pairing.
 template <typename Real>
 Candidate<Real> best_groups(const Situation<Real>& at, const Branches<Real>& split, std::span<const int32_t> present, int32_t levels) {
-  LevelGroups groups = detail::single_levels(split, present);
+  LevelGroups groups = single_levels(split, present);
   Candidate<Real> test;
   if (groups.size() < 2) return test;
   const bool has_aside = groups.size() < static_cast<size_t>(levels);
-  if (groups.size() <= 4 * detail::kMaxGroups) detail::unite_same_shares(groups);
-  detail::unite_neighbours(groups);
+  if (groups.size() <= 4 * kMaxGroups) unite_same_shares(groups);
+  unite_neighbours(groups);
 
   const auto judge = [&](const LevelGroups& these) {
-    const Branches<Real> united = detail::as_branches(these, split, has_aside);
+    const Branches<Real> united = as_branches(these, split, has_aside);
     if (!has_two_branches(at, united)) return -1.0;
     const double gain = gain_of(at, united), info = info_of(at, united);
     return at.rules.by_ratio ? (info > 0 ? gain / info : 0.0) : gain;
@@ -133,7 +129,7 @@ Candidate<Real> best_groups(const Situation<Real>& at, const Branches<Real>& spl
     current = best;
   }
 
-  const Branches<Real> united = detail::as_branches(groups, split, has_aside);
+  const Branches<Real> united = as_branches(groups, split, has_aside);
   if (!has_two_branches(at, united)) return test;
   test.is_valid = true;
   test.gain = test.raw_gain = gain_of(at, united);
@@ -164,4 +160,4 @@ inline void drop_excluded_levels(Growth& tree) {
   }
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -6,15 +6,11 @@
 #include <span>
 #include <type_traits>
 
-namespace baytree {
+#include "numbers/sparse_rows.hpp"
 
-struct SparseRows {
-  std::span<const std::int64_t> start;  // [n_rows + 1]
-  std::span<const std::int32_t> code;
-  std::span<const double> value;
+namespace baytree::linear {
 
-  std::size_t rows() const { return start.size() - 1; }
-};
+using numbers::SparseRows;
 
 // Calls f with the number of scores as a constant where it is small, so that loops over scores unroll and vectorise.
 template <std::invocable<std::size_t> F> decltype(auto) with_width(std::size_t width, const F& f) {
@@ -51,4 +47,4 @@ inline void sparse_product(const SparseRows& x, std::span<const double> weight, 
   });
 }
 
-}  // namespace baytree
+}  // namespace baytree::linear

@@ -11,7 +11,7 @@
 
 #include "tree/criteria.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // The target of every row. A tag is a row number with, where it fits, the class in its lowest bits.
 struct Target {
@@ -199,4 +199,4 @@ class SquareMeasure {
   double total_[3] = {0, 0, 0};
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -7,7 +7,7 @@
 #include "tree/sorted/search.hpp"
 #include "tree/sorted/surrogates.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 enum class Absent { kLearned, kCategory, kLargest, kSurrogate };  // what happens to rows without a value
 
@@ -46,4 +46,4 @@ struct Node {
   bool is_leaf() const { return branches == 0; }
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -8,7 +8,7 @@
 
 #include "linear/row_loops.hpp"
 
-namespace baytree {
+namespace baytree::linear {
 
 inline std::uint64_t mixed(std::uint64_t bits) {
   bits *= 0x9E3779B97F4A7C15u;
@@ -30,4 +30,4 @@ inline void row_hashes(const RowRun& run, std::span<const double> centre, std::s
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::linear

@@ -9,10 +9,10 @@
 #include <vector>
 #include "tree/sorted/column_search.hpp"
 #include "tree/sorted/ground.hpp"
-#include "tree/measures.hpp"
-#include "tree/node.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 template <Measure M> class NodeMeasure {
  public:
@@ -114,4 +114,4 @@ template <Measure M> class NodeMeasure {
   const Ground& ground_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 enum class Test : int32_t { none, threshold, each_level, one_level, groups };
 
@@ -96,4 +96,4 @@ inline Growth compact(const Growth& from) {
   return to;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -1,9 +1,14 @@
-// What every binding file shares: the array types that kernels accept, and the list of families.
+// What every binding file shares: the array types that kernels accept, and how kernels run.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <concepts>
 #include <span>
 #include <vector>
+
+#include "workers.hpp"
+
+namespace baytree::bind {
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -29,11 +34,14 @@ inline bool is_interrupted() {
   return PyErr_CheckSignals() != 0;
 }
 
-void bind_statistics(nb::module_& module);
-void bind_c45(nb::module_& module);
-void bind_tree(nb::module_& module);
-void bind_chaid(nb::module_& module);
-void bind_text(nb::module_& module);
-void bind_bayes(nb::module_& module);
-void bind_choose(nb::module_& module);
-void bind_linear(nb::module_& module);
+// Runs a kernel without the GIL; an interrupt becomes the exception that Python has already set.
+template <std::invocable Kernel> auto interruptible(const Kernel& kernel) {
+  try {
+    const nb::gil_scoped_release released;
+    return kernel();
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+}  // namespace baytree::bind

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace baytree {
+namespace baytree::numbers {
 
 // x log2 x of whole counts, looked up: entry k belongs to the count k.
 struct CountEntropy {
@@ -23,7 +23,7 @@ struct WeightEntropy {
 };
 
 template <typename F>
-concept Entropy = requires(const F& f, double weight) {
+concept EntropyTerm = requires(const F& f, double weight) {
   { f(weight) } -> std::convertible_to<double>;
 };
 
@@ -59,13 +59,13 @@ inline double total(std::span<const double> counts) {
   return sum;
 }
 
-template <Entropy F> double spread(std::span<const double> counts, const F& entropy) {
+template <EntropyTerm F> double spread(std::span<const double> counts, const F& entropy) {
   double inner = 0;
   for (const double count : counts) inner += entropy(count);
   return entropy(total(counts)) - inner;
 }
 
-template <Entropy F>
+template <EntropyTerm F>
 Side side(const SortedColumn& column, std::size_t first, std::size_t last, const F& entropy, std::vector<double>& counts) {
   counts.assign(column.n_classes, 0.0);
   for (std::size_t i = first; i < last; ++i) counts[column.label_of(i)] += column.weight_of(i);
@@ -75,7 +75,7 @@ Side side(const SortedColumn& column, std::size_t first, std::size_t last, const
 }
 
 // The cut with the smallest spread, the lowest of equals; none where no cut lowers the spread.
-template <Entropy F>
+template <EntropyTerm F>
 Cut best_cut(const SortedColumn& column, std::size_t first, std::size_t last, const F& entropy) {
   std::vector<double> low(column.n_classes), high;
   const Side whole = side(column, first, last, entropy, high);
@@ -103,7 +103,7 @@ inline bool pays(const Cut& cut) {
 }
 
 // The positions of all cuts that pay, ascending: each part between two cuts is searched again.
-template <Entropy F> std::vector<std::size_t> paying_cuts(const SortedColumn& column, const F& entropy) {
+template <EntropyTerm F> std::vector<std::size_t> paying_cuts(const SortedColumn& column, const F& entropy) {
   std::vector<std::size_t> positions;
   std::vector<std::pair<std::size_t, std::size_t>> open{{0, column.order.size()}};
   while (!open.empty()) {
@@ -120,4 +120,4 @@ template <Entropy F> std::vector<std::size_t> paying_cuts(const SortedColumn& co
   return positions;
 }
 
-}  // namespace baytree
+}  // namespace baytree::numbers

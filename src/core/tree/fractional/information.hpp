@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 enum class Measure : int { entropy, gini, error, chi2, id3 };
 
@@ -99,4 +99,4 @@ inline double log_significance(double statistic, double freedom) {
   return -(front + std::log(fraction));
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

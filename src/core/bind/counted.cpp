@@ -1,12 +1,14 @@
 // Bindings of CHAID's tests and merging.
 #include <nanobind/stl/string.h>
 
-#include "bind/families.hpp"
+#include "bind/arrays.hpp"
+#include "bind/rooms.hpp"
 #include "tree/counted/merging.hpp"
 
-using namespace baytree;
-
+namespace baytree::bind {
 namespace {
+
+using namespace tree::counted;
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Tables = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -57,11 +59,13 @@ template <double tail(double, double)> nb::ndarray<nb::numpy, double> tails(cons
 
 }  // namespace
 
-void bind_chaid(nb::module_& module) {
+void bind_counted(nb::module_& module) {
   module.def("merge_levels", &merge_levels, "statistics"_a.noconvert(), "weight"_a.noconvert(), "test"_a, "is_ordered"_a,
              "is_exhaustive"_a, "log_alpha"_a, "least"_a, "The group of each level, named by its first level, after CHAID's merging.");
   module.def("test_groups", &test_groups, "tables"_a.noconvert(), "test"_a,
              "log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].");
-  module.def("chi2_log_tail", &tails<chi2_log_tail>, "statistic"_a.noconvert(), "degrees"_a.noconvert(),
+  module.def("chi2_log_tail", &tails<numbers::chi2_log_tail>, "statistic"_a.noconvert(), "degrees"_a.noconvert(),
              "log P(χ² >= statistic), element by element.");
 }
+
+}  // namespace baytree::bind

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "tree/measures.hpp"
+#include "tree/sorted/measures.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 enum class ClassIndex { kGini, kInformation };
 
@@ -118,4 +118,4 @@ class CartSquareMeasure {
   double mean_ = 0, risk_ = 0, whole_ = 0;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -1,38 +1,22 @@
-// Growing and pruning of multiway trees with fractional cases.
+// Bindings of the fractional search: multiway trees whose cases may follow several branches.
 #include <string>
 
-#include "bind/families.hpp"
-#include "tree/prune/held_out.hpp"
+#include "bind/columns.hpp"
+#include "bind/rooms.hpp"
+#include "tree/fractional/fractional.hpp"
 
+namespace baytree::bind {
 namespace {
 
-using namespace baytree::fractional;
-using baytree::Interrupted;
-using baytree::Workers;
+using namespace tree::fractional;
 
-// Runs a kernel without the GIL; an interrupt becomes the exception that Python has already set.
-template <std::invocable<Workers&> Kernel> void run(const Kernel& kernel) {
+// Refuses what would not fit into memory by the column's place: Python knows its name.
+template <std::invocable Kernel> void bounded(const Kernel& kernel) {
   try {
-    const nb::gil_scoped_release release;
-    Workers alone(1, is_interrupted);
-    kernel(alone);
-  } catch (const Interrupted&) {
-    throw nb::python_error();
+    interruptible(kernel);
   } catch (const TooManyBranches& refused) {
-    throw nb::index_error(std::to_string(refused.column).c_str());  // Python knows the column's name
+    throw nb::index_error(std::to_string(refused.column).c_str());
   }
-}
-
-std::vector<GivenColumn> given(const nb::list& columns, const Vector<int32_t>& levels) {
-  std::vector<GivenColumn> all;
-  if (levels.shape(0) != columns.size()) throw nb::value_error("one number of levels is needed per column");
-  for (size_t j = 0; j < levels.shape(0); ++j) {
-    GivenColumn column{.value = {}, .code = {}, .levels = view(levels)[j]};
-    if (column.is_numeric()) column.value = view(nb::cast<Vector<double>>(columns[j], false));
-    else column.code = view(nb::cast<Vector<int32_t>>(columns[j], false));
-    all.push_back(column);
-  }
-  return all;
 }
 
 template <typename T, typename Of>
@@ -102,8 +86,8 @@ nb::tuple grow_in(const nb::list& columns, const Vector<int32_t>& levels, const 
   const auto table = given(columns, levels);
   Growth tree;
   std::vector<typename FractionalGrower<Real>::Tried> tried;
-  run([&](Workers& alone) {
-    Workers workers(static_cast<int>(threads), is_interrupted);
+  bounded([&] {
+    Workers alone(1, is_interrupted), workers(static_cast<int>(threads), is_interrupted);
     const Training training = prepare(table, view(label), view(weight), n_classes, std::is_same_v<Real, float>, workers);
     FractionalGrower<Real> grower(training, rules, workers, alone, traces);
     tree = grower.grow(view(rows));
@@ -114,18 +98,9 @@ nb::tuple grow_in(const nb::list& columns, const Vector<int32_t>& levels, const 
   return nb::make_tuple(nb::cast(std::move(tree)), trace);
 }
 
-template <typename Real>
-void raise_in(Growth& tree, const nb::list& columns, const Vector<int32_t>& levels, const Vector<int32_t>& label,
-              const Vector<double>& weight, const Vector<int32_t>& rows, const PruningRules& rules) {
-  const auto table = given(columns, levels);
-  run([&](Workers& alone) {
-    RaisingPruner<Real>(tree, table, rules, alone).prune(cases_of<Real>(view(rows), view(label), view(weight)));
-  });
-}
-
 }  // namespace
 
-void bind_c45(nb::module_& module) {
+void bind_fractional(nb::module_& module) {
   nb::class_<Growth>(module, "Growth")
       .def("arrays", [](const Growth& tree) { return arrays(tree); })
       .def("compact", [](const Growth& tree) { return compact(tree); });
@@ -165,47 +140,10 @@ void bind_c45(nb::module_& module) {
 
   module.def("drop_excluded_levels", &drop_excluded_levels, nb::arg("tree"));
 
-  module.def("collapse", [](Growth& tree, bool single) { single ? collapse<float>(tree) : collapse<double>(tree); },
-             nb::arg("tree"), nb::arg("single"));
-
   module.def("growth_of", &growth_of, nb::arg("column").noconvert(), nb::arg("first").noconvert(), nb::arg("branches").noconvert(),
              nb::arg("cut").noconvert(), nb::arg("start").noconvert(), nb::arg("levels").noconvert(), nb::arg("branch_of").noconvert(),
              nb::arg("missing").noconvert(), nb::arg("rows").noconvert(), nb::arg("weight").noconvert(), nb::arg("counts").noconvert(),
              nb::arg("prediction").noconvert(), nb::arg("gain").noconvert());
-
-  module.def("extra_errors",
-             [](double n, double errors, double confidence, double z, double top_share) {
-               return Pessimism{confidence, z, top_share}.extra(n, errors);
-             },
-             nb::arg("n"), nb::arg("errors"), nb::arg("confidence"), nb::arg("z"), nb::arg("top_share"));
-
-  module.def("error_prune",
-             [](Growth& tree, double confidence, double z, double top_share, bool single) {
-               const PruningRules rules{.pessimism = {confidence, z, top_share}, .tolerance = 0};
-               single ? prune_by_counts<float>(tree, rules) : prune_by_counts<double>(tree, rules);
-             },
-             nb::arg("tree"), nb::arg("confidence"), nb::arg("z"), nb::arg("top_share"), nb::arg("single"));
-
-  module.def("error_prune_raising",
-             [](Growth& tree, const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight,
-                Vector<int32_t> rows, double confidence, double z, double top_share, double tolerance, bool single) {
-               const PruningRules rules{.pessimism = {confidence, z, top_share}, .tolerance = tolerance};
-               single ? raise_in<float>(tree, columns, levels, label, weight, rows, rules)
-                      : raise_in<double>(tree, columns, levels, label, weight, rows, rules);
-             },
-             nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),
-             nb::arg("weight").noconvert(), nb::arg("rows").noconvert(), nb::arg("confidence"), nb::arg("z"), nb::arg("top_share"),
-             nb::arg("tolerance"), nb::arg("single"));
-
-  module.def("reduce_errors",
-             [](Growth& tree, const nb::list& columns, Vector<int32_t> levels, Vector<int32_t> label, Vector<double> weight,
-                Vector<int32_t> rows, double tolerance) {
-               const auto table = given(columns, levels);
-               run([&](Workers& alone) {
-                 auto cases = cases_of<double>(view(rows), view(label), view(weight));
-                 reduce_errors(tree, held_out_counts(tree, table, std::move(cases), alone), tolerance);
-               });
-             },
-             nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),
-             nb::arg("weight").noconvert(), nb::arg("rows").noconvert(), nb::arg("tolerance"));
 }
+
+}  // namespace baytree::bind
