@@ -32,7 +32,6 @@ _MOST_DIMENSIONS = 4
 
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
-    "chaid": "tree.model.chaid_model:ChaidModel",
     "linear_discriminant": "linear.model:LinearDiscriminant",
     "logistic": "linear.model:LogisticModel",
     "combinations": "bayes.combinations:Combinations",

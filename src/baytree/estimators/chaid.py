@@ -11,8 +11,9 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.association import CLASS_TESTS
 from baytree.tree.grow.chaid_growth import Growth
 from baytree.tree.grow.merging import Rules
+from baytree.tree.grow.trial import Choice
 from baytree.tree.learner import Chaid
-from baytree.tree.model.chaid_model import in_words
+from baytree.tree.view.significance import splits
 
 
 class CHAID(TreeFace):
@@ -20,11 +21,11 @@ class CHAID(TreeFace):
 
     _accepts_infinite = True
 
-    @property
-    def trace_(self) -> list[dict[str, Any]]:
-        """Each split's groups, p, Bonferroni's multiplier and adjusted p; with `trace=True` of all columns everywhere."""
-        schema = self.model_.bins.schema(self.schema_)
-        return [in_words(trial, schema) for trial in self.model_.trials]
+    trace_: list[dict[str, Any]]
+
+    def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
+        super()._restore(schema, model, seen, has_text_names)
+        self.trace_ = splits(model, schema)
 
     def _chaid(self, test: str) -> Chaid:
         self._check()
@@ -38,7 +39,7 @@ class CHAID(TreeFace):
         )
         growth = Growth(
             rules=rules,
-            alpha_split=float(self.alpha_split),
+            choice=Choice(alpha_split=float(self.alpha_split)),
             min_split=float(self.min_split),
             max_depth=self.max_depth,
             bins=given.whole("bins", self.bins, 2),

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.rules import rules as rule_list
 from baytree.tree.view import outline as text
 
 
 class TreeReading:
-    """The readings of a fitted tree. The estimator's `model_` holds a `tree`, and `bins` where numbers were coded."""
+    """The readings of a fitted tree."""
 
     model_: Any
     schema_: Schema
@@ -26,41 +25,38 @@ class TreeReading:
 
     def rules(self) -> list[rule_list.Rule]:
         """One IF–THEN rule for each leaf, with its support and probability."""
-        return rule_list.rules(self.tree_, self.schema_, self._bins())
+        return rule_list.rules(self.tree_, self.schema_)
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
-        return text.export_text(self.tree_, self.schema_, self._bins(), max_depth=max_depth, max_levels=max_levels)
+        return text.export_text(self.tree_, self.schema_, max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """The tree in the DOT language of Graphviz."""
         from baytree.show.dot import to_dot
 
-        return to_dot(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return to_dot(self.tree_, self.schema_, max_depth=max_depth)
 
     def to_svg(self, max_depth: int | None = None) -> str:
         """The tree as an SVG picture."""
         from baytree.show.svg import to_svg
 
-        return to_svg(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return to_svg(self.tree_, self.schema_, max_depth=max_depth)
 
     def growth_svg(self, max_depth: int | None = None) -> str:
         """An SVG picture in which the tree grows split by split."""
         from baytree.show.svg import growth_svg
 
-        return growth_svg(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return growth_svg(self.tree_, self.schema_, max_depth=max_depth)
 
     def growth_frames(self, max_depth: int | None = None) -> list[str]:
         """The tree split by split: one SVG picture each."""
         from baytree.show.svg import growth_frames
 
-        return growth_frames(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return growth_frames(self.tree_, self.schema_, max_depth=max_depth)
 
     def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
         """The tree drawn by matplotlib; gives the axes."""
         from baytree.show.plots import plot_tree
 
-        return plot_tree(self.tree_, self.schema_, self._bins(), ax=ax, max_depth=max_depth)
-
-    def _bins(self) -> Bins | None:
-        return getattr(self.model_, "bins", None)
+        return plot_tree(self.tree_, self.schema_, ax=ax, max_depth=max_depth)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches
 from baytree.tree.model.structure import Tree
 from baytree.tree.view.cards import colour
@@ -11,10 +10,10 @@ from baytree.tree.view.names import plain
 from baytree.tree.view.outline import Outcome
 
 
-def to_dot(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> str:
+def to_dot(tree: Tree, schema: Schema, *, max_depth: int | None = None) -> str:
     """The tree as a digraph; every name stands in a quoted string and cannot leave it."""
     name = plain(schema.target.name) if schema.target else "tree"
-    statements = _statements(tree, schema, bins, max_depth)
+    statements = _statements(tree, schema, max_depth)
     return "\n".join([f"digraph {_quoted(name)} {{", *_STYLE, *statements, "}"])
 
 
@@ -24,8 +23,8 @@ _STYLE = (
 )
 
 
-def _statements(tree: Tree, schema: Schema, bins: Bins | None, max_depth: int | None) -> list[str]:
-    branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
+def _statements(tree: Tree, schema: Schema, max_depth: int | None) -> list[str]:
+    branches, outcome = Branches(tree, schema), Outcome(tree, schema)
     statements: list[str] = []
     waiting = [(0, 0)]
     while waiting:

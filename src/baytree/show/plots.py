@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.structure import Tree
 from baytree.tree.view.cards import CARD_HEIGHT, ROW_HEIGHT, Drawing, colour, draw
 
 _INK, _EDGE = "#1f2933", "#9aa5b1"
 
 
-def plot_tree(tree: Tree, schema: Schema, bins: Bins | None = None, *, ax: Any = None, max_depth: int | None = None) -> Any:
+def plot_tree(tree: Tree, schema: Schema, *, ax: Any = None, max_depth: int | None = None) -> Any:
     """A tree as cards and lines; gives the axes."""
-    drawing = draw(tree, schema, bins, max_depth)
+    drawing = draw(tree, schema, max_depth)
     height = drawing.depth * ROW_HEIGHT + CARD_HEIGHT
     ax = ax or _axes((max(4.0, drawing.width / 90), max(2.5, height / 90)))
     ax.set_xlim(-10, drawing.width + 10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xml.etree import ElementTree as xml
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.structure import Tree
 from baytree.tree.view.cards import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, Drawing, colour, draw, opening_order
 from baytree.tree.view.names import plain, shortened
@@ -21,22 +20,22 @@ _STYLE = (
 )
 
 
-def to_svg(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> str:
+def to_svg(tree: Tree, schema: Schema, *, max_depth: int | None = None) -> str:
     """The whole tree, or its upper part."""
-    drawing = draw(tree, schema, bins, max_depth)
+    drawing = draw(tree, schema, max_depth)
     return _picture(drawing, schema, set(opening_order(drawing)))
 
 
-def growth_frames(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> list[str]:
+def growth_frames(tree: Tree, schema: Schema, *, max_depth: int | None = None) -> list[str]:
     """The tree split by split, from the root alone to the whole: one picture each, all of one size."""
-    drawing = draw(tree, schema, bins, max_depth)
+    drawing = draw(tree, schema, max_depth)
     order = opening_order(drawing)
     return [_picture(drawing, schema, set(order[:k])) for k in range(len(order) + 1)]
 
 
-def growth_svg(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> str:
+def growth_svg(tree: Tree, schema: Schema, *, max_depth: int | None = None) -> str:
     """One picture in which the tree grows split by split, over and over; where nothing moves it shows the whole tree."""
-    drawing = draw(tree, schema, bins, max_depth)
+    drawing = draw(tree, schema, max_depth)
     order = opening_order(drawing)
     root, canvas = _canvas(drawing, schema)
     split_at = {place: k + 1 for k, place in enumerate(order)}

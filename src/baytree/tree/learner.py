@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree import _core, notices
 from baytree.engine import threads
-from baytree.engine.parts import Parts
+from baytree.engine.parts import InMemory, Parts
 from baytree.learner import Learnt
 from baytree.settings import ByClass
 from baytree.table.schema import Kind, Schema
@@ -24,13 +24,14 @@ from baytree.tree.grow.multiway import grow_multiway
 from baytree.tree.grow.multiway_numbers import grow_multiway_numbers
 from baytree.tree.grow.policy import Branching, Missing, Policy
 from baytree.tree.grow.trace import trace_of
+from baytree.tree.grow.trial import in_words
 from baytree.tree.grow.units import from_zero, in_range, in_unit, near_one, near_zero
-from baytree.tree.model.chaid_model import ChaidModel, in_words
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cart
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 from baytree.tree.prune.error_pruning import Pessimism, collapse, prune_by_estimate, prune_on_held_out
 from baytree.tree.prune.holding import folds, folds_of, held_share, unfolded
+from baytree.tree.view.significance import splits
 
 _MANY_LEVELS = 0.3  # of the rows: so many are a column's names for rows rather than for kinds of rows
 _NO_TEST = (
@@ -73,12 +74,12 @@ class OpenTree(msgspec.Struct, frozen=True):
             return self._grown(table, n_threads)
         table, unit = in_range(table)
         learnt = self._grown(table, n_threads)
-        return msgspec.structs.replace(learnt, model=_in_unit(learnt.model, unit))
+        return msgspec.structs.replace(learnt, model=in_unit(learnt.model, unit))
 
     def _grown(self, table: Table, n_threads: int) -> Learnt:
         policy = self.policy
         if policy.branching is Branching.MERGE:
-            return self._merged(table)
+            return self._merged(InMemory(table, n_threads))
         if policy.branching is Branching.MULTIWAY or policy.missing is Missing.FRACTIONAL:
             grow_levels = grow_multiway if table.n_classes else grow_multiway_numbers
             return Learnt(grow_levels(table, policy, n_threads))
@@ -93,11 +94,9 @@ class OpenTree(msgspec.Struct, frozen=True):
         tree = tree if max_leaves is None else to_leaves(tree, max_leaves)
         return Learnt(tree, told={"trace_": candidates(tree, table, policy, costs, conventions)} if self.traces else {})
 
-    def _merged(self, table: Table) -> Learnt:
-        model = grow_merged(table, self.policy)
-        schema = model.bins.schema(table.schema)
-        told = {"trace_": [in_words(trial, schema) for trial in model.trials]} if self.traces else {}
-        return Learnt(msgspec.structs.replace(model, trials=model.taken), told=told)
+    def _merged(self, rows: Parts) -> Learnt:
+        grown = grow_merged(rows, self.policy)
+        return Learnt(grown.tree, told={"trace_": tried_in_words(grown)} if self.traces else {})
 
 
 class Splitter(Protocol):
@@ -245,22 +244,24 @@ class Chaid(msgspec.Struct, frozen=True):
         table = near_one(rows.gather())
         self._warn_of_columns_without_a_split(table)
         if table.n_classes:
-            return Learnt(self._grown(table))
+            return self._grown(InMemory(table, rows.n_jobs))
         table, unit = in_range(table)
-        return Learnt(_in_unit(self._grown(table), unit))
+        learnt = self._grown(InMemory(table, rows.n_jobs))
+        return msgspec.structs.replace(learnt, model=in_unit(learnt.model, unit))
 
-    def _grown(self, table: Table) -> ChaidModel:
-        model = chaid_growth.grow(table, self.growth)
-        return model if self.traces else msgspec.structs.replace(model, trials=model.taken)
+    def _grown(self, rows: Parts) -> Learnt:
+        grown = chaid_growth.grow(rows, self.growth)
+        told = tried_in_words(grown) if self.traces else splits(grown.tree, rows.schema)
+        return Learnt(grown.tree, told={"trace_": told})
 
     def _warn_of_columns_without_a_split(self, table: Table) -> None:
         """Bonferroni's factor can be so large that not even groups of pure classes are significant."""
-        weight, rules = float(table.weight.sum()), self.growth.rules
+        weight, rules, alpha = float(table.weight.sum()), self.growth.rules, self.growth.choice.alpha_split
         if weight < self.growth.min_split or rules.exhaustive or rules.test != "pearson":
             return
         for column in table.schema:
             n = len(column.levels) if column.kind is Kind.NOMINAL else 0
-            if min(n, table.n_classes) > 1 and smallest_adjusted(n, table.n_classes, weight) > self.growth.alpha_split:
+            if min(n, table.n_classes) > 1 and smallest_adjusted(n, table.n_classes, weight) > alpha:
                 notices.warn(_NO_SPLIT.format(name=column.name, n=n))
 
 
@@ -277,10 +278,9 @@ _TEXT = (
 )
 
 
-def _in_unit(model: Any, unit: float) -> Any:
-    if isinstance(model, ChaidModel):
-        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
-    return in_unit(model, unit)
+def tried_in_words(grown: chaid_growth.Grown) -> list[dict[str, Any]]:
+    """What every column could have done at every node, in the words of the table."""
+    return [in_words(trial, grown.coding) for trial in grown.tried]
 
 
 def _weighed(rows: Rows, share: np.ndarray) -> Rows:

@@ -14,7 +14,8 @@ import numpy as np
 from baytree import _core
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.model.structure import SPREAD, STOP, Surrogates, Tree
+from baytree.tree.model.places import SPREAD, STOP
+from baytree.tree.model.structure import Surrogates, Tree
 
 MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
 MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}

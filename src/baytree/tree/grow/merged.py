@@ -7,11 +7,11 @@ from math import inf
 import msgspec
 import numpy as np
 
-from baytree.table.table import Table
-from baytree.tree.grow.chaid_growth import Growth, grow
+from baytree.engine.parts import Parts
+from baytree.tree.grow.chaid_growth import Grown, Growth, grow
 from baytree.tree.grow.merging import Rules
 from baytree.tree.grow.policy import Criterion, Missing, Policy
-from baytree.tree.model.chaid_model import ChaidModel
+from baytree.tree.grow.trial import Choice
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
 TESTS = {Criterion.CHI2: "pearson", Criterion.LIKELIHOOD_RATIO: "likelihood_ratio", Criterion.SSE: "mean"}  # by adjusted p
@@ -19,7 +19,7 @@ GAINS = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATI
 _ALPHA = 0.05  # levels merge above it where no other was asked for
 
 
-def grow_merged(table: Table, policy: Policy) -> ChaidModel:
+def grow_merged(rows: Parts, policy: Policy) -> Grown:
     """The tree of a policy in which levels, ranks and tenths of a numeric column merge while they do not differ.
 
     Levels differ where the p-value of their classes is at most `alpha` (0.05 if none is given); the merged columns then
@@ -27,29 +27,34 @@ def grow_merged(table: Table, policy: Policy) -> ChaidModel:
     """
     _refuse(policy)
     stop = policy.stopping
+    weight = float(rows.gather().weight.sum())
     alpha = _ALPHA if stop.alpha is None else stop.alpha
     growth = Growth(
         rules=Rules(test=TESTS.get(policy.criterion, "pearson"), alpha_merge=alpha, min_leaf=stop.min_leaf, min_prob=1.0),
-        alpha_split=inf if stop.alpha is None else stop.alpha,
+        choice=Choice(
+            alpha_split=inf if stop.alpha is None else stop.alpha,
+            criterion=None if policy.criterion in TESTS else policy.criterion.value,
+            min_gain=stop.min_gain * weight,
+        ),
         min_split=stop.min_split,
         max_depth=stop.max_depth,
-        criterion=None if policy.criterion in TESTS else policy.criterion.value,
-        min_gain=stop.min_gain * float(table.weight.sum()),
         min_impurity=stop.min_impurity,
     )
-    model = grow(table, growth)
-    model = msgspec.structs.replace(model, tree=with_complexity(model.tree))
-    return model if stop.max_leaves is None else _with_leaves(model, stop.max_leaves)
+    grown = grow(rows, growth)
+    tree = with_complexity(grown.tree)
+    if stop.max_leaves is None:
+        return msgspec.structs.replace(grown, tree=tree)
+    return _with_leaves(msgspec.structs.replace(grown, tree=tree), stop.max_leaves)
 
 
-def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
-    """The model cut back to so many leaves, its trials at the nodes that are left."""
-    numbered = msgspec.structs.replace(model.tree, rows=np.arange(len(model.tree)))  # to know the nodes again
+def _with_leaves(grown: Grown, max_leaves: int) -> Grown:
+    """The tree cut back to so many leaves, the trials at the nodes that are left."""
+    before = grown.tree
+    numbered = msgspec.structs.replace(before, rows=np.arange(len(before)))  # to know the nodes again
     tree = to_leaves(numbered, max_leaves)
-    place = {int(before): now for now, before in enumerate(tree.rows)}
-    trials = [msgspec.structs.replace(trial, node=place[trial.node]) for trial in model.trials if trial.node in place]
-    tree = msgspec.structs.replace(tree, rows=model.tree.rows[tree.rows])
-    return msgspec.structs.replace(model, tree=tree, trials=tuple(trials))
+    place = {int(k): now for now, k in enumerate(tree.rows)}
+    tried = [msgspec.structs.replace(trial, node=place[trial.node]) for trial in grown.tried if trial.node in place]
+    return msgspec.structs.replace(grown, tree=msgspec.structs.replace(tree, rows=before.rows[tree.rows]), tried=tried)
 
 
 def _refuse(policy: Policy) -> None:

@@ -11,7 +11,8 @@ from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.grow import equal_costs, grow, grow_arrays
 from baytree.tree.grow.policy import Branching, Missing, Policy
-from baytree.tree.model.structure import LEAF, STOP, Surrogates, Tree
+from baytree.tree.model.places import LEAF, STOP
+from baytree.tree.model.structure import Surrogates, Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
 ROADS = (Missing.LEARNED, Missing.CATEGORY, Missing.LARGEST)

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches, Condition
 from baytree.tree.model.structure import Tree
 from baytree.tree.view.names import number, quoted
@@ -37,16 +36,16 @@ class Rule(msgspec.Struct, frozen=True):
         return msgspec.structs.asdict(self) | {"conditions": list(self.conditions)}
 
 
-def rules(tree: Tree, schema: Schema, bins: Bins | None = None) -> list[Rule]:
+def rules(tree: Tree, schema: Schema) -> list[Rule]:
     """One rule for each leaf, in the order of the text."""
     target = schema.target
     classes = target.classes if target and target.classes is not None else tuple(range(max(1, tree.n_classes)))
-    return [_rule(tree, schema, node, asked, classes) for node, asked in paths(tree, schema, bins)]
+    return [_rule(tree, schema, node, asked, classes) for node, asked in paths(tree, schema)]
 
 
-def paths(tree: Tree, schema: Schema, bins: Bins | None = None) -> Iterator[tuple[int, dict[int, Condition]]]:
+def paths(tree: Tree, schema: Schema) -> Iterator[tuple[int, dict[int, Condition]]]:
     """Each leaf and what it asks of each column, in the order in which the columns are first asked for."""
-    branches = Branches(tree, schema, bins)
+    branches = Branches(tree, schema)
     waiting: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while waiting:
         node, asked = waiting.pop()

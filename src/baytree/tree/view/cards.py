@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches
 from baytree.tree.model.structure import Tree
 from baytree.tree.view.names import number, plain, quoted, shortened
@@ -57,9 +56,9 @@ class Drawing(msgspec.Struct, frozen=True):
     depth: int
 
 
-def draw(tree: Tree, schema: Schema, bins: Bins | None = None, max_depth: int | None = None) -> Drawing:
+def draw(tree: Tree, schema: Schema, max_depth: int | None = None) -> Drawing:
     """The cards of a tree down to a depth, laid out."""
-    cards = _cards(tree, schema, bins, max_depth)
+    cards = _cards(tree, schema, max_depth)
     middle = _middles(cards)
     classes = tuple(quoted(label) for label in (schema.classes or ())) if schema.target else ()
     width = max(m + card.slot / 2 for m, card in zip(middle, cards, strict=True))
@@ -77,8 +76,8 @@ def opening_order(drawing: Drawing) -> list[int]:
     return sorted(inner, key=lambda place: (drawing.cards[place].depth, place))
 
 
-def _cards(tree: Tree, schema: Schema, bins: Bins | None, max_depth: int | None) -> list[Card]:
-    branches = Branches(tree, schema, bins)
+def _cards(tree: Tree, schema: Schema, max_depth: int | None) -> list[Card]:
+    branches = Branches(tree, schema)
     least, most = float(tree.value[:, 0].min()), float(tree.value[:, 0].max())
     cards: list[Card] = []
     waiting: list[tuple[int, int, int, str, str]] = [(0, -1, 0, "", "")]

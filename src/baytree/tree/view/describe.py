@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from math import exp
+
 from baytree.table.schema import Kind, Schema
-from baytree.tree.model.structure import Tree, depths, parents, preorder
+from baytree.tree.model.structure import Significance, Tree, depths, parents, preorder
 from baytree.tree.view.names import plain
 from baytree.tree.view.nodes import groups
-
-MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
+from baytree.tree.view.outline import MOST_BARS, lines
 
 
 def describe(tree: Tree, schema: Schema) -> str:
-    """The nodes depth first: how a row gets there, its rows, and what is predicted there."""
+    """The nodes depth first: how a row gets there, its rows, and what is predicted there; splits with their p-values."""
+    if tree.significance is not None:
+        return "\n".join(lines(tree, schema, notes=_p_values(tree.significance)))
     depth, parent = depths(tree).tolist(), parents(tree).tolist()
     tests, outcomes = _Tests(tree, schema), _Outcomes(tree, schema)
     return "\n".join(f"{_indent(depth[node])}{tests.of(parent[node], node)}{outcomes.of(node)}" for node in preorder(tree))
+
+
+def _p_values(splits: Significance) -> dict[int, str]:
+    adjusted = zip(splits.node.tolist(), splits.log_adjusted.tolist(), strict=True)
+    return {node: f"; adjusted p {_told(log_p)}" for node, log_p in adjusted}
+
+
+def _told(log_p: float) -> str:
+    return f"{exp(min(log_p, 0.0)):.3g}" if log_p > -700 else "below 1e-304"
 
 
 def _indent(depth: int) -> str:

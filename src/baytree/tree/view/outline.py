@@ -6,35 +6,31 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches
 from baytree.tree.model.structure import Tree
-from baytree.tree.view.describe import MOST_BARS
 from baytree.tree.view.names import number, quoted
 
+MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
 _MOST_CLASSES = 8
 
 
-def export_text(
-    tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None, max_levels: int | None = 12
-) -> str:
+def export_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, max_levels: int | None = 12) -> str:
     """The tree, one line per node: its condition, its prediction and the weight of each class (or the mean).
 
     Below `max_depth` only the number of nodes is told; of a long list of levels, `max_levels` names are.
     """
-    return "\n".join(lines(tree, schema, bins, max_depth, max_levels))
+    return "\n".join(lines(tree, schema, max_depth, max_levels))
 
 
 def lines(
     tree: Tree,
     schema: Schema,
-    bins: Bins | None = None,
     max_depth: int | None = None,
     max_levels: int | None = 12,
     notes: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """The lines of the text, one after the other; memory does not grow with the depth. `notes` follow predictions."""
-    branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
+    branches, outcome = Branches(tree, schema), Outcome(tree, schema)
     waiting = [(0, 0, "", "", f"{int(tree.rows[0])} rows")]  # node, depth, bars before it, bars below it, words
     while waiting:
         node, depth, bars, below, words = waiting.pop()
@@ -44,9 +40,9 @@ def lines(
         if max_depth is not None and depth >= max_depth:
             yield f"{below}└─ …"
             continue
-        road = branches.missing_road(node)
-        if road:
-            yield f"{below}│  ({road})"
+        way = branches.missing_way(node)
+        if way:
+            yield f"{below}│  ({way})"
         waiting += _children(branches, node, depth, below, max_levels)
 
 
