@@ -21,7 +21,7 @@ from baytree.choose.problem import Problem, task_of
 from baytree.choose.validate import significance
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.choose.validate.folds import Fold, Folds
-from baytree.choose.validate.trials import _from_frame, _from_table, prepared, reads_alike, trials
+from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials
 
 
 def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:
@@ -40,7 +40,7 @@ def test_taking_a_fold_away_gives_the_answers_of_refitting(seed, estimate, cv):
     folds = Folds.of(problem, cv, seed=seed)
     model = bt.NaiveBayesClassifier(estimate=estimate)
     for trial, fold in zip(trials(model, problem, folds.parts), folds.parts, strict=True):
-        refitted = _from_frame(model, problem, fold)
+        refitted = from_frame(model, problem, fold)
         assert np.array_equal(trial.probability, refitted.probability)
         assert np.array_equal(trial.answer, refitted.answer)
 
@@ -78,7 +78,7 @@ def test_rows_of_an_encoded_table_teach_what_the_rows_of_the_frame_teach(name):
     ready = prepared(LEARNERS[name], problem)
     assert reads_alike(ready, problem)
     for fold in Folds.of(problem, 3).parts:
-        encoded, refitted = _from_table(ready, problem, fold), _from_frame(ready, problem, fold)
+        encoded, refitted = from_table(ready, problem, fold), from_frame(ready, problem, fold)
         assert np.allclose(encoded.probability, refitted.probability, rtol=0, atol=1e-12)
         assert np.array_equal(encoded.answer, refitted.answer)
 

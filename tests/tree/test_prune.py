@@ -3,13 +3,12 @@
 from itertools import count
 from threading import Event
 
-import msgspec
 import numpy as np
 import pytest
 
 import baytree as bt
 from baytree.engine.parts import InMemory
-from baytree.tree.learner import ClassCosts
+from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.structure import parents
 from baytree.tree.prune import cart
 from baytree.tree.prune.cost_complexity import path
@@ -83,9 +82,9 @@ def test_cross_validation_reads_the_same_errors_off_one_tree_as_from_a_tree_per_
     X, y = table
     model = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1)
     rows = model._enter(X, y, None).table
-    controls, costs = model._controls(), ClassCosts().of(rows)
-    tree, fold = cart.cart(rows, controls, costs, 1), np.arange(len(y)) % 5
-    steps = cart.cross_validated(rows, tree, controls, costs, fold, 1)
+    policy, costs = model._learner(rows.schema).policy, Weighing().of(rows)
+    tree, fold = cart.at_penalty(rows, policy, costs, 1), np.arange(len(y)) % 5
+    steps = cart.cross_validated(rows, tree, policy, costs, fold, 1)
     penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
     for at in (0, 1, len(penalty) // 2, len(penalty) - 1):
         wrong = 0
@@ -112,10 +111,10 @@ def test_pruning_by_impurity_is_the_path_of_scikit_learn():
     X = RNG.normal(size=(200, 3)).astype(np.float32).astype(float)
     y = (X[:, 0] + X[:, 1] ** 2 + RNG.normal(size=200) / 3 > 0.5).astype(int)
     theirs = DecisionTreeClassifier(random_state=0).fit(X, y)
-    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None)
+    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None, pruning="min", prune_by="impurity")
     table = ours._enter(X, y, None).table
-    controls = msgspec.structs.replace(ours._controls(), prunes_impurity=True)
-    tree = cart.cart(table, controls, ClassCosts().of(table), 1)
+    policy = ours._learner(table.schema).policy
+    tree = cart.at_penalty(table, policy, Weighing().of(table), 1)
     assert tree.n_leaves == theirs.get_n_leaves()
     expected = theirs.cost_complexity_pruning_path(X, y).ccp_alphas
     found = np.unique(np.round(path(tree).cp * tree.risk[0] / len(X), 10))

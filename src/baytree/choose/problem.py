@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ import msgspec
 import narwhals as nw
 import numpy as np
 
+from baytree import notices
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
 from baytree.table.infer import Census
@@ -28,22 +28,27 @@ class Problem:
     X: Any  # in the type in which it was given, without the target
     y: Any
     label: labels.Labels
+    weight: np.ndarray  # [n_rows], none of them 0
     declared: Mapping[str, Any] | Schema | None = None
+    is_unweighted: bool = True
+    kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
 
     @classmethod
-    def of(cls, X: Any, y: Any, task: str | None = None, declared: Any = None) -> Problem:
+    def of(cls, X: Any, y: Any, task: str | None = None, declared: Any = None, sample_weight: Any = None) -> Problem:
         """The problem of a frame and the name of its target, or of columns and labels that come apart.
 
         The task is "classification" or "regression"; where it is not said, numbers with fractions and more than
-        20 different whole numbers are a regression, everything else is classes.
+        20 different whole numbers are a regression, everything else is classes. Rows without a label or of weight 0 are
+        left out; `sample_weight` may be the name of a column.
         """
         X, y, name = _apart(X, y)
+        X, sample_weight = _weighed(X, sample_weight)
         _refuse_empty(X)
-        task = task or task_of(y, name)
-        label = (labels.read_classes if task == "classification" else labels.read_numbers)(y, name)
+        label = _read_labels(y, name, task or task_of(y, name), declared)
         if len(label.values) != _length(X):
             raise ValueError(f"X has {_length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
-        return _labelled(cls(X, y, label, declared))
+        weight, is_unweighted = encode.weights(sample_weight, len(label.values))
+        return _counted(cls(X, y, label, weight, declared, is_unweighted))
 
     @property
     def is_classification(self) -> bool:
@@ -72,13 +77,13 @@ class Problem:
     @cached_property
     def frame(self) -> RawFrame:
         """The raw columns."""
-        return read(self.X)
+        return msgspec.structs.replace(read(self.X), target=self.name)
 
     @cached_property
     def table(self) -> Table:
         """All rows, encoded."""
         schema, values = encode.learn(self.frame, self.schema)
-        return Table(schema, values, np.ones(len(self)), self.label.values, True)
+        return Table(schema, values, self.weight, self.label.values, self.is_unweighted)
 
     @cached_property
     def missing(self) -> dict[str, float]:
@@ -100,11 +105,24 @@ class Problem:
             return self.declared
         free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
         kinds = {c.name: c.text if c.kind is Kind.TEXT else c.kind.value for c in self.schema.columns if c.name in free}
-        return {**kinds, **(self.declared or {})}
+        own = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
+        order = labels.declared_order(self.declared, self.name)
+        return {**kinds, **own, **({} if order is None else {_name_of(self.y): order})}
 
     def rows(self, index: np.ndarray) -> tuple[Any, Any]:
         """The columns and the labels of these rows."""
         return taken(self.X, index), taken(self.y, index)
+
+    def weights(self, index: np.ndarray) -> np.ndarray | None:
+        """The weights of these rows; None where each row counts once."""
+        return None if self.is_unweighted else self.weight[index]
+
+    def places(self, rows: np.ndarray) -> np.ndarray:
+        """The places of given rows among those that count, without those that do not."""
+        if self.kept is None:
+            return rows
+        place = np.where(self.kept, np.cumsum(self.kept) - 1, -1)[rows]
+        return place[place >= 0]
 
     def select(self, columns: Any) -> Problem:
         """The problem with these columns only, by position."""
@@ -161,7 +179,7 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: name the target column, or give y")
         y = y if hasattr(y, "__len__") else np.asarray(y)
-        return _indexable(X), y, str(getattr(y, "name", None) or "y")
+        return _indexable(X), y, _name_of(y)
     names = list(X) if isinstance(X, Mapping) else list(getattr(X, "column_names", getattr(X, "columns", ())))
     if list(map(str, names)) == [y]:
         raise ValueError(f"there is no column besides the target {y!r}: nothing to learn from")
@@ -184,17 +202,44 @@ def _refuse_empty(X: Any) -> None:
             raise ValueError(f"Found array with 0 {what} (shape=({n_rows}, {n_columns})) while a minimum of 1 is required.")
 
 
-def _labelled(problem: Problem) -> Problem:
-    """Without the rows that have no label."""
+def _name_of(y: Any) -> str:
+    """The name that labels go by which come apart."""
+    return str(getattr(y, "name", None) or "y")
+
+
+def _weighed(X: Any, sample_weight: Any) -> tuple[Any, Any]:
+    """The columns to learn from and the weights, also where these are named as a column."""
+    if not isinstance(sample_weight, str):
+        return X, sample_weight
+    raw = read(X).columns.get(sample_weight)
+    if not isinstance(raw, Numbers):
+        what = "is no column" if raw is None else "holds no numbers"
+        raise ValueError(f"sample_weight={sample_weight!r} {what}; give the name of a column of numbers, or the weights")
+    return without(X, sample_weight), raw.values
+
+
+def _read_labels(y: Any, name: str, task: str, declared: Any) -> labels.Labels:
+    if task != "classification":
+        return labels.read_numbers(y, name)
+    label, order = labels.read_classes(y, name), labels.declared_order(declared, name)
+    return label if order is None else labels.declared(label, order)
+
+
+def _counted(problem: Problem) -> Problem:
+    """Without the rows that have no label or no weight."""
     missing = problem.label.missing
-    if not missing.any():
+    keep = ~missing & (problem.weight > 0)
+    if keep.all():
         return problem
-    if missing.all():
+    if missing.any():
+        notices.warn(f"{int(missing.sum())} rows have no value in the target column {problem.name!r} and are left out")
+    if not keep.any():
         raise ValueError(f"no row has a label in the target column {problem.name!r}")
-    message = f"{int(missing.sum())} rows have no value in the target column {problem.name!r} and are left out"
-    warnings.warn(message, UserWarning, stacklevel=4)
-    X, y = problem.rows(np.flatnonzero(~missing))
-    return replace(problem, X=X, y=y, label=labels.take(problem.label, ~missing))
+    X, y = problem.rows(np.flatnonzero(keep))
+    weight = problem.weight[keep]
+    is_unweighted = bool((weight == 1).all())
+    label = labels.take(problem.label, keep)
+    return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, kept=keep)
 
 
 def _missing(raw: Any) -> float:

@@ -11,26 +11,16 @@ from baytree import settings as given
 from baytree.estimators.base import Entered
 from baytree.estimators.quinlan import QuinlanClassifier
 from baytree.table.schema import Schema
-from baytree.tree.grow.fractional import Growth, Rules, regrown, rows_of
-from baytree.tree.learner import C45
-from baytree.tree.prune.error_pruning import pessimism, prune_on_held_out
+from baytree.tree.grow.fractional import PROGRAMS, Growth, regrown, rows_of
+from baytree.tree.grow.fractional_tree import tree_of
+from baytree.tree.grow.policies import C45, J48
+from baytree.tree.grow.policy import Branching, Collapse, Criterion, Cuts, ErrorBased, Policy, Pruner, ReducedError
+from baytree.tree.learner import TreeLearner
+from baytree.tree.prune.cost_complexity import with_complexity
+from baytree.tree.prune.error_pruning import prune_by_estimate, prune_on_held_out
 
-
-class Conventions(msgspec.Struct, frozen=True):
-    """Where two programs that both call themselves C4.5 differ."""
-
-    single: bool  # float32 where it decides
-    tolerance: float  # a > b means a - b > tolerance
-    min_info: float
-    zero_ratio_wins: bool
-    empty: str  # what a leaf without training rows answers
-    most_confident: float
-
-
-CONVENTIONS = {
-    "c4.5": Conventions(True, 0.0, 1e-3, True, "class", 1.0),
-    "j48": Conventions(False, 1e-6, 0.0, False, "parent", 0.5),
-}
+CONVENTIONS = {"c4.5": C45, "j48": J48}
+MOST_CONFIDENT = {"c4.5": 1.0, "j48": 0.5}
 
 
 class C45Classifier(QuinlanClassifier):
@@ -136,48 +126,52 @@ class C45Classifier(QuinlanClassifier):
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
         pruned = self._with_tree(self.tree_, options)
-        learner = pruned._algorithm(self.schema_)
-        rows = None if X is None else rows_of(self._labelled(X, y))
-        growth = Growth(regrown(self.tree_), [], learner.rules.single)
+        policy = pruned._policy(None)
+        rows = None if X is None else rows_of(self._labelled(X, y), policy.arithmetic)
+        growth = Growth(regrown(self.tree_), [], PROGRAMS[policy.arithmetic].single)
         if how == "reduced_error":
             if rows is None:
                 raise ValueError("prune('reduced_error') needs held-out rows: give X and y")
             prune_on_held_out(growth, rows)
         else:
-            learner.prune_by_estimate(growth, rows)
-        pruned.model_ = learner.tree(growth)
+            prune_by_estimate(growth, policy.arithmetic, pruned._error_based(), rows)
+        pruned.model_ = with_complexity(tree_of(growth, policy))
         return pruned
 
-    def _algorithm(self, schema: Schema, held_out: np.ndarray | None = None) -> C45:
+    def _algorithm(self, schema: Schema, held_out: np.ndarray | None = None) -> TreeLearner:
+        return TreeLearner(self._policy(held_out), traces=bool(self.trace))
+
+    def _policy(self, held_out: np.ndarray | None) -> Policy:
         program = CONVENTIONS[given.one_of("conventions", self.conventions, CONVENTIONS)]
-        confidence = given.number("confidence", self.confidence, 1e-6, program.most_confident)
-        return C45(
-            rules=self._rules(program),
-            empty=program.empty,
-            pruning=given.one_of("pruning", self.pruning, ("error_based", "reduced_error", None)),
-            estimate=pessimism(self.conventions, confidence),
-            raising=bool(self.raising),
-            collapse=bool(self.collapse),
+        is_ratio = given.one_of("criterion", self.criterion, ("gain_ratio", "gain")) == "gain_ratio"
+        least = given.number("min_objects", self.min_objects, 1e-6)
+        return msgspec.structs.replace(
+            program,
+            criterion=Criterion.GAIN_RATIO if is_ratio else Criterion.ENTROPY,
+            branching=self._branching(),
+            cuts=Cuts(is_midpoint=bool(self.midpoint), mdl=bool(self.mdl)),
+            stopping=msgspec.structs.replace(program.stopping, min_leaf=least),
+            pruning=self._pruning(held_out),
             laplace=bool(self.laplace),
-            traces=bool(self.trace),
-            held_out=held_out,
         )
 
-    def _rules(self, program: Conventions) -> Rules:
+    def _branching(self) -> Branching:
         if self.binary and self.subset:
             raise ValueError("binary=True and subset=True contradict each other; choose one")
-        return Rules(
-            by_ratio=given.one_of("criterion", self.criterion, ("gain_ratio", "gain")) == "gain_ratio",
-            binary=bool(self.binary),
-            grouped=bool(self.subset),
-            mdl=bool(self.mdl),
-            midpoint=bool(self.midpoint),
-            min_side=given.number("min_objects", self.min_objects, 1e-6),
-            single=program.single,
-            tolerance=program.tolerance,
-            min_info=program.min_info,
-            zero_ratio_wins=program.zero_ratio_wins,
-        )
+        if self.binary:
+            return Branching.ONE_LEVEL
+        return Branching.GROUPED if self.subset else Branching.MULTIWAY
+
+    def _pruning(self, held_out: np.ndarray | None) -> tuple[Pruner, ...]:
+        how, by_error = given.one_of("pruning", self.pruning, ("error_based", "reduced_error", None)), self._error_based()
+        if how == "reduced_error":
+            return (ReducedError(held_out=held_out),)
+        first = (Collapse(),) if self.collapse else ()
+        return first if how is None else (*first, by_error)
+
+    def _error_based(self) -> ErrorBased:
+        confidence = given.number("confidence", self.confidence, 1e-6, MOST_CONFIDENT[self.conventions])
+        return ErrorBased(confidence=confidence, raising=bool(self.raising))
 
     def _for_rows(self, entered: Entered, prune_on: Any = None) -> dict[str, Any]:
         """The share of each row to prune on, where rows were named."""

@@ -4,29 +4,62 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Entered, Regressor
-from baytree.estimators.tree_face import TreeFace, class_costs
+from baytree.estimators.tree_face import TreeFace, weighing_of
 from baytree.table.schema import Schema
-from baytree.tree.grow.policy import Criterion
-from baytree.tree.learner import OTHER_ROWS, Cart, ClassCosts, Splitter
-from baytree.tree.prune import cart
+from baytree.tree.grow.costs import Weighing
+from baytree.tree.grow.policies import CART
+from baytree.tree.grow.policy import Criterion, CrossValidated, Splitter, Stopping, SurrogateRules
+from baytree.tree.learner import TreeLearner
+from baytree.tree.prune.cart import OTHER_ROWS
 from baytree.tree.prune.holding import folds_of
 
 
 class _Cart(TreeFace):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
 
-    def _cart(self, weighing: ClassCosts, folds: np.ndarray | None) -> Cart:
-        given.one_of("pruning", self.pruning, (None, "1se", "min"))
-        return Cart(self._controls(), weighing, self.pruning, self._cv(folds), self.random_state or 0)
+    def _learner_of(self, criterion: Criterion, weighing: Weighing, folds: np.ndarray | None) -> TreeLearner:
+        policy = msgspec.structs.replace(
+            CART,
+            criterion=criterion,
+            stopping=self._stopping(),
+            surrogates=self._surrogates(),
+            pruning=self._pruning(folds),
+        )
+        return TreeLearner(policy, weighing, bool(self.trace))
+
+    def _stopping(self) -> Stopping:
+        min_split = given.number("min_split", self.min_split, 1)
+        is_given = self.min_leaf is not None
+        return Stopping(
+            cp=given.number("cp", self.cp, 0),
+            min_split=min_split,
+            min_leaf=given.number("min_leaf", self.min_leaf, 1) if is_given else max(1.0, float(np.round(min_split / 3))),
+            max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
+            counts_rows=is_given,
+        )
+
+    def _surrogates(self) -> SurrogateRules:
+        return SurrogateRules(
+            most=given.whole("max_surrogates", self.max_surrogates, 0),
+            use=given.whole("use_surrogate", self.use_surrogate, 0, 2),
+            style=given.whole("surrogate_style", self.surrogate_style, 0, 1),
+        )
+
+    def _pruning(self, folds: np.ndarray | None) -> tuple[CrossValidated, ...]:
+        rule = given.one_of("pruning", self.pruning, (None, "1se", "min"))
+        by = given.one_of("prune_by", getattr(self, "prune_by", "risk"), ("risk", "impurity"))
+        if rule is None:
+            return ()
+        seed = self.random_state or 0
+        return (CrossValidated(rule=rule, cv=self._cv(folds), seed=seed, by_impurity=by == "impurity"),)
 
     def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
         """What deals the folds; those that name rows come by `folds`, because only `fit` knows which rows are meant."""
-        if self.pruning is None:
-            return 10
         if hasattr(self.cv, "split"):
             return self.cv
         if not _names_rows(self.cv):
@@ -40,22 +73,6 @@ class _Cart(TreeFace):
             return {}
         kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
         return {"folds": folds_of(self.cv, np.zeros(len(kept)), len(kept))[kept]}
-
-    def _controls(self) -> cart.Controls:
-        min_split = given.number("min_split", self.min_split, 1)
-        is_given = self.min_leaf is not None
-        return cart.Controls(
-            criterion=Criterion(given.one_of("criterion", getattr(self, "criterion", "gini"), ("gini", "entropy"))),
-            cp=given.number("cp", self.cp, 0),
-            min_split=min_split,
-            min_leaf=given.number("min_leaf", self.min_leaf, 1) if is_given else max(1.0, float(np.round(min_split / 3))),
-            max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
-            max_surrogates=given.whole("max_surrogates", self.max_surrogates, 0),
-            use_surrogate=int(given.number("use_surrogate", self.use_surrogate, 0, 2)),
-            surrogate_style=int(given.number("surrogate_style", self.surrogate_style, 0, 1)),
-            counts_rows=is_given,
-            prunes_impurity=given.one_of("prune_by", getattr(self, "prune_by", "risk"), ("risk", "impurity")) == "impurity",
-        )
 
 
 def _names_rows(cv: Any) -> bool:
@@ -98,6 +115,7 @@ class CARTClassifier(_Cart, Classifier):
         prune_by: str = "risk",
         cv: Any = 10,
         random_state: int | None = None,
+        trace: bool = False,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -116,12 +134,14 @@ class CARTClassifier(_Cart, Classifier):
         self.prune_by = prune_by
         self.cv = cv
         self.random_state = random_state
+        self.trace = trace
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> Cart:
-        return self._cart(class_costs(self.priors, self.costs, schema.classes), folds)
+    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+        criterion = Criterion(given.one_of("criterion", self.criterion, ("gini", "entropy")))
+        return self._learner_of(criterion, weighing_of(self.priors, self.costs, schema.classes), folds)
 
 
 class CARTRegressor(_Cart, Regressor):
@@ -144,6 +164,7 @@ class CARTRegressor(_Cart, Regressor):
         pruning: str | None = None,
         cv: Any = 10,
         random_state: int | None = None,
+        trace: bool = False,
         schema: Any = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -158,9 +179,10 @@ class CARTRegressor(_Cart, Regressor):
         self.pruning = pruning
         self.cv = cv
         self.random_state = random_state
+        self.trace = trace
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> Cart:
-        return self._cart(ClassCosts(), folds)
+    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+        return self._learner_of(Criterion.SSE, Weighing(), folds)

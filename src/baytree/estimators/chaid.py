@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import TreeFace
 from baytree.table.schema import Schema
-from baytree.tree.grow.association import CLASS_TESTS
-from baytree.tree.grow.chaid_growth import Growth
-from baytree.tree.grow.merging import Rules
-from baytree.tree.grow.trial import Choice
-from baytree.tree.learner import Chaid
+from baytree.tree.grow.policies import CHAID as CHAID_POLICY
+from baytree.tree.grow.policy import Criterion, Merging
+from baytree.tree.learner import TreeLearner
 from baytree.tree.view.significance import splits
+
+TESTS = {
+    "pearson": Criterion.CHI2,
+    "likelihood_ratio": Criterion.LIKELIHOOD_RATIO,
+    "row_effects": Criterion.ROW_EFFECTS,
+}
 
 
 class CHAID(TreeFace):
@@ -21,30 +27,28 @@ class CHAID(TreeFace):
 
     _accepts_infinite = True
 
-    trace_: list[dict[str, Any]]
+    def _chaid(self, criterion: Criterion) -> TreeLearner:
+        self._check()
+        stopping = msgspec.structs.replace(
+            CHAID_POLICY.stopping,
+            max_depth=self.max_depth,
+            min_split=float(self.min_split),
+            min_leaf=float(self.min_leaf),
+            alpha=float(self.alpha_split),
+        )
+        merging = Merging(
+            alpha=float(self.alpha_merge),
+            alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
+            exhaustive=self.exhaustive,
+            min_prob=float(self.min_prob),
+            bins=given.whole("bins", self.bins, 2),
+        )
+        policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
+        return TreeLearner(policy, traces=bool(self.trace))
 
     def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
         super()._restore(schema, model, seen, has_text_names)
         self.trace_ = splits(model, schema)
-
-    def _chaid(self, test: str) -> Chaid:
-        self._check()
-        rules = Rules(
-            test=test,
-            alpha_merge=float(self.alpha_merge),
-            alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
-            exhaustive=self.exhaustive,
-            min_leaf=float(self.min_leaf),
-            min_prob=float(self.min_prob),
-        )
-        growth = Growth(
-            rules=rules,
-            choice=Choice(alpha_split=float(self.alpha_split)),
-            min_split=float(self.min_split),
-            max_depth=self.max_depth,
-            bins=given.whole("bins", self.bins, 2),
-        )
-        return Chaid(growth, bool(self.trace))
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""
@@ -130,8 +134,8 @@ class CHAIDClassifier(CHAID, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema) -> Chaid:
-        return self._chaid(given.one_of("test", self.test, CLASS_TESTS))
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return self._chaid(TESTS[given.one_of("test", self.test, TESTS)])
 
 
 class CHAIDRegressor(CHAID, Regressor):
@@ -176,5 +180,5 @@ class CHAIDRegressor(CHAID, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema) -> Chaid:
-        return self._chaid("mean")
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return self._chaid(Criterion.SSE)

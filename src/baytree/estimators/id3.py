@@ -6,19 +6,8 @@ from typing import Any
 
 from baytree.estimators.quinlan import QuinlanClassifier
 from baytree.table.schema import Schema
-from baytree.tree.grow.fractional import Rules
-from baytree.tree.learner import Id3
-
-ID3 = Rules(
-    measure="id3",
-    by_ratio=False,
-    mdl=False,
-    midpoint=True,
-    quinlan_sides=False,
-    zero_ratio_wins=False,
-    min_side=0,
-    zero_gain=1e-9,  # rounding leaves this much where nothing is gained
-)
+from baytree.tree.grow.policies import ID3
+from baytree.tree.learner import TreeLearner
 
 
 class ID3Classifier(QuinlanClassifier):
@@ -48,10 +37,13 @@ class ID3Classifier(QuinlanClassifier):
     |  wind in {weak}: yes (2 rows, 1.000)
     """
 
-    def __init__(self, *, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None):
+    def __init__(
+        self, *, trace: bool = False, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None
+    ) -> None:
+        self.trace = trace
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema) -> Id3:
-        return Id3(ID3)
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return TreeLearner(ID3, traces=bool(self.trace))

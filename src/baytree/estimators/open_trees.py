@@ -6,27 +6,28 @@ from typing import Any
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace, class_costs
+from baytree.estimators.tree_face import TreeFace, weighing_of
 from baytree.table.schema import Schema
-from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.learner import OpenTree
+from baytree.tree.grow.policy import Branching, Criterion, Merging, Missing, Policy, Stopping
+from baytree.tree.learner import TreeLearner
 
-CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
-ROADS = ("learned", "surrogate", "category", "largest")
-CLASS_ROADS = tuple(m.value for m in Missing)
-BRANCHINGS = tuple(b.value for b in Branching)
+CLASS_CRITERIA = ("error", "entropy", "gini", "gain_ratio", "twoing", "chi2", "likelihood_ratio")
+BRANCHINGS = ("binary", "multiway", "merge")
+MISSING = ("learned", "surrogate", "category", "largest")
+CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
 class _OpenTree(TreeFace):
     """What the two open trees share: parameters to a policy, a policy to a tree."""
 
-    def _policy(self, criterion: Criterion, roads: tuple[str, ...], branchings: tuple[str, ...]) -> Policy:
-        return Policy(
-            criterion=criterion,
-            branching=Branching(given.one_of("branching", self.branching, branchings)),
-            missing=Missing(given.one_of("missing", self.missing, roads)),
-            stopping=self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1)),
-        )
+    def _policy(self, criterion: Criterion, ways: tuple[str, ...]) -> Policy:
+        missing = Missing(given.one_of("missing", self.missing, ways))
+        branching = Branching(given.one_of("branching", self.branching, BRANCHINGS))
+        if branching is Branching.BINARY and missing is Missing.FRACTIONAL:
+            branching = Branching.ONE_LEVEL
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        merging = Merging() if stopping.alpha is None else Merging(alpha=stopping.alpha)
+        return Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -108,17 +109,16 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema) -> OpenTree:
+    def _algorithm(self, schema: Schema) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(criterion, CLASS_ROADS, BRANCHINGS)
-        weighing = class_costs(self.priors, self.costs, schema.classes)
-        is_weighed = self.priors is not None or self.costs is not None
-        if is_weighed and not (policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL):
+        policy = self._policy(criterion, CLASS_MISSING)
+        weighing = weighing_of(self.priors, self.costs, schema.classes)
+        if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
                 "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
                 "give sample weights instead"
             )
-        return OpenTree(policy, weighing, bool(self.trace))
+        return TreeLearner(policy, weighing, bool(self.trace))
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
@@ -162,6 +162,6 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _algorithm(self, schema: Schema) -> OpenTree:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, BRANCHINGS)
-        return OpenTree(policy, traces=bool(self.trace))
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
+        return TreeLearner(policy, traces=bool(self.trace))

@@ -13,7 +13,8 @@ from baytree import settings as given
 from baytree.estimators.tree_views import TreeReading
 from baytree.learner import Learner
 from baytree.table.schema import Schema
-from baytree.tree.learner import ClassCosts, refuse_text
+from baytree.tree.grow.costs import Weighing
+from baytree.tree.learner import refuse_text
 from baytree.tree.model import routing as reading
 from baytree.tree.model.structure import Tree, depths, importances
 from baytree.tree.prune import cost_complexity as pruning
@@ -98,12 +99,12 @@ class TreeFace(TreeReading):
         return before
 
 
-def class_costs(priors: Any, costs: Any, classes: Sequence[Any]) -> ClassCosts:
+def weighing_of(priors: Any, costs: Any, classes: Sequence[Any]) -> Weighing:
     """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
     shares = given.priors("priors", priors, classes)
     if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:
         raise ValueError(f"priors={priors!r}: give probabilities that sum to 1")
-    return ClassCosts(shares, given.costs(costs, classes))
+    return Weighing(shares, given.costs(costs, classes))
 
 
 def _pruned(estimator: TreeFace, how: str, *args: Any, **options: Any) -> Any:

@@ -11,6 +11,7 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, prior_numbers
 from baytree.bayes.events.gaussian import check_numeric
 from baytree.statistics.totals import Totals, refuse_negative, sparse_entries
+from baytree.summary import Amount
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
@@ -80,13 +81,10 @@ class AmountLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         _core.add_amount_scores(values.reshape(-1, 1), *cells, self.threshold, self.rule, scores)
         return scores
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per column: the number that stands for it in each class."""
-        lines = []
-        for j in self.columns:
-            names, rows = self.distribution(schema, j)
-            lines += [(f"{schema.columns[j].name}, {names[-1]}", [f"{p:.4g}" for p in rows[-1]])]
-        return lines
+    def summary(self, schema: Schema) -> list[Amount]:
+        """For each column the number that stands for it in each class."""
+        told = ((schema.columns[j].name, *self.distribution(schema, j)) for j in self.columns)
+        return [Amount(name, names[-1], tuple(rows[-1].tolist())) for name, names, rows in told]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The probability of yes, the mean count, the share among the columns, or the weight, in each class."""

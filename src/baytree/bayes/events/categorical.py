@@ -11,6 +11,7 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
+from baytree.summary import LevelShares
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -48,11 +49,10 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         self.add_scores(table, scores)
         return [scores]
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per level: its probability in each class."""
-        column = schema.columns[self.column]
-        probability = np.exp(self.log_probability)
-        return [(f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)]
+    def summary(self, schema: Schema) -> list[LevelShares]:
+        """The probability of each level in each class."""
+        names, probability = self.distribution(schema, self.column)
+        return [LevelShares(schema.columns[self.column].name, tuple(names), tuple(map(tuple, probability.tolist())))]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The names of the levels and their probabilities [n_levels, n_classes]."""

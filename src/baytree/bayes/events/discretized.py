@@ -13,6 +13,7 @@ from baytree.bayes.events.categorical import check_log_table, draw_codes
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.gaussian import check_numeric
 from baytree.statistics.distinct import Distinct
+from baytree.summary import IntervalShares
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -58,10 +59,10 @@ class BinLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         self.add_scores(table, scores)
         return [scores]
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per bin: its probability in each class."""
-        names, probability = self.distribution(schema, self.column)
-        return [(name, [f"{p:.3f}" for p in row]) for name, row in zip(names, probability, strict=True)]
+    def summary(self, schema: Schema) -> list[IntervalShares]:
+        """The probability of each bin in each class."""
+        column, probability = schema.columns[self.column], np.exp(self.log_probability).tolist()
+        return [IntervalShares(column.name, tuple(self.cuts.tolist()), tuple(map(tuple, probability)), column.unit)]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The names of the bins and their probabilities [n_bins, n_classes]."""

@@ -14,6 +14,7 @@ from baytree.bayes.events.urns import check_concentration, open_urns
 from baytree.model import Evidence
 from baytree.statistics.corpora import Corpus
 from baytree.statistics.tokens import Words
+from baytree.summary import MOST_WORDS, TellingWords
 from baytree.table.schema import Column, Kind, Schema, Text
 from baytree.table.table import Table, Tokens
 from baytree.table.text.bags import weighed
@@ -72,9 +73,9 @@ class DocumentLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """How much each word speaks for each class: [n_words, n_classes]."""
         return _against_others(self.present - self.absent if self.rule == "binary" else self.present, self.scale)
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+    def summary(self, schema: Schema) -> list[TellingWords]:
         """The words that speak most for each class."""
-        return _top_lines(self.weights(), schema.columns[self.column])
+        return [_telling_words(self.weights(), schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The probability (or the weight) of each word in each class."""
@@ -145,9 +146,9 @@ class DocumentUrns(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         with np.errstate(divide="ignore"):
             return _against_others(np.log(self._shares()), self.scale)
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+    def summary(self, schema: Schema) -> list[TellingWords]:
         """The words that speak most for each class."""
-        return _top_lines(self.weights(), schema.columns[self.column])
+        return [_telling_words(self.weights(), schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The expected share of each word in each class."""
@@ -327,9 +328,8 @@ def _against_others(score: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.where(scale[:, None] > 0, finite - others if score.shape[1] > 1 else finite, -np.inf)
 
 
-def _top_lines(weights: np.ndarray, column: Column) -> list[tuple[str, list[str]]]:
-    words = top_words(weights, column.levels, 5)
-    return [(f"{column.name}, word {k + 1}", [w[k] if k < len(w) else "" for w in words]) for k in range(5)]
+def _telling_words(weights: np.ndarray, column: Column) -> TellingWords:
+    return TellingWords(column.name, tuple(map(tuple, top_words(weights, column.levels, MOST_WORDS))))
 
 
 def _drawn_documents(

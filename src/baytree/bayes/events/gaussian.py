@@ -12,6 +12,7 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, prior_numbers
 from baytree.statistics.exact import bounded
 from baytree.statistics.moments import Moments
+from baytree.summary import Normal
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table, matrices
 
@@ -56,9 +57,9 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         _core.add_density_scores(values.reshape(-1, 1), *densities, scores)
         return scores
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per column: mean ± scale in each class."""
-        return describe_moments(self.columns, self.mean, self.scale, schema)
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and scale of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, scale and degrees of freedom in each class."""
@@ -185,9 +186,9 @@ class E1071Likelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         density = np.where(density > 0, density, 0.001)
         return np.where(np.isnan(values), 0.0, np.log(density))
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per column: mean ± standard deviation in each class."""
-        return describe_moments(self.columns, self.mean, self.scale, schema)
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and standard deviation of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean and standard deviation in each class."""
@@ -234,15 +235,10 @@ def check_numeric(columns: tuple[int, ...], n_classes: int, schema: Schema) -> N
         raise ValueError("a likelihood of numbers looks at a column that is not numeric")
 
 
-def describe_moments(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schema: Schema) -> list:
-    """A line per column: mean ± scale in each class."""
-    lines = []
-    for k, j in enumerate(columns):
-        column = schema.columns[j]
-        pairs = zip(mean[:, k], scale[:, k], strict=True)
-        cells = [f"{column.show(m)} ± {column.show_distance(s)}" for m, s in pairs]
-        lines.append((column.name, cells))
-    return lines
+def normals(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schema: Schema) -> list[Normal]:
+    """A record per column: mean and scale in each class."""
+    rows = zip((schema.columns[j] for j in columns), mean.T.tolist(), scale.T.tolist(), strict=True)
+    return [Normal(column.name, tuple(means), tuple(scales), column.unit) for column, means, scales in rows]
 
 
 def _power(exponent: int) -> np.ndarray:

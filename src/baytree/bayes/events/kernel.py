@@ -12,7 +12,8 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.gaussian import check_numeric
 from baytree.statistics.distinct import Distinct
-from baytree.table.schema import Schema
+from baytree.summary import KernelDensity
+from baytree.table.schema import Column, Schema
 from baytree.table.table import Table
 
 _WORK = 1 << 22  # kernels that one call may visit at worst, so that Ctrl-C is answered in between
@@ -70,7 +71,7 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             drawn[rows] = centre[chosen] + self.width[c] * random.standard_normal(rows.sum())
         return drawn
 
-    def summary(self) -> tuple[list[str], np.ndarray]:
+    def distribution(self) -> tuple[list[str], np.ndarray]:
         """Mean, width and number of the kernels of each class."""
         classes = [self.of_class(c) for c in range(self.n_classes)]
         means = [float((centre * (weight / weight.sum())).sum()) for centre, weight in classes]
@@ -105,13 +106,13 @@ class KernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         self.add_scores(table, scores)
         return [scores]
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """One line: mean, width and number of kernels in each class."""
-        return describe_kernels(self.kernels, schema.columns[self.column])
+    def summary(self, schema: Schema) -> list[KernelDensity]:
+        """Mean, width and number of kernels in each class."""
+        return [kernel_summary(self.kernels, schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, width and number of the kernels of each class."""
-        return self.kernels.summary()
+        return self.kernels.distribution()
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """A number for each row of a class."""
@@ -148,11 +149,10 @@ def same_kernel(centre: float, width: float, n_classes: int) -> Kernels:
     return kernels_of([(np.array([centre]), np.ones(1))] * n_classes, [width] * n_classes)
 
 
-def describe_kernels(kernels: Kernels, column: Any) -> list[tuple[str, list[str]]]:
-    """One line: mean, width and number of kernels in each class."""
-    mean, width, number = kernels.summary()[1]
-    cells = [f"{column.show(m)} ± {w:.3g} ({int(n)} kernels)" for m, w, n in zip(mean, width, number, strict=True)]
-    return [(column.name, cells)]
+def kernel_summary(kernels: Kernels, column: Column) -> KernelDensity:
+    """Mean, width and number of kernels in each class."""
+    mean, width, number = (tuple(row) for row in kernels.distribution()[1].tolist())
+    return KernelDensity(column.name, mean, width, tuple(map(int, number)), column.unit)
 
 
 def _silverman(value: np.ndarray, weight: np.ndarray) -> float:

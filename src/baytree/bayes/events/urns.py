@@ -12,6 +12,7 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.amounts import AmountLikelihood, Multinomial, column_alphas
 from baytree.bayes.events.gaussian import check_numeric
 from baytree.statistics.totals import Totals, refuse_negative, sparse_entries
+from baytree.summary import Amount
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
@@ -61,11 +62,11 @@ class UrnLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
             steps.append(scores)
         return [after - before for before, after in pairwise(steps)]
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """A line per column: its expected share in each class."""
-        share = self.concentration / self.concentration.sum(axis=0)
-        names = [f"{schema.columns[j].name}, share" for j in self.columns]
-        return [(name, [f"{p:.4g}" for p in row]) for name, row in zip(names, share, strict=True)]
+    def summary(self, schema: Schema) -> list[Amount]:
+        """The expected share of each column in each class."""
+        share = (self.concentration / self.concentration.sum(axis=0)).tolist()
+        rows = zip(self.columns, share, strict=True)
+        return [Amount(schema.columns[j].name, "share", tuple(row)) for j, row in rows]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The expected share of a column in each class."""

@@ -12,9 +12,10 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.gaussian import check_moments, check_numeric, describe_moments
-from baytree.bayes.events.kernel import Kernels, describe_kernels, kernels_of
+from baytree.bayes.events.gaussian import check_moments, check_numeric, normals
+from baytree.bayes.events.kernel import Kernels, kernel_summary, kernels_of
 from baytree.statistics.distinct import Distinct
+from baytree.summary import KernelDensity, Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -51,9 +52,9 @@ class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         self.add_scores(table, scores)
         return [scores]
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """One line: mean ± deviation in each class."""
-        return describe_moments(self.columns, self.mean, self.scale, schema)
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and deviation in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, deviation and precision in each class."""
@@ -98,13 +99,13 @@ class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         self.add_scores(table, scores)
         return [scores]
 
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
-        """One line: mean, width and number of kernels in each class."""
-        return describe_kernels(self.kernels, schema.columns[self.column])
+    def summary(self, schema: Schema) -> list[KernelDensity]:
+        """Mean, width and number of kernels in each class."""
+        return [kernel_summary(self.kernels, schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, width and number of the kernels of each class."""
-        return self.kernels.summary()
+        return self.kernels.distribution()
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """A number for each row of a class, rounded to the precision."""

@@ -29,25 +29,29 @@ class Folds(NamedTuple):
     how: str
 
     @classmethod
-    def of(cls, problem: Problem, cv: Any = 10, groups: Any = None, seed: int = 0) -> Folds:
+    def of(cls, problem: Problem, cv: Any = 10, groups: Any = None, seed: int | None = 0) -> Folds:
         """The folds that `cv` asks for.
 
-        A whole number is that many shuffled folds (never more than rows), stratified by class, whole groups together where
-        `groups` are given. "loo" leaves out one row at a time; a share between 0 and 1 is held out once; any splitter of
-        scikit-learn and any list of (train, test) is taken as it is.
+        A whole number is that many folds (never more than rows), stratified by class, whole groups together where `groups`
+        are given; shuffled by the seed, or in the order of the rows where it is None. "loo" leaves out one row at a time; a
+        share between 0 and 1 is held out once; any splitter of scikit-learn and any list of (train, test) is taken as it is.
         """
         splitter, how = _splitter(problem, cv, groups, seed)
         rows = np.zeros((len(problem), 1))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            pairs = splitter.split(rows, problem.label.values, groups) if hasattr(splitter, "split") else splitter
+            if hasattr(splitter, "split"):
+                groups = None if groups is None else np.asarray(groups)[problem.kept] if problem.kept is not None else groups
+                pairs = splitter.split(rows, problem.label.values, groups)
+            else:
+                pairs = [tuple(problem.places(_indices(side)) for side in pair) for pair in splitter]
             parts = tuple(Fold(_indices(train), _indices(test)) for train, test in pairs)
         if not parts or any(not len(fold.train) or not len(fold.test) for fold in parts):
             raise ValueError(f"cv={cv!r} leaves a fold without rows; the table has {len(problem)} rows")
         return cls(parts, how or f"{len(parts)} folds by {type(splitter).__name__}")
 
 
-def _splitter(problem: Problem, cv: Any, groups: Any, seed: int) -> tuple[Any, str]:
+def _splitter(problem: Problem, cv: Any, groups: Any, seed: int | None) -> tuple[Any, str]:
     from sklearn import model_selection as ms
 
     if isinstance(cv, str):
@@ -57,7 +61,7 @@ def _splitter(problem: Problem, cv: Any, groups: Any, seed: int) -> tuple[Any, s
     if isinstance(cv, float) and 0 < cv < 1:
         is_stratified = problem.is_classification and np.bincount(problem.label.values).min() > 1
         kind = ms.StratifiedShuffleSplit if is_stratified else ms.ShuffleSplit
-        return kind(1, test_size=cv, random_state=seed), f"{cv:.0%} of the rows held out, seed {seed}"
+        return kind(1, test_size=cv, random_state=seed or 0), f"{cv:.0%} of the rows held out, seed {seed}"
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _k_folds(problem, int(cv), groups, seed)
     if hasattr(cv, "split"):
@@ -67,18 +71,18 @@ def _splitter(problem: Problem, cv: Any, groups: Any, seed: int) -> tuple[Any, s
     raise ValueError(f"cv={cv!r}: give a number of folds, 'loo', a share to hold out, or a splitter")
 
 
-def _k_folds(problem: Problem, k: int, groups: Any, seed: int) -> tuple[Any, str]:
+def _k_folds(problem: Problem, k: int, groups: Any, seed: int | None) -> tuple[Any, str]:
     from sklearn import model_selection as ms
 
     if k < 2:
         raise ValueError(f"cv={k}: give at least 2 folds")
     if groups is not None:
         kind = ms.StratifiedGroupKFold if problem.is_classification else ms.GroupKFold
-        return kind(k, shuffle=True, random_state=seed), f"{k} folds of whole groups, seed {seed}"
+        return kind(k, shuffle=seed is not None, random_state=seed), f"{k} folds of whole groups, seed {seed}"
     k = min(k, len(problem))
     if problem.is_classification and np.bincount(problem.label.values).max() >= k:
-        return ms.StratifiedKFold(k, shuffle=True, random_state=seed), f"{k} stratified folds, seed {seed}"
-    return ms.KFold(k, shuffle=True, random_state=seed), f"{k} folds, seed {seed}"
+        return ms.StratifiedKFold(k, shuffle=seed is not None, random_state=seed), f"{k} stratified folds, seed {seed}"
+    return ms.KFold(k, shuffle=seed is not None, random_state=seed), f"{k} folds, seed {seed}"
 
 
 def _indices(rows: Any) -> np.ndarray:

@@ -13,8 +13,9 @@ import numpy as np
 from baytree.engine.parts import InMemory, Parts
 from baytree.tree.grow.coding import Coding
 from baytree.tree.grow.counted import Level, NodeCounts, centres, count
-from baytree.tree.grow.fractional import impurity_of
+from baytree.tree.grow.impurity import impurity_of
 from baytree.tree.grow.merging import Rules
+from baytree.tree.grow.policy import Criterion
 from baytree.tree.grow.trial import Choice, Trial, trials, winners
 from baytree.tree.model.places import LEAF, STOP
 from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
@@ -36,7 +37,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
         return self.rules.test == "mean"
 
 
-class Grown(msgspec.Struct, frozen=True):
+class Merged(msgspec.Struct, frozen=True):
     """A tree, and what every column could have done at every node that was looked at."""
 
     tree: Tree
@@ -44,7 +45,7 @@ class Grown(msgspec.Struct, frozen=True):
     coding: Coding
 
 
-def grow(rows: Parts, growth: Growth) -> Grown:
+def grow(rows: Parts, growth: Growth) -> Merged:
     """The tree of these rows."""
     table = rows.gather()
     coding = Coding.of(table, growth.bins)
@@ -55,7 +56,7 @@ def grow(rows: Parts, growth: Growth) -> Grown:
         level = trials(counts, opened, coding, growth.rules)
         tried += level
         fresh = [child for winner in winners(level, growth.choice) for child in _split(nodes, winner, growth.is_mean)]
-    return Grown(_tree(nodes, coding, growth.is_mean), tried, coding)
+    return Merged(_tree(nodes, coding, growth.is_mean), tried, coding)
 
 
 class _Node:
@@ -102,7 +103,7 @@ def _is_mixed(node: _Node, growth: Growth) -> bool:
         return growth.min_impurity <= 0 or bool(statistics[2] / statistics[0] > growth.min_impurity)
     if statistics.sum() < growth.min_split or np.count_nonzero(statistics) < 2:
         return False
-    criterion = growth.choice.criterion or "gini"
+    criterion = growth.choice.criterion or Criterion.GINI
     return growth.min_impurity <= 0 or bool(impurity_of(statistics[None], criterion)[0] > growth.min_impurity)
 
 

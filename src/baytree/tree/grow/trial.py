@@ -12,8 +12,9 @@ import numpy as np
 
 from baytree.tree.grow.coding import Coding
 from baytree.tree.grow.counted import NodeCounts
-from baytree.tree.grow.fractional import gain_of
+from baytree.tree.grow.impurity import gain_of
 from baytree.tree.grow.merging import TIE, Candidate, Grouping, Rules, merge, settle
+from baytree.tree.grow.policy import Criterion
 from baytree.tree.model.structure import LEAST_LOG
 from baytree.tree.view.significance import p_values
 
@@ -36,7 +37,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """How the winner among the columns of a node is found."""
 
     alpha_split: float = 0.05  # a split's adjusted p must not be above
-    criterion: str | None = None  # what the groups of a column are worth; None judges by the adjusted p
+    criterion: Criterion | None = None  # what the groups of a column are worth; None judges by the adjusted p
     min_gain: float = 0.0  # of the criterion, in units of weight
 
 
@@ -156,7 +157,7 @@ def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> n
     return group_of[known[before]]
 
 
-def _most_useful(tried: list[Trial], criterion: str, min_gain: float) -> list[Trial]:
+def _most_useful(tried: list[Trial], criterion: Criterion, min_gain: float) -> list[Trial]:
     """The trial whose groups gain most of a criterion, the first of equals; none where all gain too little."""
     worth = [gain_of(trial.sums, criterion) for trial in tried]
     most = max(worth, default=0.0)

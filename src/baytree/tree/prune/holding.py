@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.folds import held_out_folds
+from baytree.folds.cv import read_cv
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 
@@ -42,12 +42,7 @@ def folds(table: Table, n_folds: int, seed: int = 0) -> np.ndarray:
 
 def folds_of(cv: Any, label: np.ndarray, n_rows: int) -> np.ndarray:
     """int64 [n_rows]: the fold of each row, as a user gives it: a vector, pairs of (inside, outside), or a splitter."""
-    pairs = list(cv.split(np.zeros((n_rows, 1)), label) if hasattr(cv, "split") else cv)
-    if not pairs or not hasattr(pairs[0], "__len__"):
-        if len(pairs) != n_rows:
-            raise ValueError(f"cv: {len(pairs)} folds for {n_rows} rows")
-        return np.unique(np.asarray(pairs), return_inverse=True)[1].astype(np.int64)
-    return held_out_folds(pairs, n_rows)
+    return read_cv(cv, n_rows, label, is_classification=True).of_rows(n_rows)
 
 
 def unfolded(table: Table) -> Table:

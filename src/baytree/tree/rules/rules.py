@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from baytree.show.names import number, quoted
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches, Condition
 from baytree.tree.model.structure import Tree
-from baytree.tree.view.names import number, quoted
 
 
 class Rule(msgspec.Struct, frozen=True):

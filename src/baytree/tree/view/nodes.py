@@ -31,7 +31,7 @@ def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
         taken = [[each] for each in intervals(column, cuts(tree, node))]
         return taken + [[] for _ in range(tree.branches[node] - len(taken))]
     if tree.levels[node]:
-        branch = _by_levels(tree, node)
+        branch = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
     else:
         branch = np.searchsorted(cuts(tree, node), np.arange(len(column.levels)), "right" if tree.strict[node] else "left")
     return [
@@ -79,7 +79,7 @@ def _outcome(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
 def _split(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
     column = schema.columns[tree.column[i]]
     described: dict[str, Any] = {"column": column.name, "gain": float(tree.gain[i]), "children": children(tree, i)}
-    described["missing"] = _missing_branch(tree, i)
+    described["missing"] = _missing_rule(tree, i)
     if column.kind is not Kind.NUMERIC:
         return described | {"groups": groups(tree, schema, i)}
     return described | _numeric_test(tree, schema, i)
@@ -95,7 +95,7 @@ def _numeric_test(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
     return described | {"groups": groups(tree, schema, i)}
 
 
-def _missing_branch(tree: Tree, i: int) -> int | str | None:
+def _missing_rule(tree: Tree, i: int) -> int | str | None:
     """The child that a row without a value goes to, "spread", or None where it stops."""
     named = {STOP: None, SPREAD: "spread"}
     missing = int(tree.missing[i])
@@ -117,10 +117,6 @@ def _substitute_groups(tests: Surrogates, column: Column, k: int) -> list[list[A
     else:
         branch = _by_cut(column, tests.cut[k], tests.strict[k]) ^ int(tests.flipped[k])
     return [[x for x, taken in zip(column.levels, branch, strict=False) if taken == b] for b in (0, 1)]
-
-
-def _by_levels(tree: Tree, node: int) -> np.ndarray:
-    return tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
 
 
 def _by_cut(column: Column, cut: float, is_strict: bool) -> np.ndarray:

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from baytree.linear.coefficients import Coefficient, CoefficientTable
+from baytree.show.terminal import in_columns
+from baytree.summary import Coefficient, LinearSummary
 
 _SHOWN = 40  # features of a printed table
 _NAMED = 8  # features without effect that are named
 _WIDTH = 80  # of a terminal
 
 
-def in_words(table: CoefficientTable) -> str:
-    """The table as text, and below it what its numbers compare."""
+def coefficient_lines(table: LinearSummary) -> list[str]:
+    """The lines of the table, and below it what its numbers compare."""
     by_feature: dict[str, list[Coefficient]] = {}
-    for row in table.rows:
+    for row in table.coefficients:
         by_feature.setdefault(row.feature, []).append(row)
     resting = [name for name, own in by_feature.items() if own[0].column and not any(row.estimate for row in own)]
     active = {name: own for name, own in by_feature.items() if name not in set(resting)}
     shown = {name: active[name] for name in _largest(active)}
     notes = [*_more(len(active)), *_resting(resting), *_compared(table), *_references(table)]
-    return "\n".join([*_lines(table, shown), *notes])
-
-
-def aligned(rows: list[list[str]]) -> str:
-    """Cells in columns: the first to the left, the others to the right."""
-    width = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join([f"{row[0]:<{width[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], width[1:], strict=True))]).rstrip()
-        for row in rows
-    )
+    return [*_lines(table, shown), *notes]
 
 
 def _largest(active: dict[str, list[Coefficient]]) -> list[str]:
@@ -47,35 +37,35 @@ def _per_deviation(own: list[Coefficient]) -> float:
     return max(abs(row.importance) for row in own)
 
 
-def _lines(table: CoefficientTable, shown: dict[str, list[Coefficient]]) -> list[str]:
-    has_errors = any(row.standard_error is not None for row in table.rows)
-    labels = list(dict.fromkeys(str(row.label) for row in table.rows))
+def _lines(table: LinearSummary, shown: dict[str, list[Coefficient]]) -> list[str]:
+    has_errors = any(row.standard_error is not None for row in table.coefficients)
+    labels = list(dict.fromkeys(str(row.label) for row in table.coefficients))
     if has_errors:
         return [line for at, label in enumerate(labels) for line in _with_errors(table, shown, at, label, len(labels) > 1)]
-    return [_side_by_side(shown, labels) if len(labels) > 1 else _plain(shown)]
+    return _side_by_side(shown, labels) if len(labels) > 1 else _plain(shown)
 
 
-def _side_by_side(shown: dict[str, list[Coefficient]], labels: list[str]) -> str:
+def _side_by_side(shown: dict[str, list[Coefficient]], labels: list[str]) -> list[str]:
     """Features as rows and classes as columns, and how much a standard deviation changes at most."""
     rows = [
         [name, *(f"{row.estimate:.4g}" for row in own), f"{_per_deviation(own):.4g}" if own[0].column else ""]
         for name, own in shown.items()  # the intercept has no spread
     ]
-    return aligned([["", *labels, "largest per sd"], *rows])
+    return in_columns([["", *labels, "largest per sd"], *rows], "<>")
 
 
-def _plain(shown: dict[str, list[Coefficient]]) -> str:
+def _plain(shown: dict[str, list[Coefficient]]) -> list[str]:
     rows = [[name, *_odds(own[0]), f"{own[0].importance:.4g}" if own[0].column else ""] for name, own in shown.items()]
-    return aligned([["", "estimate", "odds ratio", "per sd"], *rows])
+    return in_columns([["", "estimate", "odds ratio", "per sd"], *rows], "<>")
 
 
 def _with_errors(
-    table: CoefficientTable, shown: dict[str, list[Coefficient]], at: int, label: str, has_title: bool
+    table: LinearSummary, shown: dict[str, list[Coefficient]], at: int, label: str, has_title: bool
 ) -> list[str]:
     """The coefficients of one class with all that is known of them."""
     rows = [[name, *_odds(own[at]), *_certainty(own[at])] for name, own in shown.items()]
     head = ["", "estimate", "odds ratio", "std. error", "z", "p", "95 % interval"]
-    return [*([f"{label} against {table.base}"] if has_title else []), aligned([head, *rows])]
+    return [*([f"{label} against {table.base}"] if has_title else []), *in_columns([head, *rows], "<>")]
 
 
 def _odds(row: Coefficient) -> list[str]:
@@ -101,15 +91,15 @@ def _resting(names: list[str]) -> list[str]:
     return [_wrapped(f"0 throughout, so not used ({len(names)}): {', '.join(names[:_NAMED])}{rest}")]
 
 
-def _compared(table: CoefficientTable) -> list[str]:
+def _compared(table: LinearSummary) -> list[str]:
     """What an estimate is: of two classes a change of log-odds, else of a score."""
     if table.base is not None:
-        label = table.rows[0].label if len({str(row.label) for row in table.rows}) == 1 else "each class"
+        label = table.coefficients[0].label if len({str(row.label) for row in table.coefficients}) == 1 else "each class"
         return [f"estimates are log-odds of {label} against {table.base}"]
     return ["the class with the largest score is the most probable"]
 
 
-def _references(table: CoefficientTable) -> list[str]:
+def _references(table: LinearSummary) -> list[str]:
     if not table.references:
         return []
     return [_wrapped("reference levels: " + ", ".join(f"{name}={level}" for name, level in table.references))]

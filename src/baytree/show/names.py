@@ -1,28 +1,25 @@
 """Names in plain sight: text that came with the rows, made safe to stand in one line of print.
 
 A name may hold line breaks, control characters, characters that turn the reading direction, or halves of characters; none
-of these may change how the rest of the line reads.
+of these may change how the rest of the line reads, and a terminal must not obey them.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format, surrogates, unassigned, line and paragraph ends
+from baytree.show.terminal import escaped
+
+_SPACES = "".join(map(chr, (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))  # seen, if only as a gap
 
 
 def plain(text: object) -> str:
-    r"""The text with every character that cannot be seen written out.
+    r"""The text with every character that cannot be seen written out; spaces of all widths stay.
 
     >>> plain("a\nb")
     'a\\nb'
     """
-    name = str(text)
-    if name.isascii() and name.isprintable():
-        return name
-    return "".join(_written_out(c) if unicodedata.category(c) in _UNSEEN else c for c in name)
+    return escaped(str(text), _SPACES)
 
 
 def quoted(level: object) -> str:
@@ -37,7 +34,7 @@ def quoted(level: object) -> str:
     return '"' + name.replace('"', '\\"') + '"'
 
 
-def listed(levels: Sequence[Any], most: int | None = None) -> str:
+def listed(levels: Sequence[object], most: int | None = None) -> str:
     """Levels in one line; beyond `most` only their number."""
     if most is None or len(levels) <= most:
         return ", ".join(map(quoted, levels))
@@ -56,7 +53,3 @@ def number(value: float) -> str:
     ('20', '0.333333', '1234567')
     """
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
-
-
-def _written_out(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
