@@ -25,9 +25,7 @@ def summary(tree: Tree, schema: Schema) -> TreeSummary:
     return TreeSummary(schema.target.name, class_names(tree, schema), nodes, is_merged=tested is not None)
 
 
-def export_text(
-    tree: Tree, schema: Schema, *, max_depth: int | None = None, max_levels: int | None = 12
-) -> str:
+def export_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, max_levels: int | None = 12) -> str:
     """The tree, one line per node: its condition, its prediction and the weight of each class (or the mean).
 
     Below `max_depth` only the number of nodes is told; of a long list of levels, `max_levels` names are.
