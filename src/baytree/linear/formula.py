@@ -26,8 +26,7 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.linear.design.design import _FAR as FAR
-from baytree.linear.design.design import Design
+from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
 
@@ -169,7 +168,7 @@ def _standard(design: Design, features: np.ndarray, raw: np.ndarray) -> np.ndarr
 
 def _divisor(design: Design) -> np.ndarray:
     """What keeps the distances of huge features within the doubles, 1 for all others. [n_dense]"""
-    divisor = design._divisor
+    divisor = design.divisor
     return np.ones(design.n_dense) if divisor is None else divisor
 
 

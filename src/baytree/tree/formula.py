@@ -36,7 +36,7 @@ def _routed(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
 
 def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
-    plain = structure._unsmoothed(tree)
+    plain = structure.unsmoothed(tree)
     answers = steps.keep(Spread(0, table(tree.value)))
     votes = answers if plain is tree else steps.keep(Spread(0, table(plain.value)))
     return answers, FirstHighest(votes)
