@@ -32,7 +32,10 @@ class _Discriminant(AdditiveClassifier):
     def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
         table = self._enter(X, y, sample_weight).table
-        return self._additive(table.schema).leave_one_out(InMemory(table, self.n_jobs))
+        learner = self._learner(table.schema)
+        if isinstance(learner, LedoitWolf):
+            raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
+        return learner.leave_one_out(InMemory(table, self.n_jobs))
 
     def sample(self, n: int, random_state: Any = None) -> Any:
         """n rows drawn from the model, with their classes, as a frame."""

@@ -28,12 +28,12 @@ _NEAREST = 1e-8  # of the tolerance
 
 
 def strongest(task: Task, options: Options) -> float:
-    """The smallest λ at which a lasso keeps no column: max |gradient| / price at the intercepts alone."""
+    """The smallest λ at which a lasso keeps no column: max |gradient| / factor at the intercepts alone."""
     start = optimum(task.rows, Penalty(np.append(np.full(task.rows.q - 1, 1e12), 0.0), np.zeros(task.rows.q)), _AIM)
     theta = np.zeros_like(start.theta)
     theta[:, -1] = start.theta[:, -1]
     gradient = np.abs(task.rows.slope(theta).gradient).max(axis=0)[:-1]
-    return float((gradient / task.price[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
+    return float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
 
 
 def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
@@ -68,7 +68,7 @@ def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
 
 
 def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
-    """The symmetric one of equal solutions: intercepts sum to 0, and unpaid or lasso coefficients are centred too.
+    """The symmetric one of equal solutions: intercepts sum to 0, and unpenalised or lasso coefficients are centred too.
 
     Adding a number to a feature's coefficients in all classes changes no probability. A ridge makes them sum to 0; the
     lasso is indifferent between the middle two, and takes their mean to be 0.
@@ -90,7 +90,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     """
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
-    curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # an unpaid fit has it at its end
+    curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # without a penalty: at the end
     first = task.rows.q if task.rows.k > 1 else 0
     reduced = curvature[first:, first:]
     return solve(reduced, np.eye(len(reduced))) / task.total
