@@ -24,8 +24,6 @@ class ID3Classifier(QuinlanClassifier):
 
     Parameters
     ----------
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
 
     Examples
     --------

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from baytree.show.cards import Drawing
 from baytree.table.schema import Schema
 from baytree.tree.grow.bins import Bins
-from baytree.tree.rules import rules as rule_list
+from baytree.tree.rules.rule_set import RuleSet
+from baytree.tree.rules.rules import rules
 from baytree.tree.view import outline
 from baytree.tree.view.cards import draw
 
@@ -26,9 +27,13 @@ class TreeReading:
         def __getattr__(self, name: str) -> Any:
             """What the estimators that this is mixed into bring along: their parameters and `tree_`."""
 
-    def rules(self) -> list[rule_list.Rule]:
-        """One IF–THEN rule for each leaf, with its support and probability."""
-        return rule_list.rules(self.tree_, self.schema_, self._bins())
+    def rules(self, X: Any = None) -> RuleSet:
+        """One IF–THEN rule for each leaf, with its support and probability.
+
+        With rows `X`, without the conditions and rules that their predictions do not need.
+        """
+        every = rules(self.tree_, self.schema_, self._bins())
+        return every if X is None else every.simplified(self._encoded(X))
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine import threads
+from baytree.folds.contents import held_share, row_keys
 from baytree.table.table import Table
 from baytree.tree.grow import fractional
 from baytree.tree.grow.candidates import candidates
@@ -29,7 +30,6 @@ from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cart import grow_cart, with_values
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 from baytree.tree.prune.error_pruning import prune_nodes
-from baytree.tree.prune.holding import held_share
 
 
 class Search(StrEnum):
@@ -113,7 +113,7 @@ def _held_out(table: Table, policy: Policy) -> np.ndarray | None:
     step = next((step for step in policy.pruning if isinstance(step, ReducedError)), None)
     if step is None:
         return None
-    return held_share(table) if step.held_out is None else step.held_out
+    return held_share(row_keys(table), table.weight) if step.held_out is None else step.held_out
 
 
 def _with_shown_groups(growth: fractional.Growth) -> fractional.Growth:

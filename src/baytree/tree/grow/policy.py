@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import msgspec
 import numpy as np
 
+from baytree import _core
+from baytree.folds.cv import Splitter
+
 
 class Criterion(StrEnum):
-    """What a split is to improve."""
+    """What a split is to improve: each class of core/tree/criteria.hpp. Named here are those that policies name."""
 
-    ERROR = "error"
-    ENTROPY = "entropy"
-    GINI = "gini"
-    GAIN_RATIO = "gain_ratio"
-    TWOING = "twoing"
-    CHI2 = "chi2"
-    LIKELIHOOD_RATIO = "likelihood_ratio"
-    ROW_EFFECTS = "row_effects"  # Pearson's test against ordered classes
-    SSE = "sse"
+    locals().update({name.upper(): name for name, _ in _core.criteria()})
+    CHI2: Criterion
+    ENTROPY: Criterion
+    ERROR: Criterion
+    GAIN_RATIO: Criterion
+    GINI: Criterion
+    LIKELIHOOD_RATIO: Criterion
+    ROW_EFFECTS: Criterion
+    SSE: Criterion
+
+
+SUITS: dict[Criterion, _core.Suits] = {Criterion(name): suits for name, suits in _core.criteria()}
 
 
 class Branching(StrEnum):
@@ -98,14 +104,6 @@ class Merging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     exhaustive: bool | str = False
     min_prob: float = 1.0  # a group with less than min(⌈min_prob · n⌉, min_leaf) of a node's n must merge
     bins: int = 10  # ranks of similar weight that a numeric column becomes
-
-
-class Splitter(Protocol):
-    """What deals rows into folds: any of scikit-learn's splitters."""
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Pairs of rows, to learn from and to judge by."""
-        ...
 
 
 class CrossValidated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -6,6 +6,8 @@ import msgspec
 import numpy as np
 
 from baytree.engine import threads
+from baytree.folds.contents import as_single_rows, dealt, row_keys
+from baytree.folds.cv import read_cv
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing
@@ -14,7 +16,6 @@ from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.model.routing import columns, level_counts, router
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
-from baytree.tree.prune.holding import folds, folds_of, unfolded
 
 OTHER_ROWS = (
     "cv names rows of the table that fit was called with, but the tree is to be learnt from other rows, as in "
@@ -123,13 +124,14 @@ def _judged(table: Table, fitted: Table, policy: Policy, step: CrossValidated) -
     """The rows that are dealt into folds, and the fold of each."""
     if not isinstance(step.cv, int):
         return fitted, _given_folds(table, step)[_has_value(table, policy)]
-    judged = fitted if policy.stopping.counts_rows else unfolded(fitted)
-    return judged, folds(judged, min(step.cv, len(judged)), step.seed)
+    judged = fitted if policy.stopping.counts_rows else as_single_rows(fitted)
+    label = judged.label if judged.n_classes else None
+    return judged, dealt(row_keys(judged, step.seed), label, min(step.cv, len(judged)))
 
 
 def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
     if not isinstance(step.cv, np.ndarray):
-        return folds_of(step.cv, table.label, len(table))
+        return read_cv(step.cv, len(table), table.label, table.n_classes > 0).of_rows(len(table))
     if len(step.cv) != len(table):
         raise ValueError(OTHER_ROWS)
     return step.cv
