@@ -33,13 +33,13 @@ _MOST_DIMENSIONS = 4
 # The records that a file may hold, by their tag. A family adds a line for its model and one for its statistics.
 RECORDS = {
     "chaid": "tree.model.chaid_model:ChaidModel",
-    "linear_discriminant": "linear.model:LinearDiscriminant",
-    "logistic": "linear.model:LogisticModel",
+    "linear_discriminant": "linear.discriminant.model:LinearDiscriminant",
+    "logistic": "linear.logistic.model:LogisticModel",
     "combinations": "bayes.combinations:Combinations",
     "joint_table": "bayes.combinations:JointTable",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
-    "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
+    "quadratic_discriminant": "linear.discriminant.model:QuadraticDiscriminant",
     "scatter": "linear.discriminant.scatter:Scatter",
     "tree": "tree.model.structure:Tree",
 }

@@ -12,8 +12,8 @@ from baytree import settings
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
+from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.sampling import sample
-from baytree.linear.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

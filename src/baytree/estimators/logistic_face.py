@@ -11,9 +11,9 @@ from baytree import settings
 from baytree.estimators.base import Classifier
 from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
+from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import SOLVERS, Options
 from baytree.linear.logistic.path import Path
-from baytree.linear.model import LogisticModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

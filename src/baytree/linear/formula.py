@@ -26,13 +26,13 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.linear.design.design import _FAR as FAR
-from baytree.linear.design.design import Design
+from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:
-    from baytree.linear.model import LinearModel, QuadraticDiscriminant
+    from baytree.linear.discriminant.model import QuadraticDiscriminant
+    from baytree.linear.model import LinearModel
 
 GREATEST_SQUARE = 1e300  # half the squared distance to a class at most, as in the model
 

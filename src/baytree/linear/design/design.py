@@ -11,14 +11,15 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import VALUE, WIDE, Layout, check_floats, check_integers
+from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.features import VALUE, WIDE, Layout
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 from baytree.linear.design.words import Words
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import SparseColumns, Table, refuse_infinite
 
 _HUGE = 1e300
-_FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
+FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="design"):
@@ -83,7 +84,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
                 x /= small
             x -= self.centre if small is None else self.centre / small
             x /= self.scale[: self.n_dense] if small is None else self.scale[: self.n_dense] / small
-        return np.clip(x, -_FAR, _FAR, out=x)
+        return np.clip(x, -FAR, FAR, out=x)
 
     @property
     def _divisor(self) -> np.ndarray | None:

@@ -6,22 +6,20 @@ standard deviation (divisor n) or, without standardisation, on the columns as th
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 import numpy as np
 
 from baytree.linear.logistic.dense_rows import DenseRows
 from baytree.linear.logistic.gradient import gradient_descent, safe_rate
+from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.newton import newton, solve
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.solve import optimum
 from baytree.linear.logistic.task import Task, penalty_of
-from baytree.linear.model import NEVER, LinearModel, LogisticModel
+from baytree.linear.model import NEVER, LinearModel, Link
 
-Link = Literal["softmax", "sigmoid", "ovr"]
 _AIM = Aim(1e-10, 100, 1e-10)
 _SMALL = 1_000_000  # numbers in the rows, once per class
 _NEAREST = 1e-8  # of the tolerance
