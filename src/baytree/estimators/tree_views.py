@@ -7,25 +7,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.estimators.base import Estimator
 from baytree.show.cards import Drawing
-from baytree.table.schema import Schema
 from baytree.tree.grow.bins import Bins
+from baytree.tree.model.chaid_model import ChaidModel
+from baytree.tree.model.structure import Tree
 from baytree.tree.rules.rule_set import RuleSet
 from baytree.tree.rules.rules import rules
 from baytree.tree.view import outline
 from baytree.tree.view.cards import draw
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-class TreeReading:
+
+class TreeReading(Estimator):
     """The readings of a fitted tree. The estimator's `model_` holds a `tree`, and `bins` where numbers were coded."""
 
-    model_: Any
-    schema_: Schema
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What the estimators that this is mixed into bring along: their parameters and `tree_`."""
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays. Where levels were merged its tests read codes: of a numeric column those of its bins."""
+        check_is_fitted(self, "model_")
+        return self.model_.tree if isinstance(self.model_, ChaidModel) else self.model_
 
     def rules(self, X: Any = None) -> RuleSet:
         """One IF–THEN rule for each leaf, with its support and probability.
@@ -64,7 +69,7 @@ class TreeReading:
 
         return growth_frames(self._drawing(max_depth))
 
-    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
         """The tree drawn by matplotlib; gives the axes."""
         from baytree.show.tree_plot import plot_tree
 
