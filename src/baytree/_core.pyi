@@ -64,16 +64,16 @@ class FractionalRules:
     def __init__(self) -> None: ...
 
     @property
-    def measure(self) -> int: ...
+    def measure(self) -> str: ...
 
     @measure.setter
-    def measure(self, arg: int, /) -> None: ...
+    def measure(self, arg: str, /) -> None: ...
 
     @property
-    def missing(self) -> int: ...
+    def missing(self) -> str: ...
 
     @missing.setter
-    def missing(self, arg: int, /) -> None: ...
+    def missing(self, arg: str, /) -> None: ...
 
     @property
     def by_ratio(self) -> bool: ...
@@ -188,6 +188,44 @@ def fractional_grow(columns: list, levels: Annotated[NDArray[numpy.int32], dict(
 def drop_excluded_levels(tree: Growth) -> None: ...
 
 def growth_of(column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cut: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prediction: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Growth: ...
+
+class Suits:
+    """What a split criterion can be asked for."""
+
+    @property
+    def numbers(self) -> bool:
+        """The target is a number, not a class."""
+
+    @property
+    def binary(self) -> bool:
+        """Two branches."""
+
+    @property
+    def multiway(self) -> bool:
+        """A branch for each level."""
+
+    @property
+    def merged(self) -> bool:
+        """Groups of levels that do not differ."""
+
+    @property
+    def by_ratio(self) -> bool:
+        """Over the information of the split itself."""
+
+    @property
+    def rpart(self) -> bool:
+        """With rpart's arithmetic too."""
+
+    @property
+    def impurity(self) -> str:
+        """What a node has of it."""
+
+    @property
+    def test(self) -> str:
+        """The test of CHAID's merging, where the criterion is one itself."""
+
+def criteria() -> list[tuple[str, Suits]]:
+    """Every split criterion: its name, and what it suits."""
 
 def grow(columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: dict, threads: int) -> dict:
     """A tree grown from columns, as a dict of arrays over its nodes."""

@@ -6,10 +6,10 @@ from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import ClassPriors, MistakeCosts, TreeFace, weighing_of
 from baytree.table.schema import Schema
-from baytree.tree.grow.policy import Branching, Criterion, Merging, Missing, Policy, Stopping
+from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
 from baytree.tree.learner import TreeLearner
 
-CLASS_CRITERIA = ("error", "entropy", "gini", "gain_ratio", "twoing", "chi2", "likelihood_ratio")
+CLASS_CRITERIA = tuple(criterion.value for criterion, suits in SUITS.items() if suits.binary and not suits.numbers)
 BRANCHINGS = ("binary", "multiway", "merge")
 MISSING = ("learned", "surrogate", "category", "largest")
 CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")

@@ -166,7 +166,7 @@ class Expressions:
             case Lookup():
                 return self._looked_up(expression)
             case Pick(of, table):
-                return f"{self._table('by node', enumerate(map(vector, table)))}[{self.value(of)}]"
+                return f"{self._rows('by node', map(vector, table))}[{self.value(of)}]"
             case Case(whens, otherwise) if self._width(expression) > 1:
                 return f"({self._whole_sides(whens)} else {self.value(otherwise)})" if self._is_whole(expression) else None
         call = self._list_of(expression)
@@ -186,7 +186,7 @@ class Expressions:
             case Softmax(of):
                 return f"_softmax({self._listed(of)})"
             case Spread(tree, table):
-                return f"_spread(TREE_{tree}, x, {self._table('by node', enumerate(rows(map(literal, r)) for r in table))})"
+                return f"_spread(TREE_{tree}, x, {self._rows('by node', (rows(map(literal, row)) for row in table))})"
             case Kernels(of, classes, precision):
                 named = self._rows("centres, weights and width of the kernels of each class", map(_bumps, classes))
                 if precision is None:

@@ -13,7 +13,6 @@ import math
 import re
 
 INF = math.inf
-STOP, SPREAD = -1, -2
 
 
 def _read(row: dict, columns: dict) -> dict:
@@ -241,9 +240,11 @@ def _matching(x: dict, names: tuple, combinations: tuple, n_levels: tuple, n_cla
     return weight
 
 
-def _branch(tests: tuple, missing: int, x: dict) -> int:
+def _branch(node: tuple, x: dict) -> int | str:
     """The branch of a row: by the first test that can tell, else what is done with rows that none can place."""
-    for name, relation, where, *branches in tests:
+    if not node:
+        return "stop"
+    for name, relation, where, *branches in node[0]:
         value = x[name]
         if value is None:
             continue
@@ -254,34 +255,33 @@ def _branch(tests: tuple, missing: int, x: dict) -> int:
             branch = branches[place(where, value)]
         if branch >= 0:
             return branch
-    return missing
+    return node[2]
 
 
 def _route(tree: tuple, x: dict) -> int:
     """The number of the node where a row comes to rest."""
     at = 0
     while True:
-        tests, first, missing, _ = tree[at]
-        branch = _branch(tests, missing, x) if tests else STOP
-        if branch == STOP:
+        branch = _branch(tree[at], x)
+        if isinstance(branch, str):
             return at
-        at = first + branch
+        at = tree[at][1] + branch
 
 
-def _spread(tree: tuple, x: dict, table: dict) -> list:
+def _spread(tree: tuple, x: dict, table: tuple) -> list:
     """The rows of the nodes where the parts of a row come to rest, by their shares."""
     total = [0.0] * len(table[0])
     waiting = [(0, 1.0)]
     while waiting:
         at, weight = waiting.pop()
-        tests, first, missing, shares = tree[at]
-        branch = _branch(tests, missing, x) if tests else STOP
-        if branch == STOP:
+        branch = _branch(tree[at], x)
+        if branch == "stop":
             for c, number in enumerate(table[at]):
                 total[c] += weight * number
-        elif branch == SPREAD:
+        elif branch == "spread":
+            _, first, _, *shares = tree[at]
             parts = [(first + b, weight * share) for b, share in enumerate(shares) if share > 0]
             waiting.extend(reversed(parts))
         else:
-            waiting.append((first + branch, weight))
+            waiting.append((tree[at][1] + branch, weight))
     return total

@@ -88,6 +88,7 @@ def _pairs(
     if isinstance(cv, float) and 0 < cv < 1:
         is_stratified = is_classification and np.bincount(label).min() > 1
         kind = ms.StratifiedShuffleSplit if is_stratified else ms.ShuffleSplit
+        seed = seed or 0  # drawn, so there is no other way than by some seed
         return kind(1, test_size=cv, random_state=seed).split(rows, label), f"{cv:.0%} of the rows held out, seed {seed}"
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _k_folds(int(cv), rows, label, is_classification, groups, seed)

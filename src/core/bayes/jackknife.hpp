@@ -1,11 +1,18 @@
 // Leave-one-out scores of normal columns, row by row.
 #pragma once
 #include <limits>
+#include <string_view>
 
 #include "bayes/amounts.hpp"
 #include "bayes/left_out.hpp"
 
 namespace baytree::bayes {
+
+inline NormalRule normal_rule(std::string_view name) {
+  static constexpr Choice<NormalRule> choices[] = {
+      {"mle", NormalRule::plain}, {"map", NormalRule::mode}, {"bayes", NormalRule::predictive}, {"raised", NormalRule::raised}};
+  return chosen("rule", name, choices);
+}
 
 // Of column j in class c at [c * n_columns + j], in units of the column: the weight, the mean and the sum of squares about it.
 struct ClassMoments {

@@ -8,6 +8,7 @@ using simd::LaneBits, simd::Lanes, simd::lanes;
 
 enum class NormalRule { plain, mode, predictive, raised };
 
+
 struct NormalSetting {
   NormalRule rule;
   double alpha;  // pseudo-observations of the prior

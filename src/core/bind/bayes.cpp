@@ -107,9 +107,7 @@ void add_interval_kernel_scores(const Vector<double>& values, double precision, 
 Amounts amounts_of(const Table& zero, const Table& base, const Table& slope, const Table& shape, double threshold, const std::string& rule) {
   for (const Table* table : {&base, &slope, &shape})
     if (table->shape(0) != zero.shape(0) || table->shape(1) != zero.shape(1)) throw nb::value_error("amounts differ in shape");
-  if (rule != "binary" && rule != "count" && rule != "poisson" && rule != "amount") throw nb::value_error("no such rule");
-  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold,
-          rule == "binary", rule == "count" || rule == "poisson", rule == "poisson"};
+  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold, amount_rule(rule)};
 }
 
 SparseRows sparse_rows(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
@@ -188,14 +186,6 @@ nb::object tally_words(const Vector<std::int64_t>& start, const Vector<std::int3
   }
   if (!result.is_whole) return nb::none();
   return nb::make_tuple(to_numpy(std::move(result.total), {n_words, n_classes}), to_numpy(std::move(result.documents), {n_words, n_classes}));
-}
-
-NormalRule normal_rule(const std::string& name) {
-  if (name == "mle") return NormalRule::plain;
-  if (name == "map") return NormalRule::mode;
-  if (name == "bayes") return NormalRule::predictive;
-  if (name == "raised") return NormalRule::raised;
-  throw nb::value_error("no such rule");
 }
 
 void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, const Table& n,

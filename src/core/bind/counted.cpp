@@ -3,6 +3,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
+#include "choices.hpp"
 #include "tree/counted/merging.hpp"
 
 namespace baytree::bind {
@@ -17,7 +18,7 @@ using Tables = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::
 template <typename Work> auto with_test(const std::string& name, size_t width, const Work& work) {
   if (name == "pearson") return work.template operator()<ClassTest<true>>();
   if (name == "likelihood_ratio") return work.template operator()<ClassTest<false>>();
-  if (name != "mean") throw nb::value_error("no such test");
+  if (name != "mean") refuse_choice("test", name, std::array<std::string_view, 3>{"pearson", "likelihood_ratio", "mean"});
   if (width != 3) throw nb::value_error("a test of means needs weight, sum and squares");
   return work.template operator()<MeanTest>();
 }

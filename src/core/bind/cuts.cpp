@@ -23,9 +23,9 @@ SortedColumn sorted_column(const Vector<double>& values, const Vector<std::int64
 
 // Calls work with the entropy that fits: looked up for counts, computed for weights.
 template <typename Work> auto with_entropy(const SortedColumn& column, const Vector<double>& of_count, const Work& work) {
-  if (!column.weight.empty()) return work(WeightEntropy{});
+  if (!column.weight.empty()) return work(XLog2X{});
   if (of_count.shape(0) <= column.order.size()) throw nb::value_error("the table of entropies is too short");
-  return work(CountEntropy{view(of_count)});
+  return work(XLog2XOfCounts{view(of_count)});
 }
 
 nb::tuple best_entropy_cut(const Vector<double>& values, const Vector<std::int64_t>& order, const Vector<std::int32_t>& label,

@@ -1,4 +1,6 @@
 // Bindings of the fractional search: multiway trees whose cases may follow several branches.
+#include <nanobind/stl/string.h>
+
 #include <string>
 
 #include "bind/columns.hpp"
@@ -107,8 +109,9 @@ void bind_fractional(nb::module_& module) {
 
   nb::class_<Rules>(module, "FractionalRules")
       .def(nb::init<>())
-      .def_prop_rw("measure", [](const Rules& r) { return static_cast<int>(r.measure); }, [](Rules& r, int m) { r.measure = static_cast<Measure>(m); })
-      .def_prop_rw("missing", [](const Rules& r) { return static_cast<int>(r.missing); }, [](Rules& r, int m) { r.missing = static_cast<MissingValues>(m); })
+      .def_rw("measure", &Rules::measure)
+      .def_prop_rw("missing", [](const Rules& rules) { return name_of(rules.missing, kMissingValues); },
+                   [](Rules& rules, const std::string& name) { rules.missing = chosen("missing", name, kMissingValues); })
       .def_rw("by_ratio", &Rules::by_ratio)
       .def_rw("binary", &Rules::binary)
       .def_rw("grouped", &Rules::grouped)

@@ -1,6 +1,8 @@
 // Bindings of the sorted search. Arrays come in as they are, settings as plain values; arrays go out.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind/columns.hpp"
@@ -19,11 +21,7 @@ Settings settings_of(const nb::dict& given) {
   Settings s;
   s.criterion = setting<std::string>(given, "criterion");
   s.is_cart = setting<bool>(given, "is_cart");
-  const auto missing = setting<std::string>(given, "missing");
-  s.absent = missing == "category"    ? Absent::kCategory
-             : missing == "largest"   ? Absent::kLargest
-             : missing == "surrogate" ? Absent::kSurrogate
-                                      : Absent::kLearned;
+  s.absent = absent(setting<std::string>(given, "missing"));
   s.min_split = setting<double>(given, "min_split");
   s.min_leaf = setting<double>(given, "min_leaf");
   s.max_depth = setting<int>(given, "max_depth");
@@ -40,18 +38,24 @@ Settings settings_of(const nb::dict& given) {
   return s;
 }
 
-std::vector<Node> grow_with(std::span<const ColumnView> columns, size_t rows, const Target& target,
-                            const Settings& settings, Workers& workers) {
-  if (settings.is_cart) {
-    if (!target.classes) return Grower<CartSquareMeasure>(columns, rows, target, settings, workers).grow();
-    if (settings.criterion == "entropy")
-      return Grower<CartClassMeasure<ClassIndex::kInformation>>(columns, rows, target, settings, workers).grow();
-    return Grower<CartClassMeasure<ClassIndex::kGini>>(columns, rows, target, settings, workers).grow();
-  }
-  if (!target.classes) return Grower<SquareMeasure>(columns, rows, target, settings, workers).grow();
-  return with_criterion(settings.criterion, [&]<Criterion C>() {
-    return Grower<ClassMeasure<C>>(columns, rows, target, settings, workers).grow();
-  });
+// The measure of a criterion for this target, with rpart's arithmetic where it is asked for.
+template <Criterion C> std::vector<Node> grow_by(std::span<const ColumnView> columns, size_t rows, const Target& target,
+                                                 const Settings& settings, Workers& workers) {
+  const auto grown = [&]<Measure M>() { return Grower<M>(columns, rows, target, settings, workers).grow(); };
+  const auto refuse = [](const char* why) { throw std::invalid_argument("criterion='" + std::string(C::name) + "' " + why); };
+  if (C::suits.numbers != (target.classes == 0)) refuse(C::suits.numbers ? "is for numbers" : "is for classes");
+  if constexpr (!C::suits.binary) refuse("does not compare two branches");
+  else if constexpr (C::suits.numbers)
+    return settings.is_cart ? grown.template operator()<RpartSquareMeasure>() : grown.template operator()<SquareMeasure>();
+  else if (!settings.is_cart) return grown.template operator()<ClassMeasure<C>>();
+  else if constexpr (C::suits.rpart) return grown.template operator()<RpartClassMeasure<typename C::Rpart>>();
+  refuse("has no arithmetic of rpart");
+  return {};
+}
+
+std::vector<Node> grow_with(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings,
+                            Workers& workers) {
+  return Criteria::with(settings.criterion, [&]<Criterion C>() { return grow_by<C>(columns, rows, target, settings, workers); });
 }
 
 // The branch of each level, written at the end of `branch_of`.
@@ -150,9 +154,25 @@ nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const Maybe
   return Arrays(nodes, columns.views, target.classes).to_python();
 }
 
+std::vector<std::pair<std::string, Suits>> criteria() {
+  std::vector<std::pair<std::string, Suits>> all;
+  Criteria::each([&]<Criterion C>() { all.emplace_back(C::name, C::suits); });
+  return all;
+}
+
 }  // namespace
 
 void bind_sorted(nb::module_& module) {
+  nb::class_<Suits>(module, "Suits", "What a split criterion can be asked for.")
+      .def_ro("numbers", &Suits::numbers, "The target is a number, not a class.")
+      .def_ro("binary", &Suits::binary, "Two branches.")
+      .def_ro("multiway", &Suits::multiway, "A branch for each level.")
+      .def_ro("merged", &Suits::merged, "Groups of levels that do not differ.")
+      .def_ro("by_ratio", &Suits::by_ratio, "Over the information of the split itself.")
+      .def_ro("rpart", &Suits::rpart, "With rpart's arithmetic too.")
+      .def_ro("impurity", &Suits::impurity, "What a node has of it.")
+      .def_ro("test", &Suits::test, "The test of CHAID's merging, where the criterion is one itself.");
+  module.def("criteria", &criteria, "Every split criterion: its name, and what it suits.");
   module.def("grow", &grow, "columns"_a, "levels"_a.noconvert(), "label"_a.noconvert().none(), "y"_a.noconvert().none(),
              "weight"_a.noconvert().none(), "scale"_a.noconvert(), "settings"_a, "threads"_a,
              "A tree grown from columns, as a dict of arrays over its nodes.");

@@ -9,22 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "numbers/impurity.hpp"
+
 namespace baytree::numbers {
 
 // x log2 x of whole counts, looked up: entry k belongs to the count k.
-struct CountEntropy {
+struct XLog2XOfCounts {
   std::span<const double> of_count;
   double operator()(double count) const { return of_count[static_cast<std::size_t>(count)]; }
-};
-
-// x log2 x of any weight.
-struct WeightEntropy {
-  double operator()(double weight) const { return weight > 0 ? weight * std::log2(weight) : 0; }
-};
-
-template <typename F>
-concept EntropyTerm = requires(const F& f, double weight) {
-  { f(weight) } -> std::convertible_to<double>;
 };
 
 // A numeric column in ascending order: row order[i] holds the i-th value. An empty weight means 1 for every row.
@@ -53,32 +45,20 @@ struct Cut {
   double gain() const { return whole.spread - low.spread - high.spread; }
 };
 
-inline double total(std::span<const double> counts) {
-  double sum = 0;
-  for (const double count : counts) sum += count;
-  return sum;
-}
-
-template <EntropyTerm F> double spread(std::span<const double> counts, const F& entropy) {
-  double inner = 0;
-  for (const double count : counts) inner += entropy(count);
-  return entropy(total(counts)) - inner;
-}
-
 template <EntropyTerm F>
-Side side(const SortedColumn& column, std::size_t first, std::size_t last, const F& entropy, std::vector<double>& counts) {
+Side side(const SortedColumn& column, std::size_t first, std::size_t last, const F& term, std::vector<double>& counts) {
   counts.assign(column.n_classes, 0.0);
   for (std::size_t i = first; i < last; ++i) counts[column.label_of(i)] += column.weight_of(i);
   std::size_t present = 0;
   for (const double count : counts) present += count > 0;
-  return {total(counts), spread<F>(counts, entropy), present};
+  return {total(counts), entropy<double>(counts, term), present};
 }
 
 // The cut with the smallest spread, the lowest of equals; none where no cut lowers the spread.
 template <EntropyTerm F>
-Cut best_cut(const SortedColumn& column, std::size_t first, std::size_t last, const F& entropy) {
+Cut best_cut(const SortedColumn& column, std::size_t first, std::size_t last, const F& term) {
   std::vector<double> low(column.n_classes), high;
-  const Side whole = side(column, first, last, entropy, high);
+  const Side whole = side(column, first, last, term, high);
   double smallest = whole.spread;
   std::size_t position = first;
   for (std::size_t i = first; i + 1 < last; ++i) {
@@ -86,12 +66,12 @@ Cut best_cut(const SortedColumn& column, std::size_t first, std::size_t last, co
     low[c] += column.weight_of(i);
     high[c] -= column.weight_of(i);
     if (!(column.value(i) < column.value(i + 1))) continue;
-    const double candidate = spread<F>(low, entropy) + spread<F>(high, entropy);
+    const double candidate = entropy<double>(low, term) + entropy<double>(high, term);
     if (candidate < smallest) smallest = candidate, position = i + 1;
   }
   if (position == first) return {first, whole, whole, {}};
   // both sides are counted anew: taking weights away one by one need not end at nought
-  return {position, whole, side(column, first, position, entropy, low), side(column, position, last, entropy, high)};
+  return {position, whole, side(column, first, position, term, low), side(column, position, last, term, high)};
 }
 
 // Fayyad and Irani's test, a cut must pay for its description. N counts the rows of the part, not its possible cuts.
@@ -103,14 +83,14 @@ inline bool pays(const Cut& cut) {
 }
 
 // The positions of all cuts that pay, ascending: each part between two cuts is searched again.
-template <EntropyTerm F> std::vector<std::size_t> paying_cuts(const SortedColumn& column, const F& entropy) {
+template <EntropyTerm F> std::vector<std::size_t> paying_cuts(const SortedColumn& column, const F& term) {
   std::vector<std::size_t> positions;
   std::vector<std::pair<std::size_t, std::size_t>> open{{0, column.order.size()}};
   while (!open.empty()) {
     const auto [first, last] = open.back();
     open.pop_back();
     if (last - first < 2) continue;
-    const Cut cut = best_cut(column, first, last, entropy);
+    const Cut cut = best_cut(column, first, last, term);
     if (cut.position == first || !pays(cut)) continue;
     positions.push_back(cut.position);
     open.push_back({cut.position, last});

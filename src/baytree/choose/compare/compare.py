@@ -11,7 +11,7 @@ from baytree.choose.compare.contestants import contestants
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.race import Progress, Race
 from baytree.choose.problem import Problem
-from baytree.choose.validate.folds import Folds
+from baytree.folds.cv import Folds
 
 
 def compare(
@@ -77,7 +77,7 @@ def compare(
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
     there, skipped = contestants(problem, models)
-    folds = Folds.of(problem, cv, groups, random_state)
+    folds = problem.folds(cv, groups, random_state)
     return Race(problem, folds, progress, n_jobs).run(there, skipped, cautions(problem, folds, task))
 
 

@@ -17,10 +17,10 @@ from baytree.bayes.model import NaiveBayes
 from baytree.choose import metrics
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for
-from baytree.choose.validate.folds import Fold
 from baytree.choose.validate.trials import can_subtract, models_without, prepared, reads_alike, trials
 from baytree.engine import threads
 from baytree.estimators.base import learner_of
+from baytree.folds.cv import Fold
 from baytree.learner import Additive
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -80,7 +80,7 @@ class AddingScorer:
         self._sizes = np.array(sizes)
         self._start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._label = problem.label.values[rows]
-        self._prior = np.empty((len(rows), len(problem.label.target.classes)))
+        self._prior = np.empty((len(rows), len(problem.classes)))
         self._effect = np.empty((len(problem.table.schema), *self._prior.shape))  # [n_columns, n_rows, n_classes]
         self._n_threads = threads.count(n_jobs)
 
@@ -95,7 +95,8 @@ class AddingScorer:
         """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
         schema, learnt = model
         test = to_answer_for(problem.table, fold.test, schema)
-        known = [problem.label.target.classes.index(label) for label in schema.classes]
+        place = {label: code for code, label in enumerate(problem.label.target.classes or ())}
+        known = [place[label] for label in schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
         self._prior[rows][:, known] = learnt.log_prior
         for likelihood in learnt.likelihoods:

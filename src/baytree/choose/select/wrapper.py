@@ -15,7 +15,6 @@ from baytree.choose.select.history import History, Step
 from baytree.choose.select.scorers import scorer
 from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
-from baytree.choose.validate.folds import Folds
 
 
 class _Wrapper(MetaEstimatorMixin, ColumnSelector):
@@ -48,7 +47,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         names = kept.schema.inputs
         self._check_parameters(len(names))
         metric = self.scoring or ("accuracy" if problem.is_classification else "R²")
-        folds = Folds.of(kept, self.cv, seed=None).parts
+        folds = kept.folds(self.cv, seed=None).parts
         score = scorer(self.estimator, kept, folds, metric, self.n_jobs)
         steps = self._search(Search(score, names, self.floating), len(names))
         self.history_ = History(metric, tuple(steps), self._taken(steps))

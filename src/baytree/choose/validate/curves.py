@@ -12,13 +12,13 @@ from sklearn.base import clone
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_learn_from
-from baytree.choose.validate.folds import Fold, Folds
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.significance import Interval
 from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
 from baytree.choose.validate.validation import problem_of
 from baytree.estimators.base import settled
 from baytree.estimators.tree_face import TreeFace
+from baytree.folds.cv import Fold
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
 
@@ -93,7 +93,7 @@ def learning_curve(
     (15, 30)
     """
     problem = problem_of(estimator, frame, target)
-    folds = Folds.of(problem, cv, None, random_state)
+    folds = problem.folds(cv, None, random_state)
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
     order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
     sizes, scores = [], []

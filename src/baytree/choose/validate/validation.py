@@ -7,7 +7,6 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from baytree.choose.problem import Problem
-from baytree.choose.validate.folds import Folds
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import trials
 
@@ -61,7 +60,7 @@ def cross_validate(
     1.0
     """
     problem = problem_of(estimator, frame, target, sample_weight)
-    folds = Folds.of(problem, cv, groups, random_state)
+    folds = problem.folds(cv, groups, random_state)
     answered = tuple(trials(estimator, problem, folds.parts, n_jobs))
     return CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
 

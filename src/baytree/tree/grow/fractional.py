@@ -14,18 +14,10 @@ import numpy as np
 from baytree import _core
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.grow.policy import Arithmetic, Branching, Choose, Criterion, Missing, Policy
+from baytree.tree.grow.policy import SUITS, Arithmetic, Branching, Choose, Criterion, Missing, Policy
 from baytree.tree.model.structure import Tree
 
-MEASURES = {
-    Criterion.ENTROPY: 0,
-    Criterion.GAIN_RATIO: 0,
-    Criterion.GINI: 1,
-    Criterion.ERROR: 2,
-    Criterion.CHI2: 3,
-}  # as the core numbers them
-_ENTROPY_OF_ID3 = 4
-MISSING = {Missing.FRACTIONAL: 0, Missing.CATEGORY: 2, Missing.LARGEST: 1, Missing.LEARNED: 3}
+MISSING = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
 
 
@@ -122,8 +114,8 @@ def is_counted_in_single(weight: np.ndarray) -> bool:
 
 def refuse(policy: Policy) -> None:
     """Raises an error where a policy asks for what several branches cannot have."""
-    if policy.criterion not in MEASURES:
-        known = ", ".join(repr(c.value) for c in sorted(MEASURES, key=list(Criterion).index))
+    if not SUITS[policy.criterion].multiway:
+        known = ", ".join(repr(c.value) for c, suits in SUITS.items() if suits.multiway and not suits.numbers)
         raise ValueError(f"criterion={policy.criterion.value!r} cannot compare many branches; with 'multiway' give {known}")
     if policy.missing not in MISSING:
         known = ", ".join(repr(missing.value) for missing in MISSING)
@@ -150,9 +142,9 @@ def _core_rules(policy: Policy, total: float) -> Any:
     rules, program = _core.FractionalRules(), PROGRAMS[policy.arithmetic]
     for name in ("tolerance", "zero_gain", "min_info", "quinlan_sides", "zero_ratio_wins"):
         setattr(rules, name, getattr(program, name))
-    rules.measure = _ENTROPY_OF_ID3 if policy.arithmetic is Arithmetic.ID3 else MEASURES[policy.criterion]
-    rules.missing = MISSING[policy.missing]
-    rules.by_ratio = policy.criterion is Criterion.GAIN_RATIO
+    rules.measure = "id3" if policy.arithmetic is Arithmetic.ID3 else policy.criterion.value
+    rules.missing = policy.missing.value
+    rules.by_ratio = SUITS[policy.criterion].by_ratio
     rules.gated = policy.choose is Choose.AVERAGE_GAIN
     rules.binary = policy.branching is Branching.ONE_LEVEL
     rules.grouped = policy.branching is Branching.GROUPED

@@ -10,17 +10,12 @@ import numpy as np
 from baytree.table.table import Table
 from baytree.tree.grow.chaid_growth import Growth, grow
 from baytree.tree.grow.merging import Rules
-from baytree.tree.grow.policy import Choose, Criterion, Missing, Policy
+from baytree.tree.grow.policy import SUITS, Choose, Missing, Policy
 from baytree.tree.model.chaid_model import ChaidModel
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
-TESTS = {
-    Criterion.CHI2: "pearson",
-    Criterion.LIKELIHOOD_RATIO: "likelihood_ratio",
-    Criterion.ROW_EFFECTS: "row_effects",
-    Criterion.SSE: "mean",
-}  # by adjusted p
-GAINS = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATIO)  # these merge by Pearson's test
+TESTS = {criterion: suits.test for criterion, suits in SUITS.items() if suits.test}  # by adjusted p
+GAINS = tuple(criterion for criterion, suits in SUITS.items() if suits.merged and not suits.test)  # merge by Pearson's test
 
 
 def grow_merged(table: Table, policy: Policy) -> ChaidModel:
@@ -70,12 +65,9 @@ def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
     return msgspec.structs.replace(model, tree=tree, trials=tuple(trials))
 
 
-_HIDDEN = (Criterion.SSE, Criterion.ROW_EFFECTS)  # of numbers, and of CHAID alone
-
-
 def _refuse(policy: Policy) -> None:
     if policy.criterion not in TESTS and policy.criterion not in GAINS:
-        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if c not in _HIDDEN)
+        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if SUITS[c].binary and not SUITS[c].numbers)
         raise ValueError(f"criterion={policy.criterion.value!r} compares two branches; with branching='merge' give {known}")
     if policy.missing not in (Missing.LEARNED, Missing.CATEGORY):
         raise ValueError(

@@ -7,21 +7,25 @@ from enum import StrEnum
 import msgspec
 import numpy as np
 
+from baytree import _core
 from baytree.folds.cv import Splitter
 
 
 class Criterion(StrEnum):
-    """What a split is to improve."""
+    """What a split is to improve: each class of core/tree/criteria.hpp. Named here are those that policies name."""
 
-    ERROR = "error"
-    ENTROPY = "entropy"
-    GINI = "gini"
-    GAIN_RATIO = "gain_ratio"
-    TWOING = "twoing"
-    CHI2 = "chi2"
-    LIKELIHOOD_RATIO = "likelihood_ratio"
-    ROW_EFFECTS = "row_effects"  # Pearson's test against ordered classes
-    SSE = "sse"
+    locals().update({name.upper(): name for name, _ in _core.criteria()})
+    CHI2: Criterion
+    ENTROPY: Criterion
+    ERROR: Criterion
+    GAIN_RATIO: Criterion
+    GINI: Criterion
+    LIKELIHOOD_RATIO: Criterion
+    ROW_EFFECTS: Criterion
+    SSE: Criterion
+
+
+SUITS: dict[Criterion, _core.Suits] = {Criterion(name): suits for name, suits in _core.criteria()}
 
 
 class Branching(StrEnum):

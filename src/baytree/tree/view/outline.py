@@ -48,25 +48,26 @@ def outlined(
 ) -> Iterator[Node]:
     """The nodes depth first, down to a depth; `log_p` is the significance of splits by their node."""
     branches, outcomes = Branches(tree, schema, bins), _Outcomes(tree)
+    names = [column.name for column in schema.columns]
     waiting: list[tuple[int, int, NamedCondition | None]] = [(0, 0, None)]
     while waiting:
         node, depth, condition = waiting.pop()
         asked = branches.column[node]
         is_open = asked >= 0 and (max_depth is None or depth < max_depth)
-        children = [each.named(schema) for each in branches.of(node)] if is_open else []
+        conditions = [each.named(schema) for each in branches.of(node)] if is_open else []
         yield Node(
             node,
             depth,
             condition,
             *outcomes.of(node),
-            schema.columns[asked].name if asked >= 0 else "",
-            len(children),
+            names[asked] if asked >= 0 else "",
+            len(conditions),
             branches.missing[node],
             branches.has_surrogates[node],
             log_p.get(node),
         )
-        first = branches.first[node]
-        waiting += [(first + b, depth + 1, children[b]) for b in reversed(range(len(children)))]
+        last = branches.first[node] + len(conditions) - 1
+        waiting += [(last - k, depth + 1, each) for k, each in enumerate(reversed(conditions))]
 
 
 class _Outcomes:

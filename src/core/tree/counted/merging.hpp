@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "numbers/chi_squared.hpp"
 #include "numbers/tails.hpp"
 
 namespace baytree::tree::counted {
@@ -42,7 +43,7 @@ template <bool is_pearson> class ClassTest {
  private:
   static constexpr double rounding = 1e-28;  // of the weight: what rounding alone adds to the statistic
   static double cell(double seen, double expected) {
-    if constexpr (is_pearson) return expected > 0 ? (seen - expected) * (seen - expected) / expected : 0;
+    if constexpr (is_pearson) return numbers::pearson_cell(seen, expected);
     return seen > 0 ? 2 * seen * std::log(seen / expected) : 0;
   }
   std::vector<double> label, size;  // [n_classes], [n_groups]

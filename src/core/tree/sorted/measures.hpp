@@ -77,11 +77,11 @@ concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span
 };
 
 // Masses of classes under a criterion.
-template <Criterion C> class ClassMeasure {
+template <ClassCriterion C> class ClassMeasure {
  public:
   explicit ClassMeasure(const Target& target) : target_(target), children_(3 * target.classes) {}
   void focus(double, double) {}
-  static double impurity(std::span<const double> total) { return C::impurity(total.first(total.size() - 1)); }
+  static double impurity(std::span<const double> total) { return C::Impurity::of(total.first(total.size() - 1)); }
   size_t width() const { return target_.classes + 1; }
   size_t classes() const { return target_.classes; }
   void add(double* statistic, uint32_t tag) const {

@@ -3,13 +3,24 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "choices.hpp"
 #include "tree/sorted/search.hpp"
 #include "tree/sorted/surrogates.hpp"
 
 namespace baytree::tree::sorted {
 
 enum class Absent { kLearned, kCategory, kLargest, kSurrogate };  // what happens to rows without a value
+
+inline Absent absent(std::string_view name) {
+  static constexpr Choice<Absent> choices[] = {{"learned", Absent::kLearned},
+                                               {"category", Absent::kCategory},
+                                               {"largest", Absent::kLargest},
+                                               {"surrogate", Absent::kSurrogate}};
+  return chosen("missing", name, choices);
+}
 
 struct Settings {
   std::string criterion = "gini";

@@ -6,18 +6,17 @@
 #include <span>
 #include <vector>
 
+#include "numbers/impurity.hpp"
 #include "tree/sorted/measures.hpp"
 
 namespace baytree::tree::sorted {
 
-enum class ClassIndex { kGini, kInformation };
-
 // Weights of classes, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k. U is a running sum
 // on both sides, because scales are 1 only up to the last bit and ties hang on it.
 // A statistic is [weight per class, U, -U, rows]; the third part of `nothing` is the U of all, so that it ends as the rest's.
-template <ClassIndex Index> class CartClassMeasure {
+template <typename Impurity> class RpartClassMeasure {
  public:
-  explicit CartClassMeasure(const Target& target) : target_(target) {}
+  explicit RpartClassMeasure(const Target& target) : target_(target) {}
   void focus(double, double) {}
   size_t width() const { return target_.classes + 3; }
   size_t classes() const { return target_.classes; }
@@ -74,10 +73,7 @@ template <ClassIndex Index> class CartClassMeasure {
   }
 
  private:
-  static double phi(double p) {
-    if constexpr (Index == ClassIndex::kGini) return p * (1 - p);
-    else return p > 0 ? -p * std::log(p) : 0.0;
-  }
+  static double phi(double p) { return Impurity::of_share(p); }
   const Target& target_;
   std::vector<double> total_;
   double parent_ = 0;
@@ -85,9 +81,9 @@ template <ClassIndex Index> class CartClassMeasure {
 
 // Numbers: (S^2 / W_l + S^2 / W_r) / R, with S the left sum about the mean of the rows with a value, which the right
 // sum then equals but for its sign; R is the risk of all the rows. A statistic is [S, W, rows].
-class CartSquareMeasure {
+class RpartSquareMeasure {
  public:
-  explicit CartSquareMeasure(const Target& target) : target_(target) {}
+  explicit RpartSquareMeasure(const Target& target) : target_(target) {}
   void focus(double mean, double risk) { mean_ = mean, risk_ = risk; }
   size_t width() const { return 3; }
   size_t classes() const { return 0; }
