@@ -98,7 +98,7 @@ class TreeFace(TreeReading):
     def _with_tree(self, tree: Tree, **parameters: Any) -> Self:
         """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
         other = copy.copy(self).set_params(**parameters)
-        other.model_ = ChaidModel(tree, self.model_.bins) if isinstance(self.model_, ChaidModel) else tree
+        other.model_ = tree
         other._before = self
         return other
 
