@@ -132,7 +132,7 @@ def test_a_row_passes_the_conditions_of_its_own_leaf_and_no_other(seed):
         model = estimator.fit(table, y)
         encoded = model._encoded(table)
         reached = model.apply(table)
-        for leaf, asked in paths(model.tree_, model.schema_, getattr(model.model_, "bins", None)):
+        for leaf, asked in paths(model.tree_, model.schema_):
             passes = np.ones(len(table), bool)
             for condition in asked.values():
                 passes &= _passes(condition, encoded.values[condition.column])

@@ -16,7 +16,6 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.learner import refuse_text
 from baytree.tree.model import routing as reading
-from baytree.tree.model.chaid_model import ChaidModel
 from baytree.tree.model.structure import Tree, depths, importances
 from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.importance import ImportanceTable, importance_table
@@ -32,9 +31,9 @@ class TreeFace(TreeReading):
 
     @property
     def tree_(self) -> Tree:
-        """The tree as flat arrays. Where levels were merged its tests read codes: of a numeric column those of its bins."""
+        """The tree as flat arrays."""
         check_is_fitted(self, "model_")
-        return self.model_.tree if isinstance(self.model_, ChaidModel) else self.model_
+        return self.model_
 
     @property
     def n_nodes_(self) -> int:
@@ -61,15 +60,12 @@ class TreeFace(TreeReading):
         return importance_table(self.tree_, self.schema_)
 
     def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first, in the words of the table; the groups of a binned column are its bins in words."""
-        bins = self._bins()
-        return nodes(self.tree_, self.schema_ if bins is None else bins.schema(self.schema_))
+        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
+        return nodes(self.tree_, self.schema_)
 
     def apply(self, X: Any) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
-        check_is_fitted(self, "model_")
-        table = self._encoded(X)
-        return self.model_.leaves(table) if isinstance(self.model_, ChaidModel) else reading.leaves(self.model_, table)
+        return reading.leaves(self.tree_, self._encoded(X))
 
     def cost_complexity_path(self, X: Any = None, y: Any = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -115,7 +111,6 @@ def _pruned(estimator: TreeFace, how: str, *args: Any, **options: Any) -> Any:
     if how not in pruning.PRUNERS:
         raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
     smaller = copy.copy(estimator)
-    tree = pruning.PRUNERS[how](estimator.tree_, *args, **options)
-    smaller.model_ = ChaidModel(tree, estimator.model_.bins) if isinstance(estimator.model_, ChaidModel) else tree
+    smaller.model_ = pruning.PRUNERS[how](estimator.tree_, *args, **options)
     smaller._before = estimator
     return smaller

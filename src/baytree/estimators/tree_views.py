@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from baytree.show.cards import Drawing
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.rules.rule_set import RuleSet
 from baytree.tree.rules.rules import rules
 from baytree.tree.view import outline
@@ -17,7 +16,7 @@ from baytree.tree.view.cards import draw
 
 
 class TreeReading:
-    """The readings of a fitted tree. The estimator's `model_` holds a `tree`, and `bins` where numbers were coded."""
+    """The readings of a fitted tree."""
 
     model_: Any
     schema_: Schema
@@ -32,18 +31,18 @@ class TreeReading:
 
         With rows `X`, without the conditions and rules that their predictions do not need.
         """
-        every = rules(self.tree_, self.schema_, self._bins())
+        every = rules(self.tree_, self.schema_)
         return every if X is None else every.simplified(self._encoded(X))
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
-        return outline.export_text(self.tree_, self.schema_, self._bins(), max_depth=max_depth, max_levels=max_levels)
+        return outline.export_text(self.tree_, self.schema_, max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """The tree in the DOT language of Graphviz."""
         from baytree.show.dot import to_dot
 
-        nodes = tuple(outline.outlined(self.tree_, self.schema_, self._bins(), max_depth))
+        nodes = tuple(outline.outlined(self.tree_, self.schema_, max_depth))
         return to_dot(nodes, outline.class_names(self.tree_, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
@@ -71,7 +70,4 @@ class TreeReading:
         return plot_tree(self._drawing(max_depth), ax)
 
     def _drawing(self, max_depth: int | None) -> Drawing:
-        return draw(self.tree_, self.schema_, self._bins(), max_depth)
-
-    def _bins(self) -> Bins | None:
-        return getattr(self.model_, "bins", None)
+        return draw(self.tree_, self.schema_, max_depth)
