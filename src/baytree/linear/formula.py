@@ -31,7 +31,8 @@ from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:
-    from baytree.linear.model import LinearModel, QuadraticDiscriminant
+    from baytree.linear.discriminant.model import QuadraticDiscriminant
+    from baytree.linear.model import LinearModel
 
 GREATEST_SQUARE = 1e300  # half the squared distance to a class at most, as in the model
 
