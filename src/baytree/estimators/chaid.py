@@ -13,7 +13,7 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.policies import CHAID as CHAID_POLICY
 from baytree.tree.grow.policy import Criterion, Merging
 from baytree.tree.learner import TreeLearner
-from baytree.tree.model.chaid_model import in_words
+from baytree.tree.view.significance import splits
 
 TESTS = {
     "pearson": Criterion.CHI2,
@@ -56,7 +56,7 @@ class CHAID(TreeFace):
 
     def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
         super()._restore(schema, model, seen, has_text_names)
-        self.trace_ = [in_words(trial, model.bins.schema(schema)) for trial in model.trials]
+        self.trace_ = splits(model, schema)
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""

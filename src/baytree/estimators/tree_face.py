@@ -15,7 +15,6 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.learner import refuse_text
 from baytree.tree.model import routing as reading
-from baytree.tree.model.chaid_model import ChaidModel
 from baytree.tree.model.structure import Tree, depths, importances
 from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.importance import ImportanceTable, importance_table
@@ -57,14 +56,12 @@ class TreeFace(TreeReading):
         return importance_table(self.tree_, self.schema_)
 
     def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first, in the words of the table; the groups of a binned column are its bins in words."""
-        bins = self._bins()
-        return nodes(self.tree_, self.schema_ if bins is None else bins.schema(self.schema_))
+        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
+        return nodes(self.tree_, self.schema_)
 
     def apply(self, X: Any) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
-        table = self._encoded(X)
-        return self.model_.leaves(table) if isinstance(self.model_, ChaidModel) else reading.leaves(self.model_, table)
+        return reading.leaves(self.tree_, self._encoded(X))
 
     def cost_complexity_path(self, X: Any = None, y: Any = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -101,7 +98,7 @@ class TreeFace(TreeReading):
     def _with_tree(self, tree: Tree, **parameters: Any) -> Self:
         """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
         other = copy.copy(self).set_params(**parameters)
-        other.model_ = ChaidModel(tree, self.model_.bins) if isinstance(self.model_, ChaidModel) else tree
+        other.model_ = tree
         other._before = self
         return other
 
