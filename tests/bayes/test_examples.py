@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.bayes.events.discretized import minimal_cuts
+from baytree.statistics.discretize import mdl_cuts_of_weights
 
 ENJOY = {
     "Sky": ["sunny", "sunny", "rainy", "sunny"],
@@ -93,8 +93,8 @@ def test_bayes_of_bags_is_the_dirichlet_multinomial():
 
 
 def test_pure_halves_are_cut_once_and_noise_never():
-    assert minimal_cuts(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist() == [9.5]
-    assert minimal_cuts(np.arange(20.0), np.tile(np.eye(2), (10, 1))).tolist() == []
+    assert mdl_cuts_of_weights(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist() == [9.5]
+    assert mdl_cuts_of_weights(np.arange(20.0), np.tile(np.eye(2), (10, 1))).tolist() == []
 
 
 def test_the_joint_table_of_three_switches():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.gaussian import check_numeric
+from baytree.bayes.events.likelihood import ColumnLikelihood, Lines, check_numeric
 from baytree.statistics.distinct import Distinct
-from baytree.table.schema import Schema
+from baytree.table.schema import Column, Schema
 from baytree.table.table import Table
 
 _WORK = 1 << 22  # kernels that one call may visit at worst, so that Ctrl-C is answered in between
@@ -46,7 +46,7 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.width)
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What the kernels of C++ take."""
         return self.start, self.centre, self.weight, self.width
 
@@ -77,20 +77,14 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ["mean", "width", "kernels"], np.array([means, self.width, np.diff(self.start)], np.float64)
 
 
-class KernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="kernel"):
+class KernelLikelihood(ColumnLikelihood, frozen=True, tag="kernel"):
     """The kernel density of a numeric column in each class."""
 
-    column: int
     kernels: Kernels
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, self.kernels.n_classes, schema)
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the log-density of each row to its scores; a missing value adds nothing."""
@@ -99,13 +93,7 @@ class KernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_kernel_scores(values[part], *self.kernels.arrays, scores[part])
 
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), self.kernels.n_classes))
-        self.add_scores(table, scores)
-        return [scores]
-
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+    def describe(self, schema: Schema) -> Lines:
         """One line: mean, width and number of kernels in each class."""
         return describe_kernels(self.kernels, schema.columns[self.column])
 
@@ -124,6 +112,10 @@ class Kernel(DistinctEvent):
     A class without values has those of all classes; a column that is constant in training adds nothing.
     """
 
+    name = "kernel"
+    is_density = True
+    likelihoods = (KernelLikelihood,)
+
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> KernelLikelihood:
         """The kernels of each class."""
         value, weight = counted(seen, group, schema)
@@ -136,7 +128,7 @@ class Kernel(DistinctEvent):
         return KernelLikelihood(group.columns[0], kernels_of(classes, width))
 
 
-def kernels_of(classes: list[tuple[np.ndarray, np.ndarray]], width: Any) -> Kernels:
+def kernels_of(classes: list[tuple[np.ndarray, np.ndarray]], width: Sequence[float]) -> Kernels:
     """The kernels at the values of each class."""
     start = np.concatenate([[0], np.cumsum([len(value) for value, _ in classes])]).astype(np.int64)
     centre, weight = (np.concatenate([pair[k] for pair in classes]) for k in (0, 1))
@@ -148,7 +140,7 @@ def same_kernel(centre: float, width: float, n_classes: int) -> Kernels:
     return kernels_of([(np.array([centre]), np.ones(1))] * n_classes, [width] * n_classes)
 
 
-def describe_kernels(kernels: Kernels, column: Any) -> list[tuple[str, list[str]]]:
+def describe_kernels(kernels: Kernels, column: Column) -> Lines:
     """One line: mean, width and number of kernels in each class."""
     mean, width, number = kernels.summary()[1]
     cells = [f"{column.show(m)} ± {w:.3g} ({int(n)} kernels)" for m, w, n in zip(mean, width, number, strict=True)]

@@ -6,23 +6,22 @@ to multiples of it, half to even, in learning and in predicting.
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.gaussian import check_moments, check_numeric, describe_moments
 from baytree.bayes.events.kernel import Kernels, describe_kernels, kernels_of
+from baytree.bayes.events.likelihood import ColumnLikelihood, Lines, check_numeric
+from baytree.bayes.events.normal import check_moments, describe_moments
 from baytree.statistics.distinct import Distinct
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 
-class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="weka_normal"):
+class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
     """The normal probability of one interval of precision around each rounded value, at least 1e-75."""
 
-    column: int
     precision: float
     mean: np.ndarray  # [n_classes, 1]
     scale: np.ndarray  # [n_classes, 1], positive
@@ -35,23 +34,12 @@ class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, len(self.mean), schema)
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
-
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
         values = rounded(table.values[self.column], self.precision)
         _core.add_interval_scores(values, self.precision, self.mean.ravel(), self.scale.ravel(), scores)
 
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), len(self.mean)))
-        self.add_scores(table, scores)
-        return [scores]
-
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+    def describe(self, schema: Schema) -> Lines:
         """One line: mean ± deviation in each class."""
         return describe_moments(self.columns, self.mean, self.scale, schema)
 
@@ -66,10 +54,9 @@ class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         return [rounded(drawn, self.precision)]
 
 
-class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="weka_kernel"):
+class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):
     """The share of the kernels' probability in one interval of precision, added up until little can follow."""
 
-    column: int
     precision: float
     kernels: Kernels
 
@@ -80,11 +67,6 @@ class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, self.kernels.n_classes, schema)
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
-
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
         values = rounded(table.values[self.column], self.precision)
@@ -92,13 +74,7 @@ class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_interval_kernel_scores(values[part], self.precision, *self.kernels.arrays, scores[part])
 
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), self.kernels.n_classes))
-        self.add_scores(table, scores)
-        return [scores]
-
-    def describe(self, schema: Schema) -> list[tuple[str, list[str]]]:
+    def describe(self, schema: Schema) -> Lines:
         """One line: mean, width and number of kernels in each class."""
         return describe_kernels(self.kernels, schema.columns[self.column])
 
@@ -114,6 +90,9 @@ class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 class WekaGaussian(DistinctEvent):
     """Mean and deviation (divisor n) of the rounded values; the deviation is at least a sixth of the precision."""
 
+    name = "weka gaussian"
+    likelihoods = (WekaNormalLikelihood,)
+
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> WekaNormalLikelihood:
         """The densities that Weka would use; a class without values has mean 0."""
         value, weight = counted(seen, group, schema)
@@ -125,6 +104,9 @@ class WekaGaussian(DistinctEvent):
 
 class WekaKernel(DistinctEvent):
     """Kernels at the rounded values of a class, (max − min) / √n wide, and at least a sixth of the precision."""
+
+    name = "weka kernel"
+    likelihoods = (WekaKernelLikelihood,)
 
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> WekaKernelLikelihood:
         """The kernels that Weka would use; a class without values has one at 0."""
