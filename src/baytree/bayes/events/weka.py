@@ -118,12 +118,13 @@ class WekaKernel(DistinctEvent):
 
 
 def precision_of(value: np.ndarray) -> float:
-    """The mean gap between distinct ascending values."""
+    """The mean gap between distinct ascending values: as in Weka the gaps are added one by one, from the lowest."""
     if len(value) < 2:
         return 0.01
     with np.errstate(over="ignore"):
-        gap = (value[-1] - value[0]) / (len(value) - 1)
-    return float(gap) if np.isfinite(gap) else float(value[-1] / (len(value) - 1) - value[0] / (len(value) - 1))
+        total = np.cumsum(np.diff(value))[-1]  # a pairwise sum would have another last bit
+    n_gaps = len(value) - 1
+    return float(total / n_gaps) if np.isfinite(total) else float(value[-1] / n_gaps - value[0] / n_gaps)
 
 
 def rounded(values: np.ndarray, precision: float) -> np.ndarray:
