@@ -79,7 +79,7 @@ def _pruned(n_rows: int) -> Row:
         search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"ccp_alpha": alphas}, cv=parts, n_jobs=2)
         found.append(search.fit(X, y).best_estimator_)
 
-    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None, prune="min", prune_by="impurity", cv=fold)
+    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None, pruning="min", prune_by="impurity", cv=fold)
     seconds, slower = best(lambda: ours.fit(X, y), 3), best(theirs, 1)
     note = f"chosen: {ours.n_leaves_} leaves against {found[-1].get_n_leaves()}"
     return Row(f"λ by 10-fold cross-validation, {n_rows:,}×20", "path + GridSearchCV", slower, seconds, 200, note)

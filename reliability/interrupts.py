@@ -38,7 +38,7 @@ for _ in range({n}):
 MODELS = [
     "bt.NaiveBayesClassifier()",
     "bt.DecisionTreeClassifier()",
-    "bt.CARTClassifier(prune='1se')",
+    "bt.CARTClassifier(pruning='1se')",
     "bt.C45Classifier()",
     "bt.CHAIDClassifier()",
     "bt.LinearDiscriminantAnalysis()",

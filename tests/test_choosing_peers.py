@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import baytree as bt
+from baytree.choose import metrics
 from baytree.choose.confusion import Confusion
 from baytree.choose.select import measures
 from baytree.choose.validate import significance
@@ -156,10 +157,10 @@ def test_what_evaluate_reads_off_the_confusions_is_scikit_learns(seed, n_classes
     rng = np.random.default_rng(seed)
     truth, answer = rng.integers(0, n_classes, (2, 50))
     truth[:n_classes] = answer[:n_classes] = np.arange(n_classes)
-    counted = Confusion.of(truth, answer, np.full((50, n_classes), 1 / n_classes))
-    assert counted.balanced_accuracy == pytest.approx(sk.balanced_accuracy_score(truth, answer))
-    assert counted.f1 == pytest.approx(sk.f1_score(truth, answer, average=None))
-    assert counted.correlation == pytest.approx(sk.matthews_corrcoef(truth, answer))
+    counts = Confusion.of(truth, answer, np.full((50, n_classes), 1 / n_classes)).counts
+    assert metrics.balanced_accuracy(counts) == pytest.approx(sk.balanced_accuracy_score(truth, answer))
+    assert metrics.f1(counts) == pytest.approx(sk.f1_score(truth, answer, average=None))
+    assert metrics.matthews(counts) == pytest.approx(sk.matthews_corrcoef(truth, answer))
 
 
 def test_every_metric_of_numbers_is_scikit_learns():
@@ -250,8 +251,9 @@ def test_pictures_are_drawn(what):
 
 @pytest.mark.parametrize(
     "room",
-    ["select.filters", "select.measures", "select.wrapper", "evaluate.validation", "evaluate.significance",
-     "evaluate.curves", "comparison.compare", "cli.pages", "discretize", "terminal"],
+    ["choose.metrics", "choose.select.filters", "choose.select.measures", "choose.select.wrapper",
+     "choose.validate.validation", "choose.validate.significance", "choose.validate.curves", "choose.compare.compare",
+     "cli.pages", "cli.arguments", "cli.console", "statistics.discretize", "show.terminal"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_docstrings_show_is_what_happens(room):

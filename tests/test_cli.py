@@ -21,7 +21,10 @@ from hypothesis import strategies as st
 
 import baytree as bt
 from baytree import datasets, streams
+from baytree.choose import metrics, models
+from baytree.choose.compare.contestants import contestants
 from baytree.choose.confusion import Confusion
+from baytree.choose.problem import Problem
 from baytree.choose.residuals import Residuals
 from baytree.cli import arguments, main
 from baytree.cli.sheet import inert
@@ -131,7 +134,7 @@ def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
     source = files.source(tmp_path / "p.csv")
     assert len(list(source.batches())) > 5
-    parts = streams.learn(bt.NaiveBayesClassifier(), source, streams.Lesson("species"))
+    parts = streams.learn({"classification": bt.NaiveBayesClassifier()}, source, streams.Lesson("species"))
     assert parts.schema_ == whole.schema_
     assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
@@ -142,7 +145,8 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
     table.write_csv(tmp_path / "p.csv")
     whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 1000)
-    parts = streams.learn(bt.NaiveBayesClassifier(), files.source(tmp_path / "p.csv"), streams.Lesson("species"))
+    nb = {"classification": bt.NaiveBayesClassifier()}
+    parts = streams.learn(nb, files.source(tmp_path / "p.csv"), streams.Lesson("species"))
     assert parts.schema_ == whole.schema_
     assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
@@ -420,9 +424,9 @@ def test_confusions_of_parts_add_up_to_the_confusion_of_the_whole():
     whole, total = Confusion.of(truth, answer, share), parts[0] + parts[1]
     assert np.array_equal(total.counts, whole.counts)
     assert total.log_loss == pytest.approx(whole.log_loss)
-    assert whole.accuracy == (truth == answer).mean()
+    assert metrics.accuracy(whole.counts) == (truth == answer).mean()
     low, high = whole.interval
-    assert low < whole.accuracy < high
+    assert low < metrics.accuracy(whole.counts) < high
 
 
 def test_residuals_of_parts_add_up_to_the_residuals_of_the_whole():
@@ -442,16 +446,67 @@ def test_numbers_are_aligned_to_the_right_and_words_to_the_left():
 
 
 def test_parameters_are_read_as_json_or_words():
-    model = arguments.estimator("nb", ["alpha=0.5", "estimate=mle", "class-prior=[0.5, 0.5]", "events=none"], {})
+    offers = arguments.offers("nb", ["alpha=0.5", "estimate=mle", "class-prior=[0.5, 0.5]", "events=none"], {})
+    (model,) = offers.values()
     assert model.get_params() | {"alpha": 0.5, "estimate": "mle", "class_prior": [0.5, 0.5], "events": None} == (
         model.get_params()
     )
 
 
-def test_every_offered_model_exists():
-    assert "nb" in arguments.offered()
-    for short in arguments.offered():
-        assert hasattr(bt, arguments.MODELS[short])
+def test_a_model_has_one_name_and_one_set_of_settings_in_fit_and_in_compare():
+    rows = {"x": ["a", "b", "a", "b"] * 3, "number": [1.5, 2.0, 3.0, 4.0] * 3, "word": ["n", "y", "n", "y"] * 3}
+    for task, target in (("classification", "word"), ("regression", "number")):
+        problem = Problem.of({"x": rows["x"], target: rows[target]}, target, task)
+        there, skipped = contestants(problem, list(models.FAMILIES[task]))
+        assert not skipped
+        for contestant in there:
+            fitted = arguments.offers(contestant.short, [], {}, task)[task]
+            assert type(fitted) is type(contestant.estimator)
+            assert fitted.get_params() == contestant.estimator.get_params()
+
+
+@pytest.mark.parametrize(("target", "kind"), [("species", "CARTClassifier"), ("body_mass_g", "CARTRegressor")])
+def test_a_model_of_classes_and_of_numbers_follows_the_target(tmp_path, target, kind):
+    done("fit", "penguins", "-t", target, "-m", "cart", "-o", tmp_path / "m.baytree")
+    assert type(bt.load(tmp_path / "m.baytree")).__name__ == kind
+
+
+# a file whose columns look like numbers until late
+
+
+@pytest.fixture
+def late(tmp_path, monkeypatch) -> Path:
+    """1,000 rows of numbers, and then a word in two columns; types are guessed from the first kilobyte."""
+    monkeypatch.setattr(files.delimited, "SAMPLE", 1 << 10)
+    monkeypatch.setattr(files.blocks, "BLOCK", 1 << 11)
+    rows = [f"{k % 7},{k % 3},{'yes' if k % 7 > 3 else 'no'}" for k in range(1000)]
+    path = tmp_path / "late.csv"
+    path.write_text("\n".join(["code,other,label", *rows, "abc,def,yes", "abc,1,no"]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("command", [("compare", "-m", "nb,majority", "--cv", "2", "--no-save"), ("rank",), ("fit",)])
+def test_every_command_reads_a_file_whose_types_change_late(late, command):
+    result = run(command[0], late, "--target", "label", *command[1:])
+    assert result.exit_code == 0, result.output
+    assert "column 'code' looked like a whole number, but holds 'abc'; it is read as text" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
+def test_answers_are_given_for_a_file_whose_types_change_late(late, tmp_path, command):
+    done("fit", late, "-t", "label", "-o", tmp_path / "m.baytree", "--drop", "other")
+    result = run(command, tmp_path / "m.baytree", late)
+    assert result.exit_code == 0, result.output
+    assert command != "predict" or len(result.stdout.splitlines()) == 1003
+
+
+def test_a_late_word_where_the_model_knows_numbers_is_named(late, tmp_path):
+    (tmp_path / "early.csv").write_text("".join(late.read_text().splitlines(keepends=True)[:900]))
+    done("fit", tmp_path / "early.csv", "-t", "label", "-o", tmp_path / "m.baytree")
+    for command in ("predict", "evaluate"):
+        result = run(command, tmp_path / "m.baytree", late)
+        assert result.exit_code == 1
+        assert "row 1,001: column 'code' must be a number, but holds 'abc'" in result.stderr
 
 
 def test_rows_are_found_by_their_number_across_batches(tmp_path, monkeypatch):

@@ -20,8 +20,8 @@ import baytree as bt
 from baytree.choose.problem import Problem, task_of
 from baytree.choose.validate import significance
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
-from baytree.choose.validate.folds import Fold, Folds
-from baytree.choose.validate.trials import _from_frame, _from_table, prepared, reads_alike, trials
+from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials
+from baytree.folds.cv import Fold
 
 
 def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:
@@ -37,10 +37,10 @@ def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:
 @settings(max_examples=12, deadline=None)
 def test_taking_a_fold_away_gives_the_answers_of_refitting(seed, estimate, cv):
     problem = Problem.of(mixed(24, seed), "label")
-    folds = Folds.of(problem, cv, seed=seed)
+    folds = problem.folds(cv, seed=seed)
     model = bt.NaiveBayesClassifier(estimate=estimate)
     for trial, fold in zip(trials(model, problem, folds.parts), folds.parts, strict=True):
-        refitted = _from_frame(model, problem, fold)
+        refitted = from_frame(model, problem, fold)
         assert np.array_equal(trial.probability, refitted.probability)
         assert np.array_equal(trial.answer, refitted.answer)
 
@@ -61,7 +61,7 @@ LEARNERS = {
     "tree": bt.DecisionTreeClassifier(max_depth=4),
     "c45": bt.C45Classifier(),
     "reduced error": bt.C45Classifier(pruning="reduced_error"),
-    "cart": bt.CARTClassifier(cp=0.0005, prune="1se", cv=3),
+    "cart": bt.CARTClassifier(cp=0.0005, pruning="1se", cv=3),
     "chaid": bt.CHAIDClassifier(),
     "kernels": bt.NaiveBayesClassifier(numeric="kernel"),
     "bins": bt.NaiveBayesClassifier(numeric="discretized"),
@@ -77,8 +77,8 @@ def test_rows_of_an_encoded_table_teach_what_the_rows_of_the_frame_teach(name):
     problem = Problem.of(every_kind(60, 3), "label")
     ready = prepared(LEARNERS[name], problem)
     assert reads_alike(ready, problem)
-    for fold in Folds.of(problem, 3).parts:
-        encoded, refitted = _from_table(ready, problem, fold), _from_frame(ready, problem, fold)
+    for fold in problem.folds(3).parts:
+        encoded, refitted = from_table(ready, problem, fold), from_frame(ready, problem, fold)
         assert np.allclose(encoded.probability, refitted.probability, rtol=0, atol=1e-12)
         assert np.array_equal(encoded.answer, refitted.answer)
 
@@ -160,7 +160,7 @@ def test_rows_of_one_group_are_never_on_both_sides():
     frame, groups = mixed(), np.arange(60) // 6
     problem = Problem.of(frame, "label")
     for cv in (5, GroupKFold(5)):
-        for fold in Folds.of(problem, cv, groups).parts:
+        for fold in problem.folds(cv, groups).parts:
             assert not set(groups[fold.train]) & set(groups[fold.test])
 
 

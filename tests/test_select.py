@@ -220,6 +220,19 @@ def test_embedded_selection_puts_the_telling_column_first_and_knows_what_is_miss
     assert ranking.ranks[0].score == 1.0
 
 
+def test_a_text_column_enters_the_lasso_with_its_first_word_whatever_columns_are_called():
+    rng = np.random.default_rng(0)
+    label = rng.choice(["ham", "spam"], 80)
+    words = [
+        f"{'win money' if y == 'spam' else 'see you'} {rng.choice(['today', 'soon', 'later'])} {k}"
+        for k, y in enumerate(label)
+    ]
+    rows = {"mail": words, "mail: win": rng.normal(size=80), "mail is missing": rng.normal(size=80), "label": label}
+    found = bt.rank_features(rows, "label", by="lasso", schema={"mail": "text"})
+    assert found.columns[0] == "mail"
+    assert found.ranks[0].score == 1.0
+
+
 @pytest.mark.slow
 @parametrize_with_checks(
     [

@@ -16,7 +16,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import baytree as bt
 from baytree.choose.problem import Problem
 from baytree.choose.select.scorers import AddingScorer, RefittingScorer, scorer
-from baytree.choose.validate.folds import Folds
 
 
 def mixed(n: int, seed: int) -> pd.DataFrame:
@@ -33,7 +32,7 @@ def mixed(n: int, seed: int) -> pd.DataFrame:
 @settings(max_examples=8, deadline=None)
 def test_adding_log_likelihoods_scores_as_refitting_does(seed, estimate):
     problem = Problem.of(mixed(40, seed), "label")
-    folds = Folds.of(problem, 3).parts
+    folds = problem.folds(3).parts
     model = bt.NaiveBayesClassifier(estimate=estimate)
     fast, slow = scorer(model, problem, folds, "accuracy", 1), RefittingScorer(model, problem, folds, "accuracy")
     assert isinstance(fast, AddingScorer)
@@ -47,7 +46,7 @@ def test_every_naive_bayes_scores_as_refitting_does(name):
     y = np.arange(60) % 3
     X = np.minimum(rng.poisson(1.5, size=(60, 4)) + y[:, None] * (np.arange(4) % 2), 3)
     problem = Problem.of(X, y)
-    folds = Folds.of(problem, 4).parts
+    folds = problem.folds(4).parts
     model = getattr(bt, name)()
     expected = RefittingScorer(model, problem, folds, "accuracy").added([0], [1, 2, 3])
     assert np.allclose(scorer(model, problem, folds, "accuracy", 1).added([0], [1, 2, 3]), expected)

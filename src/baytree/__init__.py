@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+from baytree.version import __version__ as __version__
 
 # Where each public name lives. Nothing is imported before it is asked for: the command line and prediction from a saved
 # model start without scikit-learn.
@@ -34,7 +34,7 @@ _HOMES = {
     "Kind": "table.schema",
     "LinearDiscriminantAnalysis": "estimators.discriminant",
     "LogisticRegression": "estimators.logistic",
-    "LogisticRegressionCV": "estimators.logistic",
+    "LogisticRegressionCV": "estimators.logistic_cv",
     "MultinomialNB": "estimators.count_dropins",
     "NaiveBayesClassifier": "estimators.naive_bayes",
     "QuadraticDiscriminantAnalysis": "estimators.discriminant",
@@ -44,11 +44,12 @@ _HOMES = {
     "compare": "choose.compare.compare",
     "compare_assumptions": "choose.compare.assumptions",
     "cross_validate": "choose.validate.validation",
+    "export": "exports",
     "learning_curve": "choose.validate.curves",
     "load": "storage",
     "plot_importances": "show.plots",
     "plot_impurities": "show.plots",
-    "plot_regions": "show.plots",
+    "plot_regions": "show.regions",
     "rank_features": "choose.select.filters",
     "root_stability": "choose.validate.curves",
     "save": "storage",

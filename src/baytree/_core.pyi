@@ -45,6 +45,16 @@ def place(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), de
     Writes the codes [n_columns, n_rows] of each column's numbers, NaN -1; gives its distinct numbers in ascending order, or none where they are not whole or lie too far apart.
     """
 
+def best_entropy_cut(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], of_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> tuple:
+    """
+    The cut of a sorted column with the largest information gain: (position, weight times gain, low and high weight).
+    """
+
+def mdl_cuts(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], of_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> NDArray[numpy.int64]:
+    """
+    The positions of the cuts of a sorted column that Fayyad and Irani accept.
+    """
+
 class Growth:
     def arrays(self) -> dict: ...
 
@@ -54,16 +64,16 @@ class FractionalRules:
     def __init__(self) -> None: ...
 
     @property
-    def measure(self) -> int: ...
+    def measure(self) -> str: ...
 
     @measure.setter
-    def measure(self, arg: int, /) -> None: ...
+    def measure(self, arg: str, /) -> None: ...
 
     @property
-    def missing(self) -> int: ...
+    def missing(self) -> str: ...
 
     @missing.setter
-    def missing(self, arg: int, /) -> None: ...
+    def missing(self, arg: str, /) -> None: ...
 
     @property
     def by_ratio(self) -> bool: ...
@@ -177,26 +187,48 @@ def fractional_grow(columns: list, levels: Annotated[NDArray[numpy.int32], dict(
 
 def drop_excluded_levels(tree: Growth) -> None: ...
 
-def collapse(tree: Growth, single: bool) -> None: ...
-
 def growth_of(column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cut: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prediction: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Growth: ...
 
-def extra_errors(n: float, errors: float, confidence: float, z: float, top_share: float) -> float: ...
+class Suits:
+    """What a split criterion can be asked for."""
 
-def error_prune(tree: Growth, confidence: float, z: float, top_share: float, single: bool) -> None: ...
+    @property
+    def numbers(self) -> bool:
+        """The target is a number, not a class."""
 
-def error_prune_raising(tree: Growth, columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: float, z: float, top_share: float, tolerance: float, single: bool) -> None: ...
+    @property
+    def binary(self) -> bool:
+        """Two branches."""
 
-def reduce_errors(tree: Growth, columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tolerance: float) -> None: ...
+    @property
+    def multiway(self) -> bool:
+        """A branch for each level."""
+
+    @property
+    def merged(self) -> bool:
+        """Groups of levels that do not differ."""
+
+    @property
+    def by_ratio(self) -> bool:
+        """Over the information of the split itself."""
+
+    @property
+    def rpart(self) -> bool:
+        """With rpart's arithmetic too."""
+
+    @property
+    def impurity(self) -> str:
+        """What a node has of it."""
+
+    @property
+    def test(self) -> str:
+        """The test of CHAID's merging, where the criterion is one itself."""
+
+def criteria() -> list[tuple[str, Suits]]:
+    """Every split criterion: its name, and what it suits."""
 
 def grow(columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: dict, threads: int) -> dict:
     """A tree grown from columns, as a dict of arrays over its nodes."""
-
-def complexities(first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mirrored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float, is_bounded: bool) -> tuple:
-    """The penalty at which each split goes, and the splits worth keeping."""
-
-def kept_nodes(first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mirrored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_split: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.uint8]:
-    """The nodes that remain when only some splits are kept."""
 
 class Router:
     """Rows to nodes of a tree given as arrays."""
@@ -213,6 +245,22 @@ class Router:
     def number_losses(self, arg0: list, arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg4: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg5: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg6: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> tuple: ...
 
     def mixtures(self, columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int, value: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)], threads: int) -> NDArray[numpy.float64]: ...
+
+def complexities(first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mirrored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: float, is_bounded: bool) -> tuple:
+    """The penalty at which each split goes, and the splits worth keeping."""
+
+def kept_nodes(first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mirrored: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_split: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.uint8]:
+    """The nodes that remain when only some splits are kept."""
+
+def collapse(tree: Growth, single: bool) -> None: ...
+
+def extra_errors(n: float, errors: float, confidence: float, z: float, top_share: float) -> float: ...
+
+def error_prune(tree: Growth, confidence: float, z: float, top_share: float, single: bool) -> None: ...
+
+def error_prune_raising(tree: Growth, columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: float, z: float, top_share: float, tolerance: float, single: bool) -> None: ...
+
+def reduce_errors(tree: Growth, columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tolerance: float) -> None: ...
 
 def merge_levels(statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], test: str, is_ordered: bool, is_exhaustive: bool, log_alpha: float, least: float) -> NDArray[numpy.int32]:
     """
@@ -317,16 +365,6 @@ def add_left_out_scores(values: Annotated[NDArray[numpy.float64], dict(shape=(No
 def tally_words(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_words: int, n_classes: int) -> object:
     """
     Whole totals and document frequencies of words per class; None where a count is not whole.
-    """
-
-def best_entropy_cut(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], of_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> tuple:
-    """
-    The cut of a sorted column with the largest information gain: (position, weight times gain, low and high weight).
-    """
-
-def mdl_cuts(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], of_count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> NDArray[numpy.int64]:
-    """
-    The positions of the cuts of a sorted column that Fayyad and Irani accept.
     """
 
 def count_right_with(base: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], fallback: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:

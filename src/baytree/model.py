@@ -5,15 +5,18 @@ A model is a frozen record of arrays. An explanation is a ledger: a start, a lin
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
 
-from baytree.formula import Formula
+from baytree.show.ledger import Ledger, to_text
 from baytree.summary import Summary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 
 class Model(Protocol):
@@ -110,12 +113,17 @@ class Explanation(msgspec.Struct, frozen=True):
         return answer, title, [float(line[best] - line[other]) for line in ledger], float(scores[best] - scores[other])
 
     def __str__(self) -> str:
-        return _in_words(self)
+        return to_text(self._ledger()) if len(self.probability) > 1 or self.unit == "number" else self.against_runner_up()[0]
 
     def _repr_html_(self) -> str:
-        from baytree.show.ledger import to_html  # only a notebook asks for it
+        from baytree.show.ledger_page import to_html  # only a notebook asks for it
 
-        return to_html(self)
+        return to_html(self._ledger())
+
+    def _ledger(self) -> Ledger:
+        answer, title, (start, *amounts), total = self.against_runner_up()
+        names = tuple((line.column, line.value) for line in self.evidence)
+        return Ledger(answer, title, names, start, tuple(amounts), total, self.unit == "number")
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
@@ -134,32 +142,3 @@ def _over_classes(operation: np.ufunc, values: np.ndarray) -> np.ndarray:
     for column in values.T[1:]:
         operation(total, column, out=total)
     return total[:, None]
-
-
-_BAR = 20  # characters of the longest bar
-
-
-def _in_words(explanation: Explanation) -> str:
-    answer, title, amounts, total = explanation.against_runner_up()
-    if len(explanation.probability) == 1 and explanation.unit != "number":
-        return answer
-    names = ["start", *(f"{line.column} = {line.value}" for line in explanation.evidence)]
-    width = max(map(len, [*names, "sum"]))
-    if explanation.unit == "number":
-        return "\n".join([answer, "", *_numbers(names, amounts, total, width)])
-    largest = max([abs(effect) for effect in amounts if np.isfinite(effect)] or [1.0]) or 1.0
-    lines = zip(names, amounts, strict=True)
-    rows = [f"{name:<{width}}  {effect:+9.3f}  {_bar(effect, largest)}".rstrip() for name, effect in lines]
-    return "\n".join([answer, "", f"{'':<{width}}  {title}", *rows, f"{'sum':<{width}}  {total:+9.3f}"])
-
-
-def _numbers(names: list[str], amounts: list[float], total: float, width: int) -> list[str]:
-    largest = max([abs(effect) for effect in amounts[1:]] or [1.0]) or 1.0
-    lines = zip(names[1:], amounts[1:], strict=True)
-    rows = [f"{name:<{width}}  {effect:+12.6g}  {_bar(effect, largest)}".rstrip() for name, effect in lines]
-    return [f"{'start':<{width}}  {amounts[0]:12.6g}", *rows, f"{'sum':<{width}}  {total:12.6g}"]
-
-
-def _bar(effect: float, largest: float) -> str:
-    length = _BAR if not np.isfinite(effect) else round(_BAR * abs(effect) / largest)
-    return ("+" if effect > 0 else "−") * length

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation, choices
+from baytree.show.text import text
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame, read
 from baytree.table.schema import Schema
@@ -53,7 +54,7 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def describe(self) -> str:
         """The model in words."""
-        return self.model.describe(self.schema)
+        return text(self.model.summary(self.schema))
 
 
 def check_shape(frame: RawFrame, n_labels: int, name: str) -> None:

@@ -44,6 +44,9 @@ RECORDS = {
     "tree": "tree.model.structure:Tree",
 }
 
+# Parameters that older files know by another name.
+RENAMED = {"CARTClassifier": {"prune": "pruning"}, "CARTRegressor": {"prune": "pruning"}}
+
 
 class ModelFileError(ValueError):
     """A model file that is damaged, foreign, or of a newer format."""
@@ -105,9 +108,14 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         parameters = {key: _restored(_decode(raw, Any)) for key, raw in document.parameters.items()}
         model, seen = _record(document.model), _record(document.seen)
         _check_records(document.schema, model, seen)
-        loaded = estimator(**parameters)
+        loaded = estimator(**_renamed(parameters, document.estimator))
         loaded._restore(document.schema, model, seen, document.has_text_names)
     return loaded
+
+
+def _renamed(parameters: dict[str, Any], estimator: str) -> dict[str, Any]:
+    names = RENAMED.get(estimator, {})
+    return {names.get(name, name): value for name, value in parameters.items()}
 
 
 def _estimator_named(estimator: str, name: str) -> Any:

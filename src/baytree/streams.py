@@ -6,8 +6,7 @@ columns are decided on the first batch (about 8 MB); classes and levels may stil
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baytree import notices
 from baytree.choose.confusion import Confusion
 from baytree.choose.residuals import Residuals
 from baytree.table import files
@@ -22,6 +22,7 @@ from baytree.table import files
 if TYPE_CHECKING:
     import polars as pl
 
+    from baytree.estimators.base import AdditiveClassifier, Estimator
     from baytree.predictor import Predictor
     from baytree.table.schema import Target
 
@@ -37,10 +38,19 @@ class Lesson:
     drop: tuple[str, ...] = ()
 
 
-def learn(estimator: Any, source: files.Source, lesson: Lesson, progress: Progress | None = None) -> Any:
-    """The estimator fitted to a source: in batches where it is additive, else with the whole table in memory."""
-    work = _in_batches if hasattr(estimator, "partial_fit") else _at_once
-    return files.attempt(source, lambda source: work(estimator, source, lesson, progress))
+def learn(
+    offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None = None
+) -> Estimator:
+    """The estimator fitted to a source: in batches where it is additive, else with the whole table in memory.
+
+    `offers` are estimators by their task, "classification" or "regression"; of two, the target column decides.
+    """
+    from baytree.estimators.base import AdditiveClassifier
+
+    only = next(iter(offers.values())) if len(offers) == 1 else None
+    if isinstance(only, AdditiveClassifier):
+        return files.attempt(source, lambda source: _in_batches(only, source, lesson, progress))
+    return files.attempt(source, lambda source: _at_once(offers, source, lesson, progress))
 
 
 def answers(
@@ -86,7 +96,9 @@ def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]
     return found
 
 
-def _in_batches(estimator: Any, source: files.Source, lesson: Lesson, progress: Progress | None) -> Any:
+def _in_batches(
+    estimator: AdditiveClassifier, source: files.Source, lesson: Lesson, progress: Progress | None
+) -> AdditiveClassifier:
     from sklearn.base import clone
 
     learner, n_rows, n_kept = clone(estimator), 0, 0  # a contradiction of types starts again, with nothing learnt
@@ -100,14 +112,17 @@ def _in_batches(estimator: Any, source: files.Source, lesson: Lesson, progress: 
     return learner
 
 
-def _at_once(estimator: Any, source: files.Source, lesson: Lesson, progress: Progress | None) -> Any:
+def _at_once(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
     import polars as pl
+
+    from baytree.choose.problem import task_of
 
     frame = pl.concat(source.batches(progress))
     kept = _counted(frame, lesson, 0)
     _tell(source, lesson, len(frame), len(kept))
     columns, weight = _split(kept, lesson)
-    return estimator.fit(columns, lesson.target, sample_weight=weight)
+    chosen = next(iter(offers)) if len(offers) == 1 else task_of(columns[lesson.target], lesson.target)
+    return offers[chosen].fit(columns, lesson.target, sample_weight=weight)
 
 
 def _counted(frame: pl.DataFrame, lesson: Lesson, n_before: int) -> pl.DataFrame:
@@ -137,7 +152,7 @@ def _tell(source: files.Source, lesson: Lesson, n_rows: int, n_kept: int) -> Non
         raise ValueError(f"{source.name}: every row has {without}")
     if n_kept < n_rows:
         sentence = f"{source.name}: {n_rows - n_kept:,} of {n_rows:,} rows have {without}; they are left out"
-        warnings.warn(sentence, stacklevel=2)
+        notices.warn(sentence)
 
 
 def _confusion(model: Predictor, frame: pl.DataFrame) -> Confusion:

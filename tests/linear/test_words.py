@@ -9,10 +9,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import baytree as bt
-from baytree.linear.design.design import Sparse
+from baytree.linear.design.sparse import SparseMatrix
 from baytree.linear.logistic.objective import Aim, Penalty
-from baytree.linear.logistic.rows import SparseRows
 from baytree.linear.logistic.solve import working_sets
+from baytree.linear.logistic.sparse_rows import SparseRows
 
 
 def messages(seed, n=300):
@@ -56,7 +56,7 @@ def compressed(seed, n=300, p=500):
     row, code = np.nonzero(x)
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
     label = (x @ random.normal(size=p) + random.normal(size=n) > 0).astype(np.int32)
-    return SparseRows(Sparse(start, code.astype(np.int32), x[row, code], p), label, np.full(n, 1 / n), 1)
+    return SparseRows(SparseMatrix(start, code.astype(np.int32), x[row, code], p), label, np.full(n, 1 / n), 1)
 
 
 def lasso(q, price):

@@ -18,8 +18,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.choose.validate.folds import Fold
-from baytree.linear.logistic.fit import Options, strongest, task_of
+from baytree.folds.cv import Fold
+from baytree.linear.logistic.fit import strongest
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.task import task_of
 from baytree.show.terminal import aligned
 
 TABLES = reference.tables("folds")
@@ -34,7 +36,7 @@ class OnePercent(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         lasso = bt.LogisticRegression(penalty="l1", ordinal="dummies")
-        table, _ = lasso._enter(X, y, None)
+        table = lasso._enter(X, y, None).table
         options = Options(l1_share=1.0, ordinal="dummies")
         top = strongest(task_of(table, options, np.ones(table.n_classes)), options)
         self.model_ = bt.LogisticRegression(penalty=self.penalty, lambda_=0.01 * top, ordinal="dummies").fit(X, y)

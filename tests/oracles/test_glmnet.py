@@ -5,8 +5,9 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.linear.logistic.fit import Options, penalty_of, task_of
 from baytree.linear.logistic.objective import value, violations
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.task import penalty_of, task_of
 
 KEYS = {
     "lasso": {"penalty": "l1"},

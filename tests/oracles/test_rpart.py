@@ -10,6 +10,7 @@ import pytest
 import reference
 
 import baytree as bt
+from baytree.engine.parts import InMemory
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.model.structure import Tree, bounds, parents
@@ -49,11 +50,11 @@ def _grown(name: str, fit: dict, classes: list[str] | None) -> tuple[Tree, Schem
     X, y = reference.columns_and_labels(name)
     weight = 1 + np.arange(1, len(X) + 1) % 3 if fit.get("weights") else None
     estimator = _estimator(fit, classes)
-    table, frame = estimator._enter(X, y, weight)
-    table = table if classes is None else _in_order_of(classes, table)
-    tree = estimator._learn(table)
-    estimator._settle(table.schema, tree, frame)
-    return tree, table.schema, estimator
+    entered = estimator._enter(X, y, weight)
+    table = entered.table if classes is None else _in_order_of(classes, entered.table)
+    learnt = estimator._learner(table.schema).learn(InMemory(table))
+    estimator._settle(table.schema, learnt, entered.has_text_names)
+    return estimator.tree_, table.schema, estimator
 
 
 def _ids(tree: Tree) -> list[int]:

@@ -196,8 +196,8 @@ def test_laplace_makes_answers_less_sure_and_never_other():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"conventions": "c5"}, "conventions='c5': give 'c4.5', 'j48'"),
-        ({"criterion": "gini"}, "criterion='gini': give 'gain_ratio', 'gain'"),
+        ({"conventions": "c5"}, "conventions='c5': give one of 'c4.5', 'j48'"),
+        ({"criterion": "gini"}, "criterion='gini': give one of 'gain_ratio', 'gain'"),
         ({"confidence": 0}, "confidence=0: give a number"),
         ({"conventions": "j48", "confidence": 0.6}, "confidence=0.6: give a number of at least 1e-06 and at most 0.5"),
         ({"min_objects": "two"}, "min_objects='two': give a number"),

@@ -6,13 +6,16 @@ from fractions import Fraction
 from itertools import chain, combinations, pairwise
 from math import comb
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
 import test_exact_criteria as exact
 
 import baytree as bt
-from baytree.tree.grow.policy import Criterion
+from baytree.tree.grow.costs import Weighing
+from baytree.tree.grow.policies import CART
+from baytree.tree.grow.policy import Criterion, Stopping
 from baytree.tree.prune import cart
 
 LN2 = Decimal(2).ln()
@@ -24,9 +27,10 @@ SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer
 
 def cart_root(estimator, X, y, criterion="gini"):
     """The tree before complexities are looked at: a split that saves no error would be taken away again."""
-    table, _ = estimator._enter(X, y, None)
-    controls = cart.Controls(criterion=Criterion(criterion), cp=0.0, min_split=2, min_leaf=1, max_depth=1)
-    return cart._grown(table, controls, cart.cart_costs(table, None, None), -1.0, 1)
+    table = estimator._enter(X, y, None).table
+    stopping = Stopping(min_split=2, min_leaf=1, max_depth=1, counts_rows=True)
+    policy = msgspec.structs.replace(CART, criterion=Criterion(criterion if table.n_classes else "sse"), stopping=stopping)
+    return cart.grown(table, policy, Weighing().of(table), -1.0, 1)
 
 
 def is_best(tree, X, y, worth):

@@ -127,7 +127,7 @@ def test_integers_that_are_no_doubles_are_refused_by_name():
         bt.DecisionTreeClassifier().fit(X, SIGNAL)
 
 
-@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS, bt.CARTClassifier(prune="1se")], ids=repr)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS, bt.CARTClassifier(pruning="1se")], ids=repr)
 def test_a_column_of_text_is_refused_with_its_name_and_a_remedy(model):
     frame = {"x": np.arange(4.0), "review": ["a good film", "a bad plot", "bad", "good"]}
     with pytest.raises(ValueError, match=r"column 'review' is text.*leave it out.*nominal.*LogisticRegression"):

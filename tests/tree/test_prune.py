@@ -3,11 +3,12 @@
 from itertools import count
 from threading import Event
 
-import msgspec
 import numpy as np
 import pytest
 
 import baytree as bt
+from baytree.engine.parts import InMemory
+from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.structure import parents
 from baytree.tree.prune import cart
 from baytree.tree.prune.cost_complexity import path
@@ -72,18 +73,18 @@ def test_the_best_first_tree_has_the_asked_number_of_leaves(table):
 
 
 def test_one_standard_error_gives_no_larger_tree_than_the_minimum(table):
-    least = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, prune="min").fit(*table)
-    simple = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, prune="1se").fit(*table)
+    least = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, pruning="min").fit(*table)
+    simple = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1, pruning="1se").fit(*table)
     assert 1 < simple.n_leaves_ <= least.n_leaves_ < 40
 
 
 def test_cross_validation_reads_the_same_errors_off_one_tree_as_from_a_tree_per_penalty(table):
     X, y = table
     model = bt.CARTClassifier(cp=0.0, min_split=2, min_leaf=1)
-    rows, _ = model._enter(X, y, None)
-    controls, costs = model._controls(), model._costs(rows)
-    tree, fold = cart.cart(rows, controls, costs, 1), np.arange(len(y)) % 5
-    steps = cart.cross_validated(rows, tree, controls, costs, fold, 1)
+    rows = model._enter(X, y, None).table
+    policy, costs = model._learner(rows.schema).policy, Weighing().of(rows)
+    tree, fold = cart.at_penalty(rows, policy, costs, 1), np.arange(len(y)) % 5
+    steps = cart.cross_validated(rows, tree, policy, costs, fold, 1)
     penalty = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
     for at in (0, 1, len(penalty) // 2, len(penalty) - 1):
         wrong = 0
@@ -96,9 +97,9 @@ def test_cross_validation_reads_the_same_errors_off_one_tree_as_from_a_tree_per_
         assert steps.error[at] == pytest.approx(wrong / tree.risk[0])
 
 
-def test_the_verb_and_the_parameter_named_prune_live_side_by_side(full):
-    assert full.get_params()["prune"] is None
-    assert bt.CARTClassifier(prune="1se").get_params()["prune"] == "1se"
+def test_prune_is_a_method_and_pruning_a_parameter(full):
+    assert full.get_params()["pruning"] is None
+    assert bt.CARTClassifier(pruning="1se").get_params()["pruning"] == "1se"
     assert full.prune("collapse").n_leaves_ <= full.n_leaves_
     with pytest.raises(ValueError, match="how="):
         full.prune("away")
@@ -110,10 +111,10 @@ def test_pruning_by_impurity_is_the_path_of_scikit_learn():
     X = RNG.normal(size=(200, 3)).astype(np.float32).astype(float)
     y = (X[:, 0] + X[:, 1] ** 2 + RNG.normal(size=200) / 3 > 0.5).astype(int)
     theirs = DecisionTreeClassifier(random_state=0).fit(X, y)
-    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None)
-    table, _ = ours._enter(X, y, None)
-    controls = msgspec.structs.replace(ours._controls(), prunes_impurity=True)
-    tree = cart.cart(table, controls, ours._costs(table), 1)
+    ours = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, max_depth=None, pruning="min", prune_by="impurity")
+    table = ours._enter(X, y, None).table
+    policy = ours._learner(table.schema).policy
+    tree = cart.at_penalty(table, policy, Weighing().of(table), 1)
     assert tree.n_leaves == theirs.get_n_leaves()
     expected = theirs.cost_complexity_pruning_path(X, y).ccp_alphas
     found = np.unique(np.round(path(tree).cp * tree.risk[0] / len(X), 10))
@@ -128,10 +129,36 @@ def test_splitters_pairs_and_vectors_of_folds_are_the_same_folds():
     fold = np.empty(120, int)
     for number, (_, outside) in enumerate(splitter.split(X, y)):
         fold[outside] = number
-    models = [bt.CARTClassifier(cp=0, prune="min", cv=cv).fit(X, y) for cv in (splitter, list(splitter.split(X, y)), fold)]
+    models = [bt.CARTClassifier(cp=0, pruning="min", cv=cv).fit(X, y) for cv in (splitter, list(splitter.split(X, y)), fold)]
     assert len({model.export_text() for model in models}) == 1
     with pytest.raises(ValueError, match="cv"):
-        bt.CARTClassifier(prune="min", cv=fold[:50]).fit(X, y)
+        bt.CARTClassifier(pruning="min", cv=fold[:50]).fit(X, y)
+
+
+def test_a_splitter_deals_the_rows_that_the_learner_is_given():
+    from sklearn.model_selection import KFold
+
+    X, y = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120)
+    model = bt.CARTClassifier(cp=0, pruning="min", cv=KFold(4))
+    rows = model._enter(X, y, None).table
+    part = model._learner(rows.schema).learn(InMemory(rows.rows(0, 80))).model
+    alone = model.fit(X[:80], y[:80]).tree_
+    assert np.array_equal(part.cut, alone.cut, equal_nan=True)
+
+
+def test_folds_by_row_numbers_are_refused_where_other_rows_are_learnt():
+    X, y = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120)
+    model = bt.CARTClassifier(cp=0, pruning="min", cv=np.arange(120) % 3)
+    with pytest.raises(ValueError, match=r"cv names rows .* number of folds or a splitter"):
+        model._learner(model._enter(X, y, None).table.schema)
+
+
+def test_folds_by_row_numbers_name_the_rows_as_they_came():
+    X, y, fold = RNG.normal(size=(120, 3)), RNG.integers(0, 2, 120), np.arange(120) % 3
+    counts = RNG.integers(0, 2, 120)
+    weighed = bt.CARTClassifier(cp=0, pruning="min", cv=fold).fit(X, y, sample_weight=counts)
+    taken = bt.CARTClassifier(cp=0, pruning="min", cv=fold[counts > 0]).fit(X[counts > 0], y[counts > 0])
+    assert weighed.export_text() == taken.export_text()
 
 
 def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(monkeypatch):
@@ -149,7 +176,7 @@ def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(m
     model = bt.CARTClassifier().fit(X, y)
     before = model.model_
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(prune="1se", cp=0.0, n_jobs=2).fit(X, y)
+        model.set_params(pruning="1se", cp=0.0, n_jobs=2).fit(X, y)
     assert not is_finished.is_set()
     assert model.model_ is before
     release.set()

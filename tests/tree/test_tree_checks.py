@@ -26,7 +26,7 @@ PARAMETER_SETS = {
     ],
     bt.CARTClassifier: [
         {"criterion": "entropy", "cp": 0.0, "min_split": 2},
-        {"prune": "1se", "cv": 3, "cp": 0.001},
+        {"pruning": "1se", "cv": 3, "cp": 0.001},
         {"max_surrogates": 0, "use_surrogate": 0, "max_depth": 2},
     ],
     bt.CARTRegressor: [{"cp": 0.0, "min_split": 4}, {"use_surrogate": 1, "surrogate_style": 1}, {"max_depth": 2}],

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
+from baytree.show.conditions import label
 from baytree.show.dot import to_dot
+from baytree.show.names import plain, quoted
+from baytree.show.outline import outline
 from baytree.show.plots import impurity_curves
 from baytree.show.svg import growth_frames, growth_svg, to_svg
 from baytree.table.schema import Column, Kind, Schema, Target
@@ -18,8 +21,7 @@ from baytree.tree.model.conditions import Condition, Interval
 from baytree.tree.model.structure import Surrogates, Tree
 from baytree.tree.rules.rules import paths, rules
 from baytree.tree.view.cards import draw
-from baytree.tree.view.names import plain, quoted
-from baytree.tree.view.outline import export_text, lines
+from baytree.tree.view.outline import class_names, export_text, outlined
 
 HOSTILE = [
     "<script>alert(1)</script>", 'quote " and \\',
@@ -66,6 +68,10 @@ def chain(n_tests):
     )  # fmt: skip
 
 
+def dot(tree, schema, max_depth=None):
+    return to_dot(tuple(outlined(tree, schema, max_depth=max_depth)), class_names(tree, schema), schema.target.name)
+
+
 LINE = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
 
 
@@ -91,7 +97,7 @@ def test_importances_are_a_table_in_falling_order(estimator):
     assert len(str(table).splitlines()) == len(table) + 1 == len(table.to_frame()) + 1
 
 
-def test_text_tells_names_counts_and_the_road_of_missing_values():
+def test_text_tells_names_counts_and_the_way_of_missing_values():
     table = pd.DataFrame({"sky": ["sun"] * 40 + ["rain"] * 40 + [None] * 40, "play": ["yes"] * 40 + ["no"] * 80})
     model = bt.CHAIDClassifier().fit(table, "play")
     assert model.export_text().splitlines() == [
@@ -114,7 +120,7 @@ def test_conditions_on_one_column_meet():
     assert below.meet(Condition(0, Interval(high=10.0), True)).show(schema) == "x < 10 or missing"
     assert Condition(1, (0, 1), True).meet(Condition(1, (1, 2), True)).show(schema) == "size = M or missing"
     assert Condition(1, (), True).show(schema) == "size missing"
-    assert Condition(0, Interval(low=3.0, high=10.0)).label(schema) == "3 < … ≤ 10"
+    assert label(Condition(0, Interval(low=3.0, high=10.0)).named(schema)) == "3 < … ≤ 10"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -144,13 +150,13 @@ def _passes(condition, values):
 @pytest.mark.parametrize("n_tests", [20_000, pytest.param(500_000, marks=pytest.mark.slow)])
 def test_a_chain_of_tests_is_read_without_recursion(n_tests):
     tree = chain(n_tests)
-    told = list(lines(tree, LINE))
+    told = list(outline(outlined(tree, LINE), LINE.classes))
     assert len(told) == len(tree)
     assert max(map(len, told)) < 200
     assert sum(1 for _ in paths(tree, LINE)) == n_tests + 1
-    assert to_dot(tree, LINE, max_depth=3).count("->") == 6
+    assert dot(tree, LINE, max_depth=3).count("->") == 6
     with pytest.raises(ValueError, match="max_depth"):
-        to_svg(tree, LINE)
+        draw(tree, LINE)
 
 
 @given(st.lists(st.sampled_from(HOSTILE) | st.text(max_size=8), min_size=4, max_size=6, unique=True))
@@ -163,11 +169,12 @@ def test_no_name_can_break_out(names):
     assert len(text.split("\n")) == 3
     assert len(text.splitlines()) == 3
     assert not set(text) & set("\u202e\u2028\u2066\r\x00")
-    for svg in (to_svg(tree, schema), growth_svg(tree, schema), *growth_frames(tree, schema)):
+    drawing = draw(tree, schema)
+    for svg in (to_svg(drawing), growth_svg(drawing), *growth_frames(drawing)):
         svg.encode()
         tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()}
         assert tags <= {"svg", "style", "rect", "g", "path", "text", "title", "animate"}
-    for statement in to_dot(tree, schema).split("\n")[1:-1]:
+    for statement in dot(tree, schema).split("\n")[1:-1]:
         assert _outside_quotes(statement).count(";") == 1
         assert "]" not in _outside_quotes(statement)[:-2]
     assert all("\n" not in str(rule) for rule in rules(tree, schema))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -12,10 +12,14 @@ import numpy as np
 from baytree.model import Evidence, Explanation
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum
+from baytree.summary import Combination, JointSummary
 from baytree.table.schema import Kind, Schema, level_map
 from baytree.table.table import Table
 
-SHOWN = 20  # combinations in the description
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+SHOWN = 20  # combinations in the summary
 
 
 class Combinations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="combinations"):
@@ -167,16 +171,24 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
             for row in range(len(rows))
         ]
 
-    def describe(self, schema: Schema) -> str:
-        """The combinations that weigh most."""
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.bayes.formula import joint_table
+
+        return joint_table(self, schema)
+
+    def summary(self, schema: Schema) -> JointSummary:
+        """How many combinations occur, and those that weigh most."""
         order = np.argsort(-self.weight, kind="stable")[:SHOWN]
-        whole = self.weight.sum()
-        lines = [f"joint table for {schema.target.name}: {len(self.code)} combinations occur of {prod(self.levels)}"]
-        for k in order:
-            parts = [f"{c.name} = {c.show(v)}" for c, v in zip(schema.columns, self.code[k], strict=False)]
-            parts.append(f"{schema.target.name} = {schema.classes[self.code[k, -1]]}")
-            lines.append(f"{self.weight[k] / whole:8.4f}  " + ", ".join(parts))
-        return "\n".join(lines)
+        share = (self.weight[order] / self.weight.sum()).tolist()
+        heaviest = tuple(_combination(schema, code, each) for code, each in zip(self.code[order], share, strict=True))
+        return JointSummary(schema.target.name, schema.names, len(self.code), prod(self.levels), heaviest)
+
+
+def _combination(schema: Schema, code: np.ndarray, share: float) -> Combination:
+    *levels, label = code.tolist()
+    names = tuple(column.show(level) for column, level in zip(schema.columns, levels, strict=True))
+    return Combination(names, str(schema.classes[label]), share)
 
 
 def level_counts(schema: Schema) -> tuple[int, ...]:

@@ -62,14 +62,5 @@ def split_given(given: Mapping[str, Any] | None, schema: Schema) -> tuple[Any, d
     return label, columns
 
 
-def as_frame(columns: dict[str, Any]) -> Any:
-    """The columns as a pandas frame where pandas is installed, else as they are."""
-    try:
-        import pandas as pd
-    except ImportError:
-        return columns
-    return pd.DataFrame(columns)
-
-
 def _as_written(values: np.ndarray, unit: str | None) -> np.ndarray:
     return values if unit is None else np.round(values).astype(np.int64).astype(f"datetime64[{unit}]")

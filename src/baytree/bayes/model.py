@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add, sub
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -16,8 +16,12 @@ from baytree.engine.parts import by_rows
 from baytree.model import Evidence, Explanation, softmax
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded, times_limbs
+from baytree.summary import NaiveBayesSummary
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 _LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 
@@ -190,13 +194,18 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
             for row in range(len(table))
         ]
 
-    def describe(self, schema: Schema) -> str:
-        """Priors and class-conditional distributions as a table."""
-        classes = [str(label) for label in schema.classes]
-        lines = [("prior", [f"{p:.3f}" for p in np.exp(self.log_prior)])]
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.bayes.formula import naive_bayes
+
+        return naive_bayes(self, schema)
+
+    def summary(self, schema: Schema) -> NaiveBayesSummary:
+        """Priors and class-conditional distributions."""
         ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
-        lines += [line for likelihood in ordered for line in likelihood.describe(schema)]
-        return _aligned([("", classes), *lines], f"naive Bayes for {schema.target.name}")
+        told = tuple(record for likelihood in ordered for record in likelihood.summary(schema))
+        prior = tuple(np.exp(self.log_prior).tolist())
+        return NaiveBayesSummary(schema.target.name, tuple(map(str, schema.classes)), prior, told)
 
 
 def _kept_levels(column: Column, weight: np.ndarray) -> Column:
@@ -211,13 +220,3 @@ def _kept_classes(target: Target, weight: np.ndarray) -> Target:
     if not kept:
         raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
     return msgspec.structs.replace(target, classes=kept)
-
-
-def _aligned(rows: list[tuple[str, list[str]]], title: str) -> str:
-    width = max(len(name) for name, _ in rows)
-    widths = [max(len(cells[c]) for _, cells in rows) for c in range(len(rows[0][1]))]
-    lines = [
-        f"{name:<{width}}  " + "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
-        for name, cells in rows
-    ]
-    return "\n".join([title, *lines])

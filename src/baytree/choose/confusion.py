@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from baytree.choose import metrics
+from baytree.show.terminal import aligned, escaped
 
 
 @dataclass(frozen=True)
@@ -12,18 +16,16 @@ class Confusion:
     """Rows counted by their class and the class predicted for them, and the sum of their log losses."""
 
     counts: np.ndarray  # int64 [n_classes, n_classes]: truth, prediction
-    log_loss: float = 0.0
+    log_losses: float = 0.0
 
     @classmethod
-    def of(cls, truth: np.ndarray, answer: np.ndarray, probabilities: np.ndarray) -> Confusion:
+    def of(cls, truth: np.ndarray, answer: np.ndarray, probability: np.ndarray) -> Confusion:
         """The confusion of rows: the codes of their classes and of their answers, and [n_rows, n_classes]."""
-        n = probabilities.shape[1]
-        counts = np.bincount(truth * n + answer, minlength=n * n).reshape(n, n)
-        given = probabilities[np.arange(len(truth)), truth]
-        return cls(counts, float(-np.log(np.maximum(given, np.finfo(float).tiny)).sum()))
+        counts = metrics.confusion(truth, answer, probability.shape[1])
+        return cls(counts, float(metrics.log_losses(truth, probability).sum()))
 
     def __add__(self, other: Confusion) -> Confusion:
-        return Confusion(self.counts + other.counts, self.log_loss + other.log_loss)
+        return Confusion(self.counts + other.counts, self.log_losses + other.log_losses)
 
     @property
     def n_rows(self) -> int:
@@ -31,44 +33,36 @@ class Confusion:
         return int(self.counts.sum())
 
     @property
-    def accuracy(self) -> float:
-        """The share of rows whose class was predicted."""
-        return float(np.trace(self.counts) / self.n_rows)
+    def log_loss(self) -> float:
+        """The mean of −log of the probability of what came true."""
+        return self.log_losses / self.n_rows
 
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95% interval of the accuracy."""
-        n, share, z = self.n_rows, self.accuracy, 1.959963984540054
+        n, share, z = self.n_rows, metrics.accuracy(self.counts), 1.959963984540054
         centre, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         return float((centre - half) / (1 + z * z / n)), float((centre + half) / (1 + z * z / n))
 
-    @property
-    def precision(self) -> np.ndarray:
-        """[n_classes] of the rows predicted as a class, the share that is of it; NaN where none was."""
-        return _share(np.diag(self.counts), self.counts.sum(axis=0))
 
-    @property
-    def recall(self) -> np.ndarray:
-        """[n_classes] of the rows of a class, the share predicted as it; NaN where there is none."""
-        return _share(np.diag(self.counts), self.counts.sum(axis=1))
-
-    @property
-    def f1(self) -> np.ndarray:
-        """[n_classes] the harmonic mean of precision and recall; 0 where no row of the class was found."""
-        return _share(2 * np.diag(self.counts), self.counts.sum(axis=0) + self.counts.sum(axis=1))
-
-    @property
-    def balanced_accuracy(self) -> float:
-        """The mean recall of the classes that have rows."""
-        return float(np.nanmean(self.recall))
-
-    @property
-    def correlation(self) -> float:
-        """Matthews' correlation of classes and answers; 0 where either is always the same."""
-        truth, answer, n = self.counts.sum(axis=1).astype(float), self.counts.sum(axis=0).astype(float), float(self.n_rows)
-        size = np.sqrt((n * n - truth @ truth) * (n * n - answer @ answer))
-        return float((np.trace(self.counts) * n - truth @ answer) / size) if size > 0 else 0.0
+def by_class(counts: np.ndarray, classes: Sequence[str]) -> str:
+    """A line per class: its rows, precision, recall and F1."""
+    scores = [_shown(score(counts)) for score in (metrics.precision, metrics.recall, metrics.f1)]
+    rows = zip(classes, map(_count, counts.sum(axis=1).tolist()), *scores, strict=True)
+    return aligned(["class", "rows", "precision", "recall", "F1"], rows)
 
 
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+def cells(counts: np.ndarray, classes: Sequence[str], corner: str) -> str:
+    """A line per class: how often it was answered as each class."""
+    names = list(map(escaped, classes))
+    rows = [[name, *map(_count, row)] for name, row in zip(names, counts.tolist(), strict=True)]
+    return aligned([corner, *names], rows)
+
+
+def _shown(scores: np.ndarray) -> list[str]:
+    return ["–" if np.isnan(score) else f"{score:.4f}" for score in scores]
+
+
+def _count(rows: float) -> str:
+    """A number of rows, or their weight."""
+    return f"{rows:,}" if isinstance(rows, int) else f"{rows:,.6g}"

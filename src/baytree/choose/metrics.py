@@ -1,55 +1,191 @@
-"""How good answers are: scikit-learn's metrics on class codes, probabilities or numbers, NaN where one is not defined."""
+"""How good answers are: each metric once, from rows or from sums that add up over parts; NaN where one is not defined.
+
+Rows count by their weights. A probability of zero for what came true would cost without end: it counts as the float's eps,
+2.2e-16, as in scikit-learn, and so costs 36 nats.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from sklearn import metrics as sk
 
-Metric = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
-
-
-def _auc(label: np.ndarray, _: np.ndarray, probability: np.ndarray | None) -> float:
-    """The area under the ROC curve; with more than two classes the mean over each class against the rest."""
-    if probability is None:
-        return np.nan
-    n_classes = probability.shape[1]
-    tested = [1] if n_classes == 2 else range(n_classes)
-    areas = [sk.roc_auc_score(label == c, probability[:, c]) for c in tested if 0 < np.sum(label == c) < len(label)]
-    return float(np.mean(areas)) if areas else np.nan
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # what a probability of zero counts as in the log loss
 
 
-def _log_loss(label: np.ndarray, _: np.ndarray, probability: np.ndarray | None) -> float:
-    if probability is None:
-        return np.nan
-    given = probability[np.arange(len(label)), label]
-    return float(-np.log(np.maximum(given, np.finfo(np.float64).eps)).mean())
+class Answers(NamedTuple):
+    """What was answered for rows, and what is true of them."""
+
+    label: np.ndarray  # class codes, or numbers [n_rows]
+    answer: np.ndarray  # [n_rows]
+    probability: np.ndarray | None  # [n_rows, n_classes]; None where the model gives none
+    weight: np.ndarray | None = None  # [n_rows]; None where each row counts once
+
+    @property
+    def confusion(self) -> np.ndarray:
+        """Rows by their class and the class answered: [n_classes, n_classes]."""
+        n = self.probability.shape[1] if self.probability is not None else int(max(self.label.max(), self.answer.max())) + 1
+        return confusion(self.label, self.answer, n, self.weight)
+
+    def take(self, rows: np.ndarray) -> Answers:
+        """The answers for these rows."""
+        probability = None if self.probability is None else self.probability[rows]
+        return Answers(self.label[rows], self.answer[rows], probability, None if self.weight is None else self.weight[rows])
 
 
-def _brier(label: np.ndarray, _: np.ndarray, probability: np.ndarray | None) -> float:
-    """The mean squared error of the probabilities; of two classes only one is counted."""
-    if probability is None:
-        return np.nan
+Metric = Callable[[Answers], float]
+
+
+def score(metric: str, answers: Answers) -> float:
+    """The value of a metric; NaN where it is not defined."""
+    known = {**CLASSIFICATION, **REGRESSION}
+    if metric not in known:
+        raise ValueError(f"no metric {metric!r}; the metrics are {', '.join(map(repr, known))}")
+    return float(known[metric](answers))
+
+
+# --- of counts: [n_classes, n_classes], truth and answer -----------------------------------------------------------------
+
+
+def confusion(label: np.ndarray, answer: np.ndarray, n_classes: int, weight: np.ndarray | None = None) -> np.ndarray:
+    """Rows, or their weights, by their class and the class answered: [n_classes, n_classes]."""
+    pairs = label.astype(np.int64) * n_classes + answer
+    return np.bincount(pairs, weight, n_classes * n_classes).reshape(n_classes, n_classes)
+
+
+def accuracy(counts: np.ndarray) -> float:
+    """The share of rows whose class was answered."""
+    return float(np.trace(counts) / counts.sum())
+
+
+def precision(counts: np.ndarray) -> np.ndarray:
+    """[n_classes] of the rows answered as a class, the share that is of it; NaN where none was."""
+    return _share(np.diag(counts), counts.sum(axis=0))
+
+
+def recall(counts: np.ndarray) -> np.ndarray:
+    """[n_classes] of the rows of a class, the share answered as it; NaN where there is none."""
+    return _share(np.diag(counts), counts.sum(axis=1))
+
+
+def f1(counts: np.ndarray) -> np.ndarray:
+    """[n_classes] the harmonic mean of precision and recall; 0 where no row of a class was found, NaN where it has none."""
+    return _share(2 * np.diag(counts), counts.sum(axis=0) + counts.sum(axis=1))
+
+
+def balanced_accuracy(counts: np.ndarray) -> float:
+    """The mean recall of the classes that have rows."""
+    return float(np.nanmean(recall(counts)))
+
+
+def macro_f1(counts: np.ndarray) -> float:
+    """The mean F1 of the classes that have rows or were answered."""
+    return float(np.nanmean(f1(counts)))
+
+
+def matthews(counts: np.ndarray) -> float:
+    """Matthews' correlation of classes and answers; 0 where either is always the same."""
+    truth, answer, n = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float), float(counts.sum())
+    size = np.sqrt((n * n - truth @ truth) * (n * n - answer @ answer))
+    return float((np.trace(counts) * n - truth @ answer) / size) if size > 0 else 0.0
+
+
+# --- of rows -------------------------------------------------------------------------------------------------------------
+
+
+def log_losses(label: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """−log of the probability of what came true: [n_rows]."""
+    return -np.log(np.maximum(probability[np.arange(len(label)), label], LEAST_PROBABILITY))
+
+
+def brier_scores(label: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """The squared errors of the probabilities: [n_rows]; of two classes only one is counted."""
     error = probability - (label[:, None] == np.arange(probability.shape[1]))
-    return float((error**2).sum(axis=1).mean() / (2 if probability.shape[1] == 2 else 1))
+    return (error**2).sum(axis=1) / (2 if probability.shape[1] == 2 else 1)
+
+
+def area_under_curve(is_positive: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """The chance that a positive row scores higher than a negative one, ties counting half; NaN where one is lacking.
+
+    >>> area_under_curve(np.array([False, False, True, True]), np.array([0.1, 0.4, 0.35, 0.8]))
+    0.75
+    """
+    weight = np.ones(len(score)) if weight is None else weight
+    values, place = np.unique(score, return_inverse=True)
+    positive, negative = (np.bincount(place, weight * side, len(values)) for side in (is_positive, ~is_positive))
+    below = np.cumsum(negative) - negative / 2
+    size = positive.sum() * negative.sum()
+    return float(positive @ below / size) if size > 0 else np.nan
+
+
+def _auc(answers: Answers) -> float:
+    """The area under the ROC curve; with more than two classes the mean over each class against the rest."""
+    if answers.probability is None:
+        return np.nan
+    n_classes = answers.probability.shape[1]
+    tested = [1] if n_classes == 2 else range(n_classes)
+    areas = [area_under_curve(answers.label == c, answers.probability[:, c], answers.weight) for c in tested]
+    known = [area for area in areas if not np.isnan(area)]
+    return float(np.mean(known)) if known else np.nan
+
+
+def _log_loss(answers: Answers) -> float:
+    if answers.probability is None:
+        return np.nan
+    return np.average(log_losses(answers.label, answers.probability), weights=answers.weight)
+
+
+def _brier(answers: Answers) -> float:
+    if answers.probability is None:
+        return np.nan
+    return np.average(brier_scores(answers.label, answers.probability), weights=answers.weight)
+
+
+def _squared_error(answers: Answers) -> float:
+    return float(np.average((answers.label - answers.answer) ** 2, weights=answers.weight))
+
+
+def _absolute_error(answers: Answers) -> float:
+    return float(np.average(np.abs(answers.label - answers.answer), weights=answers.weight))
+
+
+def _median_error(answers: Answers) -> float:
+    """The median of the absolute errors: the mean of the two in the middle where the weight halves between them."""
+    errors = np.abs(answers.label - answers.answer)
+    if answers.weight is None:
+        return float(np.median(errors))
+    order = np.argsort(errors, kind="stable")
+    reached = np.cumsum(answers.weight[order])
+    low, high = np.searchsorted(reached, reached[-1] / 2, "left"), np.searchsorted(reached, reached[-1] / 2, "right")
+    return float(errors[order[[low, min(high, len(errors) - 1)]]].mean())
+
+
+def _explained(answers: Answers) -> float:
+    mean = np.average(answers.label, weights=answers.weight)
+    spread = float(np.average((answers.label - mean) ** 2, weights=answers.weight))
+    return explained(_squared_error(answers), spread)
+
+
+def explained(squared_error: float, spread: float) -> float:
+    """R², the share of the variance that is explained; NaN where the true numbers are all the same."""
+    return 1 - squared_error / spread if spread else np.nan
 
 
 CLASSIFICATION: dict[str, Metric] = {
-    "accuracy": lambda label, answer, _: float((label == answer).mean()),
-    "balanced accuracy": lambda label, answer, _: float(sk.balanced_accuracy_score(label, answer)),
+    "accuracy": lambda answers: accuracy(answers.confusion),
+    "balanced accuracy": lambda answers: balanced_accuracy(answers.confusion),
     "log loss": _log_loss,
     "Brier score": _brier,
     "AUC": _auc,
-    "F1 (macro)": lambda label, answer, _: float(sk.f1_score(label, answer, average="macro", zero_division=0)),
-    "MCC": lambda label, answer, _: float(sk.matthews_corrcoef(label, answer)),
+    "F1 (macro)": lambda answers: macro_f1(answers.confusion),
+    "MCC": lambda answers: matthews(answers.confusion),
 }
 REGRESSION: dict[str, Metric] = {
-    "RMSE": lambda label, answer, _: float(sk.root_mean_squared_error(label, answer)),
-    "MAE": lambda label, answer, _: float(sk.mean_absolute_error(label, answer)),
-    "median error": lambda label, answer, _: float(sk.median_absolute_error(label, answer)),
-    "R²": lambda label, answer, _: float(sk.r2_score(label, answer)) if len(label) > 1 else np.nan,
+    "RMSE": lambda answers: _squared_error(answers) ** 0.5,
+    "MAE": _absolute_error,
+    "median error": _median_error,
+    "R²": _explained,
 }
 RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("accuracy", "balanced accuracy", "AUC", "F1 (macro)"), (0.0, 1.0)),
@@ -61,11 +197,5 @@ RANGES: dict[str, tuple[float, float]] = {
 LOSSES = frozenset({"log loss", "Brier score", "RMSE", "MAE", "median error"})  # smaller is better
 
 
-def score(metric: str, label: np.ndarray, answer: np.ndarray, probability: np.ndarray | None) -> float:
-    """The value of a metric; NaN where it is not defined."""
-    known = {**CLASSIFICATION, **REGRESSION}
-    if metric not in known:
-        raise ValueError(f"no metric {metric!r}; the metrics are {', '.join(map(repr, known))}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return known[metric](label, answer, probability)
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

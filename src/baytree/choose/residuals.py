@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baytree.choose import metrics
+
 
 @dataclass(frozen=True)
 class Residuals:
@@ -47,4 +49,4 @@ class Residuals:
     @property
     def explained(self) -> float:
         """R²: the share of the variance that is explained; NaN where the true numbers are all the same."""
-        return 1 - self.squared / self.spread if self.spread else float("nan")
+        return metrics.explained(self.squared, self.spread)

@@ -11,33 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import baytree as bt
+from baytree.choose import models
 from baytree.cli.console import unknown
 
 if TYPE_CHECKING:
+    from baytree.estimators.base import Estimator
     from baytree.predictor import Predictor
     from baytree.table.files import Source
-
-MODELS = {
-    "nb": "NaiveBayesClassifier",
-    "id3": "ID3Classifier",
-    "c45": "C45Classifier",
-    "cart": "CARTClassifier",
-    "chaid": "CHAIDClassifier",
-    "tree": "DecisionTreeClassifier",
-    "cart-regressor": "CARTRegressor",
-    "tree-regressor": "DecisionTreeRegressor",
-    "lda": "LinearDiscriminantAnalysis",
-    "qda": "QuadraticDiscriminantAnalysis",
-    "logistic": "LogisticRegression",
-    "logistic-cv": "LogisticRegressionCV",
-}
-"""The models by their short names; those that this version has are offered."""
-
-
-def offered() -> list[str]:
-    """The short names of the models that this version has."""
-    return [short for short, name in MODELS.items() if name in bt.__all__]
 
 
 def source(table: str, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Source:
@@ -78,17 +58,24 @@ def declared(nominal: Iterable[str], ordinal: Iterable[str], text: Iterable[str]
     return kinds | dict.fromkeys(text, "text")
 
 
-def estimator(short: str, params: Iterable[str], schema: Mapping[str, Any]) -> Any:
-    """The model of that short name, with the parameters that were given as name=value."""
-    if short not in offered():
-        raise click.UsageError(unknown("model", short, offered()))
-    kind = getattr(bt, MODELS[short])
+def offers(short: str, params: Iterable[str], schema: Mapping[str, Any], task: str | None = None) -> dict[str, Estimator]:
+    """The models of that short name by their task, with the parameters that were given as name=value."""
+    families = models.named(short)
+    if not families:
+        raise click.UsageError(unknown("model", short, models.names()))
+    if task is not None and task not in families:
+        raise click.UsageError(f"model {short!r} is for {', '.join(families)}, not for {task}")
     values = dict(_parameter(param) for param in params)
-    known = [name for name in inspect.signature(kind).parameters if name != "schema"]
+    chosen = {each: family for each, family in families.items() if task in (None, each)}
+    return {each: _made(short, family, values, schema) for each, family in chosen.items()}
+
+
+def _made(short: str, family: models.Family, values: Mapping[str, Any], schema: Mapping[str, Any]) -> Estimator:
+    known = [name for name in inspect.signature(family.kind).parameters if name != "schema"]
     for name in values:
         if name not in known:
             raise click.UsageError(f"model {short!r}: {unknown('parameter', name, known)}")
-    return kind(**values, schema=dict(schema) or None)
+    return family.made(**values, schema=dict(schema) or None)
 
 
 def predictor(path: Path) -> Predictor:
@@ -98,13 +85,16 @@ def predictor(path: Path) -> Predictor:
     return read_predictor(_model_file(path))
 
 
-def learnt(path: Path) -> Any:
+def learnt(path: Path) -> Estimator:
     """The estimator in a model file, which can go on learning."""
-    return bt.load(_model_file(path))
+    from baytree.storage import load
+
+    return load(_model_file(path))
 
 
 def source_for(model: Predictor, table: str) -> Source:
-    """The table, its columns read as the types that the model was trained with."""
+    """The table, its columns read as the types that the model was trained with; others are only passed over."""
+    from baytree.table import files
     from baytree.table.schema import Kind
 
     schema = model.schema
@@ -116,7 +106,7 @@ def source_for(model: Predictor, table: str) -> Source:
         numbers.append(schema.target.name)
     found = source(table, text=words, numbers=numbers)
     columns(schema.names, found)
-    return found
+    return files.checked(files.passing_over(found, [name for name in found.columns if name not in levels]))
 
 
 def _model_file(path: Path) -> Path:

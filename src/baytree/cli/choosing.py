@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import baytree as bt
+from baytree.choose import models as families
 from baytree.cli import arguments, pages
 from baytree.cli.console import Stopped, leave_at_once, say, unknown
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from baytree.choose.compare.leaderboard import Comparison
     from baytree.choose.compare.race import Progress
 
 _Table = click.argument("table", metavar="TABLE")
@@ -24,7 +27,7 @@ _Nominal = click.option("--nominal", multiple=True, metavar="COLUMN", help="Numb
 _Ordinal = click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order.")
 _Text = click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words.")
 _Drop = click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out.")
-_Task = click.option("--task", type=click.Choice(["classification", "regression"]), help="What the target is.")
+_Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="What the target is.")
 
 
 @click.command(short_help="Try every model on a table and recommend one.")
@@ -79,12 +82,14 @@ def compare(
         leave_at_once(Stopped.exit_code)
 
 
-def _save(result: Any, output: Path | None, usual: Path) -> None:
+def _save(result: Comparison, output: Path | None, usual: Path) -> None:
     """Saves where it was asked for; where it was not, not being able to is only worth a note."""
+    from baytree.storage import save
+
     directory = output or usual
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        bt.save(result.recommended, directory / "model.baytree")
+        save(result.recommended, directory / "model.baytree")
         (directory / "results.json").write_text(result.to_json() + "\n", encoding="utf-8")
     except OSError as error:
         if output is not None:
@@ -131,12 +136,13 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
       baytree rank people.csv --target income --by chi2 --cuts mdl
       baytree rank houses.csv --target price --by correlation -o ranking.csv
     """
-    from baytree.choose.select.ranking import MEASURES
+    from baytree.choose.select.columns import MEASURES
+    from baytree.choose.select.filters import rank_features
 
     if by not in MEASURES:
         raise click.UsageError(unknown("measure", by, MEASURES))
     frame, schema = _frame(table, target, options)
-    ranking = bt.rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
+    ranking = rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
     click.echo(escaped(str(ranking), keep="\n"))
     if output is not None:
         from baytree.cli import sheet
@@ -146,20 +152,21 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
         say(f"saved to {output}")
 
 
-def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The whole table without what is dropped, and the kinds that were declared."""
-    import polars as pl
+    from baytree.table import files
 
     schema = arguments.declared(options["nominal"], options["ordinal"], options["text"])
     source = arguments.source(table, text=schema)
     arguments.columns([target, *schema, *options["drop"]], source)
-    frame = pl.concat(list(source.batches()), how="vertical_relaxed")
-    return frame.drop(list(options["drop"])), schema
+    return files.all_rows(source).drop(list(options["drop"])), schema
 
 
-def _compared(*given: Any, **options: Any) -> Any:
+def _compared(*given: Any, **options: Any) -> Comparison:
+    from baytree.choose.compare.compare import compare
+
     try:
-        return bt.compare(*given, **options)
+        return compare(*given, **options)
     except ValueError as error:
         if "there is no model" in str(error):
             raise click.UsageError(str(error)) from None

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-import baytree as bt
+from baytree.choose import models
 from baytree.cli import arguments, choosing
 from baytree.cli.console import Commands, progress, say, unknown
 from baytree.show.terminal import aligned, escaped
+from baytree.version import __version__
 
 EXPLAINED = 3  # rows, where none is asked for
 
@@ -20,7 +21,7 @@ _Output = click.option("-o", "--output", type=click.Path(path_type=Path, dir_oka
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
-@click.version_option(bt.__version__, prog_name="baytree")
+@click.version_option(__version__, prog_name="baytree")
 def main() -> None:
     """Classifiers that a person can read.
 
@@ -39,44 +40,47 @@ def main() -> None:
 @main.command(short_help="Learn to predict a column of a table.")
 @_Table
 @click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
-@click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(arguments.offered()) + ".")
+@click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(models.names()) + ".")
 @click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the model.")
 @click.option("--nominal", multiple=True, metavar="COLUMN", help="Numbers that are only codes.")
 @click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order.")
 @click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words.")
 @click.option("--weight", metavar="COLUMN", help="How much each row counts.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out.")
+@click.option("--task", type=click.Choice(list(models.FAMILIES)), help="What the target is, for a model of both.")
 @_Output
 def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Learn to predict a column of TABLE.
 
     Without -o the model is printed; with it the model is saved, and the schema is printed to be checked.
 
-    Parameters are those of the Python class, as name=value: numbers, true, false, none, words or JSON. A name or a
-    value that is not known is answered with those that are.
+    Models are called as in baytree compare, and have the same settings. Parameters are those of the Python class, as
+    name=value: numbers, true, false, none, words or JSON. A name or a value that is not known is answered with those
+    that are.
 
     \b
     Examples:
       baytree fit play-tennis --target PlayTennis
       baytree fit people.csv --target income --nominal zip -o m.baytree
       baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
-      baytree fit titanic -t survived -m cart -p prune=1se -p max_depth=4
+      baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
     """
     from baytree import streams
+    from baytree.storage import save
 
     schema = arguments.declared(options["nominal"], options["ordinal"], options["text"])
-    estimator = arguments.estimator(model, param, schema)
+    offers = arguments.offers(model, param, schema, options["task"])
     lesson = streams.Lesson(target, options["weight"], options["drop"])
     weights = [lesson.weight] if lesson.weight else []
     source = arguments.source(table, text=schema, numbers=weights)
     arguments.columns([target, *schema, *weights, *lesson.drop], source)
     with progress(source.size, "learning") as done:
-        learnt = streams.learn(estimator, source, lesson, done)
+        learnt = streams.learn(offers, source, lesson, done)
     if output is None:
         click.echo(escaped(str(learnt), keep="\n"))
         return
-    bt.save(learnt, output)
+    save(learnt, output)
     say(f"{learnt.schema_}\n\nsaved to {output}")
 
 
@@ -178,25 +182,28 @@ def evaluate(model: Path, table: str) -> None:
 
 
 @main.command(short_help="Join models that learnt from different rows.")
-@click.argument("models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL...")
+@click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL...")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The new model.")
-def merge(models: tuple[Path, ...], output: Path) -> None:
+def merge(paths: tuple[Path, ...], output: Path) -> None:
     """Join additive models: the result is as if one had seen the rows of all.
 
     \b
     Example:
       baytree merge north.baytree south.baytree -o all.baytree
     """
-    if len(models) < 2:
+    if len(paths) < 2:
         raise click.UsageError("name at least two models")
-    first, *others = [arguments.learnt(path) for path in models]
-    if not hasattr(first, "merge"):
-        raise click.UsageError(f"{models[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
-    for path, other in zip(models[1:], others, strict=True):
+    from baytree.estimators.base import AdditiveClassifier
+    from baytree.storage import save
+
+    first, *others = [arguments.learnt(path) for path in paths]
+    if not isinstance(first, AdditiveClassifier):
+        raise click.UsageError(f"{paths[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
+    for path, other in zip(paths[1:], others, strict=True):
         if type(other) is not type(first):
             raise click.UsageError(f"{path} holds a {type(other).__name__}, not a {type(first).__name__}")
         first = first.merge(other)
-    bt.save(first, output)
+    save(first, output)
     say(f"saved to {output}")
 
 

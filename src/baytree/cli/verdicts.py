@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from baytree.choose.confusion import Confusion
+from baytree.choose import metrics
+from baytree.choose.confusion import Confusion, by_class, cells
 from baytree.choose.residuals import Residuals
-from baytree.show.terminal import aligned, escaped
+from baytree.show.terminal import escaped
 
 
 def of(counted: Confusion | Residuals, classes: Sequence[str]) -> str:
@@ -26,27 +25,20 @@ def _of_numbers(counted: Residuals) -> str:
 
 
 def _of_classes(counted: Confusion, classes: Sequence[str]) -> str:
-    n_of_class = counted.counts.sum(axis=1).tolist()
-    scores = (classes, n_of_class, *(_shown(part) for part in (counted.precision, counted.recall, counted.f1)))
-    by_class = aligned(["class", "rows", "precision", "recall", "F1"], zip(*scores, strict=True))
-    cells = [[name, *row] for name, row in zip(classes, counted.counts.tolist(), strict=True)]
-    return "\n\n".join([_in_all(counted, classes), by_class, aligned(["is, predicted as", *map(escaped, classes)], cells)])
+    tables = by_class(counted.counts, classes), cells(counted.counts, classes, "is, predicted as")
+    return "\n\n".join([_in_all(counted, classes), *tables])
 
 
 def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
-    n, (low, high) = counted.n_rows, counted.interval
-    largest = int(counted.counts.sum(axis=1).argmax())
-    always = f"always {escaped(classes[largest])}: {counted.counts[largest].sum() / n:.4f}"
+    n, counts, (low, high) = counted.n_rows, counted.counts, counted.interval
+    largest = int(counts.sum(axis=1).argmax())
+    always = f"always {escaped(classes[largest])}: {counts[largest].sum() / n:.4f}"
     return "\n".join([
         f"rows               {n:,}",
-        f"accuracy           {counted.accuracy:.4f}  (95% interval {low:.4f} to {high:.4f})",
+        f"accuracy           {metrics.accuracy(counts):.4f}  (95% interval {low:.4f} to {high:.4f})",
         f"                   {always}",
-        f"balanced accuracy  {counted.balanced_accuracy:.4f}",
-        f"F1, mean of all    {float(np.nanmean(counted.f1)):.4f}",
-        f"MCC                {counted.correlation:.4f}",
-        f"log loss           {counted.log_loss / n:.4f}",
+        f"balanced accuracy  {metrics.balanced_accuracy(counts):.4f}",
+        f"F1, mean of all    {metrics.macro_f1(counts):.4f}",
+        f"MCC                {metrics.matthews(counts):.4f}",
+        f"log loss           {counted.log_loss:.4f}",
     ])  # fmt: skip
-
-
-def _shown(scores: np.ndarray) -> list[str]:
-    return ["–" if np.isnan(score) else f"{score:.4f}" for score in scores]

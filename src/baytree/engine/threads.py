@@ -58,6 +58,13 @@ def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:
     return _pool(workers).submit(copy_context().run, _at_work, function, piece)
 
 
+def abandon(futures: Iterable[Future], workers: int) -> None:
+    """Gives up what has not begun; nobody waits for what is still under way: the next call gets threads of its own."""
+    for future in futures:
+        future.cancel()
+    _pools.pop((os.getpid(), workers), None)
+
+
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
     """function(…) on a thread, while Ctrl-C is answered here."""
     if _is_working.get():
@@ -102,8 +109,6 @@ def _results(futures: list[Future], workers: int) -> list[Any]:
             if future.done():
                 future.result()  # raises what the piece raised
         return [future.result() for future in futures]
-    except BaseException:  # nobody waits for what is still under way: the next call gets threads of its own
-        for future in futures:
-            future.cancel()
-        _pools.pop((os.getpid(), workers), None)
+    except BaseException:
+        abandon(futures, workers)
         raise

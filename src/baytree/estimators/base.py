@@ -6,9 +6,10 @@ estimator keeps what it had: the result is put in place at the very end.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, TypeVar, final
 
 import msgspec
 import numpy as np
@@ -28,6 +29,7 @@ from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
+E = TypeVar("E", bound="Estimator")
 _swap = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
 
 
@@ -63,6 +65,12 @@ class Estimator(BaseEstimator):
     def explain(self, X: Any) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
         return self._predictor.explain(X)
+
+    def export(self, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
+        """The model as a program that answers without this library: see `baytree.export`."""
+        from baytree.exports import export  # only who leaves needs it
+
+        return export(self, target, path, **options)
 
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""
@@ -172,7 +180,7 @@ class Estimator(BaseEstimator):
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
             return repr(self)
-        return self.model_.describe(self.schema_)
+        return self._predictor.describe()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -300,6 +308,37 @@ class AdditiveClassifier(Classifier):
 
     def _derive_from(self, seen: Any, schema: Schema, has_text_names: bool) -> None:
         self._settle(schema, Learnt(self._additive(schema).derive(seen, schema), seen), has_text_names)
+
+
+# --- for those who learn many times from rows that are encoded once -------------------------------------------------------
+
+
+def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) -> Learner:
+    """The estimator's parameters, checked, as a learner of rows of this schema.
+
+    `rows` are those to be learnt from where they are only some of the table's, such as those of a fold: they may know fewer
+    classes and levels than the schema by which parameters are read.
+    """
+    estimator._check_common_parameters()
+    for_rows = {} if rows is None else estimator._for_rows(Entered(rows, False, None))
+    return estimator._learner(schema, **for_rows)
+
+
+def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:
+    """The kinds and levels that the estimator would see in the columns of a frame."""
+    return estimator._schema_of(frame)
+
+
+def has_own_kinds(estimator: Estimator) -> bool:
+    """Whether the estimator decides by rules of its own what kinds of columns there are."""
+    return type(estimator)._schema_of is not Estimator._schema_of
+
+
+def settled(estimator: E, table: Table, has_text_names: bool) -> E:
+    """The estimator, learnt from rows that are encoded already."""
+    learnt = learner_of(estimator, table.schema, table).learn(InMemory(table, estimator.n_jobs))
+    estimator._settle(table.schema, learnt, has_text_names)
+    return estimator
 
 
 class Entered(NamedTuple):

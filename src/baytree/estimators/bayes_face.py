@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.words import WordLikelihood, top_words
-from baytree.bayes.generate import as_frame, draw, draw_classes, log_densities, posterior_of, split_given
+from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import NaiveBayes, Seen
 from baytree.estimators.base import AdditiveClassifier
 from baytree.settings import ByClass
+from baytree.show.results import frame_of
 from baytree.table import encode
 from baytree.table.frames import RawFrame, read
 from baytree.table.infer import Census
@@ -42,7 +43,7 @@ class BayesClassifier(AdditiveClassifier):
         return log_densities(self.model_, table)
 
     def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
-        """n new rows with their class, as a frame (pandas where it is installed, else a dict of arrays).
+        """n new rows with their class, as a frame of the library that is in use.
 
         `given` fixes columns, or the class under the target's name; the rest is drawn from what follows of it.
         """
@@ -54,7 +55,7 @@ class BayesClassifier(AdditiveClassifier):
         rows = draw(self.model_, self.schema_, n, self._drawn_classes(n, label, fixed, random), random)
         for name, value in fixed.items():
             rows[name] = np.full(n, value, dtype=object if isinstance(value, str) else None)
-        return as_frame(rows)
+        return frame_of(rows)
 
     def likelihood(self, column: str) -> Any:
         """The distribution of a column in each class, as a frame: a row per level, bin, word or parameter."""
@@ -62,7 +63,7 @@ class BayesClassifier(AdditiveClassifier):
         place = self.schema_.names.index(self.schema_[column].name)
         likelihood = next(part for part in self.model_.likelihoods if place in part.columns)
         names, rows = likelihood.distribution(self.schema_, place)
-        return as_frame({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
+        return frame_of({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
 
     def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
         """For each class the n words of a text column that speak most for it."""

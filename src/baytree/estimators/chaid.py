@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
-from warnings import warn
 
 import msgspec
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree_face import TreeFace
-from baytree.table.schema import Kind
-from baytree.table.table import Table
-from baytree.tree.grow.association import CLASS_TESTS
-from baytree.tree.grow.chaid_growth import Growth, grow
-from baytree.tree.grow.merging import Rules, smallest_adjusted
-from baytree.tree.grow.units import in_range, in_unit, near_one
-from baytree.tree.model.chaid_model import ChaidModel, in_words
+from baytree.table.schema import Schema
+from baytree.tree.grow.policies import CHAID as CHAID_POLICY
+from baytree.tree.grow.policy import Criterion, Merging
+from baytree.tree.learner import TreeLearner
+from baytree.tree.model.chaid_model import in_words
 
-_NO_SPLIT = (
-    "column {name!r} is not used: with {n} levels among so few rows, the adjustment for the ways to merge them is larger "
-    "than any p-value can make up for; leave it out, or take coarser levels"
-)
+TESTS = {
+    "pearson": Criterion.CHI2,
+    "likelihood_ratio": Criterion.LIKELIHOOD_RATIO,
+    "row_effects": Criterion.ROW_EFFECTS,
+}
 
 
 class CHAID(TreeFace):
@@ -29,31 +27,28 @@ class CHAID(TreeFace):
 
     _accepts_infinite = True
 
-    @property
-    def trace_(self) -> list[dict[str, Any]]:
-        """Each split's groups, p, Bonferroni's multiplier and adjusted p; with `trace=True` of all columns everywhere."""
-        schema = self.model_.bins.schema(self.schema_)
-        return [in_words(trial, schema) for trial in self.model_.trials]
-
-    def _grown(self, table: Table, test: str) -> ChaidModel:
+    def _chaid(self, criterion: Criterion) -> TreeLearner:
         self._check()
-        rules = Rules(
-            test=test,
-            alpha_merge=float(self.alpha_merge),
+        stopping = msgspec.structs.replace(
+            CHAID_POLICY.stopping,
+            max_depth=self.max_depth,
+            min_split=float(self.min_split),
+            min_leaf=float(self.min_leaf),
+            alpha=float(self.alpha_split),
+        )
+        merging = Merging(
+            alpha=float(self.alpha_merge),
             alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
             exhaustive=self.exhaustive,
-            min_leaf=float(self.min_leaf),
             min_prob=float(self.min_prob),
-        )
-        growth = Growth(
-            rules=rules,
-            alpha_split=float(self.alpha_split),
-            min_split=float(self.min_split),
-            max_depth=self.max_depth,
             bins=given.whole("bins", self.bins, 2),
         )
-        model = grow(table, growth)
-        return model if self.trace else msgspec.structs.replace(model, trials=model.taken)
+        policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
+        return TreeLearner(policy, traces=bool(self.trace))
+
+    def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
+        super()._restore(schema, model, seen, has_text_names)
+        self.trace_ = [in_words(trial, model.bins.schema(schema)) for trial in model.trials]
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""
@@ -81,26 +76,40 @@ class CHAIDClassifier(CHAID, Classifier):
 
     Parameters
     ----------
-    alpha_merge : two groups merge while their p-value is above this.
-    alpha_split : a node is split where the adjusted p-value is at most this.
-    alpha_resplit : a merged group of three or more levels parts again where two parts of it differ by at most this p-value;
-        None never parts.
-    exhaustive : merge down to two groups and keep the step with the smallest p-value (Biggs, de Ville and Suen 1991).
-        True or "biggs" counts the I(I²−1)/6 merges that are looked at, "ibm" takes I(I²−1)/2.
-    min_split : a node with less weight is a leaf.
-    min_leaf, min_prob : a group with less than min(⌈min_prob · n⌉, min_leaf) of the node's n must merge.
-    max_depth : the root has depth 0.
-    bins : a numeric column becomes so many ranks of similar weight; only neighbours merge.
-    test : "pearson", "likelihood_ratio", or "row_effects" for classes that are ordered.
-    trace : keep every column's groups and p-values at every node, in `trace_`.
+    alpha_merge : float, default=0.05
+        Two groups of levels merge while their p-value is above this.
+    alpha_split : float, default=0.05
+        A node is split where the adjusted p-value is at most this.
+    alpha_resplit : float, optional
+        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
+        it never does.
+    exhaustive : bool or {'biggs', 'ibm'}, default=False
+        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
+        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+    min_split : float, default=20
+        A node with less weight is a leaf.
+    min_leaf : float, default=7
+        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+    min_prob : float, default=0.01
+        See `min_leaf`.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    bins : int, default=10
+        A numeric column becomes so many ranks of similar weight; only neighbours merge.
+    test : {'pearson', 'likelihood_ratio', 'row_effects'}, default='pearson'
+        The test of two groups of levels; ``'row_effects'`` is for classes that are ordered.
 
+    Notes
+    -----
     Missing values are a level of their own in a nominal column. In an ordinal or numeric one they are a floating category,
     which at the end joins the most similar group or stands alone, whichever has the smaller p-value. Where a node has seen
     none, they take the branch with the most weight.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20})
-    >>> print(CHAIDClassifier().fit(frame, "play").export_text())
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> frame = {"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20}
+    >>> print(bt.CHAIDClassifier().fit(frame, "play").export_text())
     80 rows: yes (no 20, yes 60)
     ├─ sky = c, s or missing: yes (yes 60)
     └─ sky = r: no (no 20)
@@ -139,32 +148,42 @@ class CHAIDClassifier(CHAID, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> ChaidModel:
-        if self.test not in CLASS_TESTS:
-            raise ValueError(f"test={self.test!r}: give one of {', '.join(map(repr, CLASS_TESTS))}")
-        table = near_one(table)
-        self._warn_of_columns_without_a_split(table)
-        return self._grown(table, self.test)
-
-    def _warn_of_columns_without_a_split(self, table: Table) -> None:
-        """Bonferroni's factor can be so large that not even groups of pure classes are significant."""
-        weight = float(table.weight.sum())
-        if weight < self.min_split or self.exhaustive or self.test != "pearson":
-            return
-        for column in table.schema:
-            n = len(column.levels) if column.kind is Kind.NOMINAL else 0
-            if min(n, table.n_classes) > 1 and smallest_adjusted(n, table.n_classes, weight) > self.alpha_split:
-                warn(_NO_SPLIT.format(name=column.name, n=n), UserWarning, stacklevel=4)
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return self._chaid(TESTS[given.one_of("test", self.test, TESTS)])
 
 
 class CHAIDRegressor(CHAID, Regressor):
     """A regression tree by CHAID: groups are compared by the F test of their means.
 
-    The parameters are those of `CHAIDClassifier`, but for `test`.
+    Parameters
+    ----------
+    alpha_merge : float, default=0.05
+        Two groups of levels merge while their p-value is above this.
+    alpha_split : float, default=0.05
+        A node is split where the adjusted p-value is at most this.
+    alpha_resplit : float, optional
+        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
+        it never does.
+    exhaustive : bool or {'biggs', 'ibm'}, default=False
+        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
+        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+    min_split : float, default=20
+        A node with less weight is a leaf.
+    min_leaf : float, default=7
+        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+    min_prob : float, default=0.01
+        See `min_leaf`.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    bins : int, default=10
+        A numeric column becomes so many ranks of similar weight; only neighbours merge.
 
-    >>> import numpy as np
+    Examples
+    --------
+    >>> import baytree as bt, numpy as np
     >>> x = np.arange(100.0).reshape(-1, 1)
-    >>> CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2).predict([[10.0], [90.0]])
+    >>> model = bt.CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2)
+    >>> model.predict([[10.0], [90.0]])
     array([1.5, 3.5])
     """
 
@@ -199,7 +218,5 @@ class CHAIDRegressor(CHAID, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> ChaidModel:
-        table, unit = in_range(near_one(table))
-        model = self._grown(table, "mean")
-        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return self._chaid(Criterion.SSE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -16,6 +16,9 @@ from baytree.linear.discriminant.sampling import sample
 from baytree.linear.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.table.schema import Schema
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 class _Discriminant(AdditiveClassifier):
     """What both discriminant analyses share: one statistic, and the choices that turn it into a rule."""
@@ -24,7 +27,7 @@ class _Discriminant(AdditiveClassifier):
     shrinkage: float | str | None
     priors: Any
     _rule: type[Discriminant]
-    _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
+    _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
 
     def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
@@ -60,14 +63,23 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Parameters
     ----------
-    covariance : {"unbiased", "mle"}
+    covariance : {"unbiased", "mle"}, default="unbiased"
         The divisor of the pooled scatter: n − classes, or n.
-    shrinkage : None, float in [0, 1], "ledoit_wolf" or "oas"
-        How far to move the covariance, in correlation units, towards the identity.
+    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None, default=None
+        How far to move the covariance, in correlation units, towards the identity: an amount, or what Ledoit and Wolf
+        (2004) or Chen and others (2010) find best for the rows. With ``"ledoit_wolf"`` rows can be neither added nor
+        forgotten: it reads them twice.
     priors : dict or array, optional
-        The probabilities of the classes, instead of their shares in training.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
+        The probabilities of the classes, by label or in the order of `classes_`, instead of their shares in training.
+
+    Attributes
+    ----------
+    scalings_ : ndarray of shape (n_features, n_axes)
+        The discriminant axes for features in original units.
+    coef_ : ndarray of shape (n_classes, n_features)
+        The coefficients of the linear scores in original units.
+    intercept_ : ndarray of shape (n_classes,)
+        The intercepts of the linear scores.
 
     Examples
     --------
@@ -83,9 +95,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def __init__(
         self,
         covariance: str = "unbiased",
-        shrinkage: Any = None,
+        shrinkage: float | str | None = None,
         priors: Any = None,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -120,12 +132,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         table = self._encoded(X)
         return self.model_.coordinates(table)
 
-    def plot(self, X: Any, y: Any = None, ax: Any = None) -> Any:
+    def plot(self, X: Any, y: Any = None, ax: Axes | None = None) -> Axes:
         """The rows on the first two discriminant axes, coloured by class (matplotlib)."""
-        from baytree.linear.plots import plot_axes
+        from baytree.show.linear_plots import plot_axes
 
         table = self._enter(X, y, None).table
-        return plot_axes(self.model_.coordinates(table), table, ax)
+        return plot_axes(self.model_.coordinates(table), table.label, table.schema.classes, ax)
 
 
 class QuadraticDiscriminantAnalysis(_Discriminant):
@@ -136,14 +148,14 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
 
     Parameters
     ----------
-    covariance : {"unbiased", "mle"}
+    covariance : {"unbiased", "mle"}, default="unbiased"
         The divisor of each class's scatter: n − 1, or n.
-    shrinkage : None, float in [0, 1], "ledoit_wolf" or "oas"
-        How far to move each covariance, in correlation units, towards the identity.
+    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None, default=None
+        How far to move each covariance, in correlation units, towards the identity: an amount, or what Ledoit and Wolf
+        (2004) or Chen and others (2010) find best for the rows. With ``"ledoit_wolf"`` rows can be neither added nor
+        forgotten: it reads them twice.
     priors : dict or array, optional
-        The probabilities of the classes, instead of their shares in training.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
+        The probabilities of the classes, by label or in the order of `classes_`, instead of their shares in training.
 
     Examples
     --------
@@ -159,9 +171,9 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
     def __init__(
         self,
         covariance: str = "unbiased",
-        shrinkage: Any = None,
+        shrinkage: float | str | None = None,
         priors: Any = None,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from baytree.engine import threads
 from baytree.estimators.quinlan import QuinlanClassifier
-from baytree.table.table import Table
-from baytree.tree.grow.fractional import Rules, grow, ripen, rows_of
-from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cost_complexity import with_complexity
-
-ID3 = Rules(
-    measure="id3",
-    by_ratio=False,
-    mdl=False,
-    midpoint=True,
-    quinlan_sides=False,
-    zero_ratio_wins=False,
-    min_side=0,
-    zero_gain=1e-9,  # rounding leaves this much where nothing is gained
-)
+from baytree.table.schema import Schema
+from baytree.tree.grow.policies import ID3
+from baytree.tree.learner import TreeLearner
 
 
 class ID3Classifier(QuinlanClassifier):
@@ -37,8 +24,6 @@ class ID3Classifier(QuinlanClassifier):
 
     Parameters
     ----------
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
 
     Examples
     --------
@@ -50,12 +35,13 @@ class ID3Classifier(QuinlanClassifier):
     |  wind in {weak}: yes (2 rows, 1.000)
     """
 
-    def __init__(self, *, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None):
+    def __init__(
+        self, *, trace: bool = False, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None
+    ) -> None:
+        self.trace = trace
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree:
-        rows = rows_of(table)
-        growth = grow(rows, table.n_classes, ID3, threads=threads.count(self.n_jobs))
-        return with_complexity(ripen(growth, empty="parent"))
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return TreeLearner(ID3, traces=bool(self.trace))

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.bayes import joint
 from baytree.bayes.combinations import Combinations, JointTable
-from baytree.bayes.generate import as_frame
 from baytree.estimators.base import AdditiveClassifier
+from baytree.show.results import frame_of
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
 from baytree.table.schema import Kind, Schema
@@ -50,7 +50,7 @@ class JointDistribution(AdditiveClassifier):
     def table(self) -> Any:
         """The full table as a frame: a row for each combination of levels and its probability."""
         check_is_fitted(self, "model_")
-        return as_frame(joint.full_table(self.model_, self.schema_))
+        return frame_of(joint.full_table(self.model_, self.schema_))
 
     def probability(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
         """P(event | given): each names columns (or the target) and a level, or a list of levels, for each of them.
@@ -66,7 +66,7 @@ class JointDistribution(AdditiveClassifier):
         check_is_fitted(self, "model_")
         condition = joint.allowed_codes(given or {}, self.schema_)
         codes = joint.draw(self.model_, settings.whole("n", n, 1), condition, np.random.default_rng(random_state))
-        return as_frame(joint.as_levels(codes, self.schema_))
+        return frame_of(joint.as_levels(codes, self.schema_))
 
     def _learner(self, schema: Schema) -> joint.JointLearner:
         for column in schema.columns:

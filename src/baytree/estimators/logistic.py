@@ -1,90 +1,17 @@
-"""The estimators of logistic regression."""
+"""Logistic regression at one strength of the penalty."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
-from baytree.estimators.base import Classifier, Entered
 from baytree.estimators.convergence import ConvergenceWarning
-from baytree.folds import held_out_folds
-from baytree.linear.coefficients import CoefficientTable
-from baytree.linear.design.learn import MISSING_POLICIES
-from baytree.linear.logistic.fit import Options
-from baytree.linear.logistic.learner import Logistic, LogisticCV
-from baytree.linear.logistic.solve import SOLVERS
+from baytree.estimators.logistic_face import MOST_STRENGTHS, LogisticClassifier
+from baytree.linear.logistic.learner import Logistic
 from baytree.table.schema import Schema
 
-_L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
-_MOST_STRENGTHS = 10_000
 
-
-class _Logistic(Classifier):
-    """What both logistic regressions share: how a fitted model is read."""
-
-    model_: Any  # LogisticModel
-    path_: Any  # Path
-    gradient_norm_: float  # the largest violation of optimality by a coefficient, in standard units
-    _accepts_infinite = True  # at the door: infinities are refused while reading, which saves a read of the table
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the features in original units. [1 or n_classes, n_features]"""
-        return self.model_.linear.in_original_units()[0]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The intercepts for features in original units. [1 or n_classes]"""
-        return self.model_.linear.in_original_units()[1]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The linear scores: of the second of two classes, else one per class."""
-        table = self._encoded(X)
-        scores = self.model_.linear.scores(table)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def coefficients(self, level: float = 0.95) -> CoefficientTable:
-        """The coefficients with odds ratios and, for an unpenalised fit, errors, z, p and intervals of this level."""
-        check_is_fitted(self, "model_")
-        return self.model_.coefficients(self.schema_, level)
-
-    def plot_path(self, ax: Any = None) -> Any:
-        """The coefficients against the strength of the penalty (matplotlib)."""
-        from baytree.linear.plots import plot_path
-
-        check_is_fitted(self, "path_")
-        return plot_path(self.path_, ax)
-
-    def plot_loss(self, ax: Any = None) -> Any:
-        """The objective after each step, as for `solver="gradient_descent"` (matplotlib)."""
-        from baytree.linear.plots import plot_loss
-
-        check_is_fitted(self, "model_")
-        return plot_loss(self.loss_curve_ if isinstance(self.loss_curve_, list) else [self.loss_curve_], ax)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
-
-    def _options(self, **own: Any) -> Options:
-        """What all logistic regressions let users choose."""
-        return Options(
-            l1_share=_l1_share(self.penalty, self.l1_ratio),
-            is_penalised=self.penalty is not None,
-            multi_class=settings.one_of("multi_class", self.multi_class, ("multinomial", "ovr")),
-            standardize=bool(self.standardize),
-            ordinal=settings.one_of("ordinal", self.ordinal, ("rank", "dummies")),
-            missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
-            solver=settings.one_of("solver", self.solver, SOLVERS),
-            tol=settings.positive("tol", self.tol),
-            max_iter=settings.whole("max_iter", self.max_iter, 1),
-            **own,
-        )
-
-
-class LogisticRegression(_Logistic):
+class LogisticRegression(LogisticClassifier):
     """Logistic regression on a raw table: binary, multinomial or one against the rest, with l2, l1 or both.
 
     Minimises mean loss + λ (l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|²), intercepts free. Nominal columns become one feature
@@ -92,30 +19,52 @@ class LogisticRegression(_Logistic):
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet", None}
-    C, lambda_ : float
-        The strength: λ, or C = 1 / (n λ) where `lambda_` is None.
+    penalty : {"l2", "l1", "elasticnet", None}, default="l2"
+        What keeps coefficients small: the sum of their squares, that of their sizes, both, or nothing.
+    C : float, default=1.0
+        The inverse strength of the penalty, as in scikit-learn: λ = 1 / (n C) for rows that weigh n in all.
+    lambda_ : float, optional
+        The strength λ itself, as in glmnet; takes the place of `C`.
     l1_ratio : float in [0, 1], optional
         The share of |b|₁ for ``penalty="elasticnet"``.
-    multi_class : {"multinomial", "ovr"}
-    standardize : bool
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        Three or more classes in one model, or one model per class against the rest.
+    standardize : bool, default=True
         Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
-    ordinal : {"rank", "dummies"}
-    missing : {"mean+indicator", "mean", "error"}
-    solver : {"auto", "newton", "lbfgs", "cd", "gradient_descent"}
-        `gradient_descent` is for teaching: see `learning_rate` and `loss_curve_`.
-    tol : float
+    ordinal : {"rank", "dummies"}, default="rank"
+        An ordinal column as one number, its rank, or as one feature per level but the first.
+    missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
+        What a gap is: the mean (or the commonest level) and a mark that it was one, the mean alone, or an error.
+    solver : {"auto", "newton", "lbfgs", "cd", "gradient_descent"}, default="auto"
+        How the optimum is found; they agree to within `tol`. ``gradient_descent`` is for teaching: see `learning_rate`
+        and `loss_curve_`.
+    tol : float, default=1e-8
         The largest violation of optimality, in standard units, that counts as converged.
-    max_iter : int
-    class_weight : dict, "balanced" or None
-    warm_start : bool
+    max_iter : int, default=1000
+        The largest number of steps.
+    class_weight : dict, "balanced" or None, default=None
+        What a row of each class counts for, by label; ``"balanced"`` makes all classes weigh the same.
+    warm_start : bool, default=False
         Whether to begin where the last fit ended.
     learning_rate : float, optional
-        Of `gradient_descent`; by default one that always descends.
-    path : int
+        Of ``solver="gradient_descent"``; by default one that always descends.
+    path : int, default=0
         How many strengths to solve on the way, from the one that keeps no column; kept as `path_`. 0 keeps none.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The coefficients of the features in original units: of the second of two classes, else of each class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts for features in original units.
+    n_iter_ : ndarray of shape (1,) or (n_classes,)
+        The number of steps, of each class where each has a model of its own.
+    gradient_norm_ : float
+        The largest violation of optimality by a coefficient, in standard units.
+    loss_curve_ : tuple of float, or list of them
+        The objective after each step; one tuple per class where each has a model of its own.
+    path_ : Path
+        The coefficients along the strengths, where `path` asks for them.
 
     Examples
     --------
@@ -139,11 +88,11 @@ class LogisticRegression(_Logistic):
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
-        class_weight: Any = None,
+        class_weight: dict | str | None = None,
         warm_start: bool = False,
         learning_rate: float | None = None,
         path: int = 0,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -173,124 +122,10 @@ class LogisticRegression(_Logistic):
             lambda_=None if self.lambda_ is None else settings.finite("lambda_", self.lambda_, 0),
             learning_rate=None if rate is None else settings.positive("learning_rate", rate),
         )
-        return Logistic(
-            options,
-            settings.class_weights(self.class_weight, schema.classes),
-            settings.whole("path", self.path, 0, _MOST_STRENGTHS),
-            getattr(self, "_thetas", ()) if self.warm_start else (),
-            ConvergenceWarning,
-        )
+        class_weight = settings.class_weights(self.class_weight, schema.classes)
+        n_path = settings.whole("path", self.path, 0, MOST_STRENGTHS)
+        return Logistic(options, class_weight, n_path, self._start(), ConvergenceWarning)
 
-
-class LogisticRegressionCV(_Logistic):
-    """Logistic regression with the strength of the penalty chosen by cross-validation.
-
-    The path of strengths is solved on all rows, then without each fold, judged by held-out loss, and the chosen strength
-    is refitted on all rows. Folds depend on the rows alone, not on their order.
-
-    Parameters
-    ----------
-    penalty : {"l2", "l1", "elasticnet"}
-    Cs : int or sequence of float
-        The inverse strengths, C = 1 / (n λ); a number of them is spread evenly in logs from 1e-4 to 1e4.
-    cv : int, splitter or iterable of (train, test)
-    rule : {"min", "1se"}
-        The least held-out loss, or the strongest penalty within one standard error of it.
-    l1_ratio, multi_class, standardize, ordinal, missing, solver, tol, max_iter, class_weight :
-        As for `LogisticRegression`.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
-
-    Examples
-    --------
-    >>> import baytree as bt
-    >>> rows = {"hours": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] * 3, "passed": ["no", "no", "yes", "no", "yes", "yes"] * 3}
-    >>> model = bt.LogisticRegressionCV(cv=3).fit(rows, "passed")
-    >>> model.predict({"hours": [1.5, 5.5]}).tolist()
-    ['no', 'yes']
-    """
-
-    def __init__(
-        self,
-        penalty: str = "l2",
-        Cs: Any = 10,
-        cv: Any = 5,
-        rule: str = "min",
-        l1_ratio: float | None = None,
-        multi_class: str = "multinomial",
-        standardize: bool = True,
-        ordinal: str = "rank",
-        missing: str = "mean+indicator",
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        class_weight: Any = None,
-        schema: Any = None,
-        unseen: str = "missing",
-        n_jobs: int | None = None,
-    ):
-        self.penalty = penalty
-        self.Cs = Cs
-        self.cv = cv
-        self.rule = rule
-        self.l1_ratio = l1_ratio
-        self.multi_class = multi_class
-        self.standardize = standardize
-        self.ordinal = ordinal
-        self.missing = missing
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.schema = schema
-        self.unseen = unseen
-        self.n_jobs = n_jobs
-
-    def plot_curve(self, ax: Any = None) -> Any:
-        """The held-out loss against the strength of the penalty (matplotlib)."""
-        from baytree.linear.plots import plot_curve
-
-        check_is_fitted(self, "curve_")
-        return plot_curve(self.curve_, ax)
-
-    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LogisticCV:
-        if self.penalty is None:
-            raise ValueError("penalty=None leaves nothing to choose; use LogisticRegression(penalty=None)")
-        return LogisticCV(
-            self._options(),
-            settings.class_weights(self.class_weight, schema.classes),
-            _strengths(self.Cs),
-            fold if fold is not None else _cv(self.cv),
-            settings.one_of("rule", self.rule, ("min", "1se")),
-            ConvergenceWarning,
-        )
-
-    def _for_rows(self, entered: Entered) -> dict[str, Any]:
-        """The fold of each row that counts, where `cv` names rows of the table as it was given."""
-        if isinstance(self.cv, (int, np.integer)) or hasattr(self.cv, "split"):
-            return {}
-        kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
-        return {"fold": held_out_folds(self.cv, len(kept))[kept]}
-
-
-def _l1_share(penalty: str | None, l1_ratio: float | None) -> float:
-    settings.one_of("penalty", penalty, ("l2", "l1", "elasticnet", None))
-    if penalty != "elasticnet":
-        return _L1_SHARE[penalty]
-    if l1_ratio is None:
-        raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
-    return settings.number("l1_ratio", l1_ratio, 0, 1)
-
-
-def _strengths(given: Any) -> np.ndarray:
-    """The values of C to choose from."""
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        return np.geomspace(1e-4, 1e4, settings.whole("Cs", given, 1, _MOST_STRENGTHS))
-    values = np.unique([settings.positive("Cs", value) for value in np.atleast_1d(np.asarray(given)).tolist()])
-    if not len(values) or not np.isfinite(values).all():
-        raise ValueError(f"Cs={given!r}: give a number of values, or positive finite values")
-    return values
-
-
-def _cv(given: Any) -> Any:
-    return settings.whole("cv", given, 2) if isinstance(given, (int, np.integer)) else given
+    def _start(self) -> tuple[np.ndarray, ...]:
+        """Where the last fit ended, if that is where to begin."""
+        return getattr(self, "_thetas", ()) if self.warm_start else ()

@@ -4,55 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-import numpy as np
-
 from baytree import settings as given
-from baytree.engine import threads
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace
-from baytree.table.table import Table
-from baytree.tree.grow.candidates import candidates
-from baytree.tree.grow.grow import Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.grow.merged import grow_merged
-from baytree.tree.grow.multiway import grow_multiway
-from baytree.tree.grow.multiway_numbers import grow_multiway_numbers
-from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
-from baytree.tree.grow.units import in_range, in_unit, near_one
-from baytree.tree.model.chaid_model import ChaidModel, in_words
-from baytree.tree.model.structure import Tree
-from baytree.tree.prune import cost_complexity as pruning
+from baytree.estimators.tree_face import TreeFace, weighing_of
+from baytree.table.schema import Schema
+from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
+from baytree.tree.learner import TreeLearner
 
-CLASS_CRITERIA = tuple(c.value for c in Criterion if c is not Criterion.SSE)
-ROADS = ("learned", "surrogate", "category", "largest")
-CLASS_ROADS = tuple(m.value for m in Missing)
+CLASS_CRITERIA = tuple(criterion.value for criterion, suits in SUITS.items() if suits.binary and not suits.numbers)
+BRANCHINGS = ("binary", "multiway", "merge")
+MISSING = ("learned", "surrogate", "category", "largest")
+CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
 class _OpenTree(TreeFace):
     """What the two open trees share: parameters to a policy, a policy to a tree."""
 
-    def _policy(self, criterion: Criterion, roads: tuple[str, ...], branchings: tuple[str, ...]) -> Policy:
-        return Policy(
-            criterion=criterion,
-            branching=Branching(given.one_of("branching", self.branching, branchings)),
-            missing=Missing(given.one_of("missing", self.missing, roads)),
-            stopping=self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1)),
-        )
-
-    def _grow(self, table: Table, policy: Policy, costs: Costs) -> Tree:
-        missing, max_leaves = policy.missing, policy.stopping.max_leaves
-        conventions = Conventions(max_surrogates=5 if missing is Missing.SURROGATE else 0)
-        tree = pruning.with_complexity(grow(table, policy, costs, conventions, threads.count(self.n_jobs)))
-        tree = tree if max_leaves is None else pruning.to_leaves(tree, max_leaves)
-        if self.trace:
-            self.trace_ = candidates(tree, table, policy, costs, conventions)
-        return tree
-
-    def _merge(self, table: Table, policy: Policy) -> ChaidModel:
-        model = grow_merged(table, policy)
-        if self.trace:
-            self.trace_ = [in_words(trial, model.bins.schema(table.schema)) for trial in model.trials]
-        return msgspec.structs.replace(model, trials=model.taken)
+    def _policy(self, criterion: Criterion, ways: tuple[str, ...]) -> Policy:
+        missing = Missing(given.one_of("missing", self.missing, ways))
+        branching = Branching(given.one_of("branching", self.branching, BRANCHINGS))
+        if branching is Branching.BINARY and missing is Missing.FRACTIONAL:
+            branching = Branching.ONE_LEVEL
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        merging = Merging() if stopping.alpha is None else Merging(alpha=stopping.alpha)
+        return Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
 
     def _stopping(self, max_leaves: int | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -75,23 +50,42 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     Thresholds are exact, ties go to the earlier column and the lower cut, and the same table gives the same tree.
     With two classes the best two groups of levels are found for gini, entropy and error; with more, all groupings
     are tried up to 12 levels, and above that levels are cut in the order of their first principal component
-    (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
+    (Coppersmith, Hong and Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
-    `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
-    `branching="merge"` merges levels, and tenths of numeric columns, while their classes do not differ as in CHAID, by the
-    test of `criterion` (chi2, likelihood_ratio) or by Pearson's (error, entropy, gini, gain_ratio).
-    `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
-    test of levels is then one level against the rest.
+    Parameters
+    ----------
+    criterion : {'error', 'entropy', 'gini', 'gain_ratio', 'twoing', 'chi2', 'likelihood_ratio'}, default='gini'
+        What a split is to improve. `twoing` and `likelihood_ratio` do not compare the branches of ``'multiway'``.
+    branching : {'binary', 'multiway', 'merge'}, default='binary'
+        Two groups of levels; a branch for each level; or levels, and tenths of numeric columns, merged while their classes
+        do not differ as in CHAID, by the test of `criterion` (chi2, likelihood_ratio) or by Pearson's (the others).
+    missing : {'learned', 'surrogate', 'fractional', 'category', 'largest'}, default='learned'
+        Where a row without a value goes: to the side where such rows fit best; by the column that imitates the split best;
+        down every branch, in the shares of the known rows (a binary test of levels is then one level against the rest);
+        to a branch of its own; or to the heaviest branch.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    max_leaves : int, optional
+        The splits of largest gain come first, until there are so many leaves.
+    min_split : float, default=2
+        A node of less weight is not split.
+    min_leaf : float, default=1
+        A branch holds at least this weight; with several branches at least two of them do.
+    min_impurity : float, default=0.0
+        A node with no more of the criterion per unit of weight is not split.
+    min_gain : float, default=0.0
+        The least that a split must gain of the criterion, per unit of the table's weight.
+    alpha : float, optional
+        The significance, by chi-squared, that a split must reach.
+    priors : array or dict by class, optional
+        The probability of each class, summing to 1; by default its share of the weight.
+    costs : matrix or dict of dicts, optional
+        ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1.
 
-    Parameters: `criterion` error, entropy, gini, gain_ratio, twoing, chi2 or likelihood_ratio; `missing` learned (the
-    side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
-    `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
-    of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
-    `trace=True` keeps in `trace_` what every column could have done at every node.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
-    >>> print(DecisionTreeClassifier().fit(table, "y"))
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.DecisionTreeClassifier().fit({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]}, "y"))
     a (4 rows, 0.500)
     |  x <= 2.5: a (2 rows, 1.000)
     |  x > 2.5: b (2 rows, 1.000)
@@ -134,35 +128,50 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree | ChaidModel:
+    def _algorithm(self, schema: Schema) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy, table = self._policy(criterion, CLASS_ROADS, tuple(Branching)), near_one(table)
-        if policy.branching is Branching.BINARY and policy.missing is not Missing.FRACTIONAL:
-            return self._grow(table, policy, self._costs(table))
-        if self.priors is not None or self.costs is not None:
+        policy = self._policy(criterion, CLASS_MISSING)
+        weighing = weighing_of(self.priors, self.costs, schema.classes)
+        if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
                 "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
                 "give sample weights instead"
             )
-        if policy.branching is Branching.MERGE:
-            return self._merge(table, policy)
-        return grow_multiway(table, policy, threads.count(self.n_jobs))
-
-    def _costs(self, table: Table) -> Costs:
-        priors, loss = given.priors_of(self.priors, table.schema.target), given.costs_of(self.costs, table.schema.target)
-        if priors is None and loss is None:
-            return equal_costs(table.n_classes)
-        return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
+        return TreeLearner(policy, weighing, bool(self.trace))
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
-    """A regression tree by least squares; parameters as in `DecisionTreeClassifier`.
+    """A regression tree by least squares with every axis open: branching, missing values and stopping.
 
-    `branching="multiway"` gives every level that occurs a branch; `branching="merge"` merges levels, and tenths of numeric
-    columns, while the F test of their means does not part them (p above 0.05), and splits by the least adjusted p.
+    Parameters
+    ----------
+    criterion : {'sse'}, default='sse'
+        The sum of squares about the mean.
+    branching : {'binary', 'multiway', 'merge'}, default='binary'
+        Two groups of levels; a branch for each level that occurs; or levels, and tenths of numeric columns, merged while
+        the F test of their means does not part them (p above 0.05), and split by the least adjusted p.
+    missing : {'learned', 'surrogate', 'category', 'largest'}, default='learned'
+        Where a row without a value goes: to the side where such rows fit best; by the column that imitates the split best;
+        to a branch of its own; or to the heaviest branch.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    max_leaves : int, optional
+        The splits of largest gain come first, until there are so many leaves.
+    min_split : float, default=2
+        A node of less weight is not split.
+    min_leaf : float, default=1
+        A branch holds at least this weight; with several branches at least two of them do.
+    min_impurity : float, default=0.0
+        A node with no more of the criterion per unit of weight is not split.
+    min_gain : float, default=0.0
+        The least that a split must gain of the criterion, per unit of the table's weight.
 
-    >>> DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1]).predict([[2.0], [3.0]])
-    array([1.e+12, 1.e+12])
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1])
+    >>> [f"{number:.0f}" for number in model.predict([[2.0], [3.0]])]
+    ['1000000000000', '1000000000001']
     """
 
     def __init__(
@@ -196,12 +205,6 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def _learn(self, table: Table) -> Tree | ChaidModel:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), ROADS, tuple(Branching))
-        table, unit = in_range(near_one(table))
-        if policy.branching is Branching.MERGE:
-            model = self._merge(table, policy)
-            return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
-        if policy.branching is Branching.MULTIWAY:
-            return in_unit(grow_multiway_numbers(table, policy, threads.count(self.n_jobs)), unit)
-        return in_unit(self._grow(table, policy, equal_costs(0)), unit)
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
+        return TreeLearner(policy, traces=bool(self.trace))

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from baytree import settings as given
 from baytree.estimators.tree_views import TreeReading
-from baytree.table.frames import RawFrame
-from baytree.table.schema import Kind, Schema
-from baytree.table.table import Table
+from baytree.learner import Learner
+from baytree.table.schema import Schema
+from baytree.tree.grow.costs import Weighing
+from baytree.tree.learner import refuse_text
 from baytree.tree.model import routing as reading
 from baytree.tree.model.chaid_model import ChaidModel
 from baytree.tree.model.structure import Tree, depths, importances
 from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
-
-_TEXT = (
-    "column {name!r} is text, which a tree cannot split; leave it out, declare it with schema={{{name!r}: 'nominal'}}, "
-    "or use NaiveBayesClassifier or LogisticRegression"
-)
 
 
 class TreeFace(TreeReading):
@@ -81,12 +79,13 @@ class TreeFace(TreeReading):
 
         return clone(self).fit(X, y).cost_complexity_path()
 
-    def _enter(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, RawFrame]:
-        table, frame = super()._enter(X, y, sample_weight)
-        for column in table.schema:
-            if column.kind is Kind.TEXT:
-                raise ValueError(_TEXT.format(name=column.name))
-        return table, frame
+    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
+        refuse_text(schema)
+        return self._algorithm(schema, **for_rows)
+
+    def _algorithm(self, schema: Schema) -> Learner:
+        """The parameters, checked, as a learner of trees."""
+        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
@@ -102,6 +101,14 @@ class TreeFace(TreeReading):
         if before is None:
             raise ValueError("nothing has been pruned, so there is nothing to undo")
         return before
+
+
+def weighing_of(priors: Any, costs: Any, classes: Sequence[Any]) -> Weighing:
+    """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
+    shares = given.priors("priors", priors, classes)
+    if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:
+        raise ValueError(f"priors={priors!r}: give probabilities that sum to 1")
+    return Weighing(shares, given.costs(costs, classes))
 
 
 def _pruned(estimator: TreeFace, how: str, *args: Any, **options: Any) -> Any:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from baytree.show.cards import Drawing
 from baytree.table.schema import Schema
 from baytree.tree.grow.bins import Bins
-from baytree.tree.rules import rules as rule_list
-from baytree.tree.view import outline as text
+from baytree.tree.rules.rule_set import RuleSet
+from baytree.tree.rules.rules import rules
+from baytree.tree.view import outline
+from baytree.tree.view.cards import draw
 
 
 class TreeReading:
@@ -24,43 +27,51 @@ class TreeReading:
         def __getattr__(self, name: str) -> Any:
             """What the estimators that this is mixed into bring along: their parameters and `tree_`."""
 
-    def rules(self) -> list[rule_list.Rule]:
-        """One IF–THEN rule for each leaf, with its support and probability."""
-        return rule_list.rules(self.tree_, self.schema_, self._bins())
+    def rules(self, X: Any = None) -> RuleSet:
+        """One IF–THEN rule for each leaf, with its support and probability.
+
+        With rows `X`, without the conditions and rules that their predictions do not need.
+        """
+        every = rules(self.tree_, self.schema_, self._bins())
+        return every if X is None else every.simplified(self._encoded(X))
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
-        return text.export_text(self.tree_, self.schema_, self._bins(), max_depth=max_depth, max_levels=max_levels)
+        return outline.export_text(self.tree_, self.schema_, self._bins(), max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """The tree in the DOT language of Graphviz."""
         from baytree.show.dot import to_dot
 
-        return to_dot(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        nodes = tuple(outline.outlined(self.tree_, self.schema_, self._bins(), max_depth))
+        return to_dot(nodes, outline.class_names(self.tree_, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
         """The tree as an SVG picture."""
         from baytree.show.svg import to_svg
 
-        return to_svg(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return to_svg(self._drawing(max_depth))
 
     def growth_svg(self, max_depth: int | None = None) -> str:
         """An SVG picture in which the tree grows split by split."""
         from baytree.show.svg import growth_svg
 
-        return growth_svg(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return growth_svg(self._drawing(max_depth))
 
     def growth_frames(self, max_depth: int | None = None) -> list[str]:
         """The tree split by split: one SVG picture each."""
         from baytree.show.svg import growth_frames
 
-        return growth_frames(self.tree_, self.schema_, self._bins(), max_depth=max_depth)
+        return growth_frames(self._drawing(max_depth))
 
     def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
         """The tree drawn by matplotlib; gives the axes."""
-        from baytree.show.plots import plot_tree
+        from baytree.show.tree_plot import plot_tree
 
-        return plot_tree(self.tree_, self.schema_, self._bins(), ax=ax, max_depth=max_depth)
+        return plot_tree(self._drawing(max_depth), ax)
+
+    def _drawing(self, max_depth: int | None) -> Drawing:
+        return draw(self.tree_, self.schema_, self._bins(), max_depth)
 
     def _bins(self) -> Bins | None:
         return getattr(self.model_, "bins", None)

@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from baytree.linear.coefficient_words import in_words
+from baytree.show.coefficients import coefficient_lines
+from baytree.show.results import frame_of
+from baytree.summary import Coefficient, LinearSummary
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
     from baytree.linear.model import LinearModel
 
 
-class Coefficient(msgspec.Struct, frozen=True):
-    """One line: a feature's coefficient for a class (against `base`, where coefficients compare two classes).
-
-    `importance` is the coefficient per standard deviation of the feature. Standard error and what follows from it are None
-    where the fit was penalised: they would claim a certainty that shrinkage has taken away.
-    """
-
-    label: Any
-    feature: str
-    column: str
-    estimate: float
-    odds_ratio: float
-    importance: float
-    standard_error: float | None = None
-    z: float | None = None
-    p: float | None = None
-    interval: tuple[float, float] | None = None
-
-
 class CoefficientTable(msgspec.Struct, frozen=True):
     """The coefficients of a linear model; prints as a table, and is a frame on demand."""
 
     rows: tuple[Coefficient, ...]
-    base: Any = None  # the class that all others are compared with, where there is one
+    base: object = None  # the class that all others are compared with, where there is one
     references: tuple[tuple[str, str], ...] = ()  # the level of each nominal column that is the zero of the others
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Coefficient]:
         return iter(self.rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -53,13 +37,17 @@ class CoefficientTable(msgspec.Struct, frozen=True):
         return [msgspec.structs.asdict(row) for row in self.rows]
 
     def to_frame(self) -> Any:
-        """A pandas frame."""
-        import pandas as pd
+        """A data frame of the library that is in use."""
+        return frame_of({name: [getattr(row, name) for row in self] for name in Coefficient.__struct_fields__})
 
-        return pd.DataFrame(self.to_dicts())
+    def summary(self, title: str, target: str, axes: tuple[float, ...] = ()) -> LinearSummary:
+        """The table as a record whose classes are their names."""
+        rows = tuple(msgspec.structs.replace(row, label=str(row.label)) for row in self.rows)
+        base = None if self.base is None else str(self.base)
+        return LinearSummary(title, target, rows, base, self.references, axes)
 
     def __str__(self) -> str:
-        return in_words(self)
+        return "\n".join(coefficient_lines(self.summary("", "")))
 
 
 def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95) -> CoefficientTable:
@@ -78,7 +66,7 @@ def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema
     return CoefficientTable(tuple(rows), base, _references(model, schema))
 
 
-def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, Any]:
+def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, object]:
     """Coefficients with the intercept first, in original and in standard units, and the class they compare with.
 
     With errors, the coefficients of three or more classes compare each with the first, as their errors do.
@@ -109,7 +97,7 @@ def _errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) 
 
 
 def _line(
-    label: Any, feature: str, column: str, estimate: float, importance: float, error: float, level: float
+    label: object, feature: str, column: str, estimate: float, importance: float, error: float, level: float
 ) -> Coefficient:
     odds = math.exp(min(float(estimate), 709.0))
     line = Coefficient(label, feature, column, float(estimate), odds, float(importance))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from baytree.linear.coefficient_words import aligned
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import check_floats
 from baytree.model import Evidence, Explanation, softmax
+from baytree.summary import LinearSummary, QuadraticSummary
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, Tokens
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
@@ -117,9 +120,15 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """The coefficients in original and standard units, and how sure they are."""
         return coefficient_table(self.linear, self.covariance, schema, level)
 
-    def describe(self, schema: Schema) -> str:
-        """The coefficients as a table."""
-        return f"logistic regression for {schema.target.name}\n{self.coefficients(schema)}"
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
+        return linear("logistic regression", self.linear, schema)
+
+    def summary(self, schema: Schema) -> LinearSummary:
+        """The coefficients, and how sure they are."""
+        return self.coefficients(schema).summary("logistic regression", schema.target.name)
 
 
 class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
@@ -158,16 +167,17 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """What each column adds to the score of each class."""
         return ledgers(table, *self.linear.effects(table), self.answers(table))
 
-    def describe(self, schema: Schema) -> str:
-        """The coefficients of the linear scores as a table."""
-        coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
-        return f"linear discriminant analysis for {schema.target.name}\n{coefficients}{self._axes_in_words()}"
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
 
-    def _axes_in_words(self) -> str:
-        """The share of each axis in what keeps the class means apart."""
+        return linear("linear discriminant analysis", self.linear, schema)
+
+    def summary(self, schema: Schema) -> LinearSummary:
+        """The coefficients of the linear scores, and the share of each axis in what keeps the class means apart."""
+        coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
         share = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
-        shown = ", ".join(f"{each:.1%}" for each in share[:6]) + (", …" if len(share) > 6 else "")
-        return f"\nshare of each axis in what keeps the classes apart: {shown}" if len(share) > 1 else ""
+        return coefficients.summary("linear discriminant analysis", schema.target.name, tuple(share.tolist()))
 
     def coordinates(self, table: Table) -> np.ndarray:
         """The rows on the discriminant axes. [n_rows, n_axes]"""
@@ -223,14 +233,22 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         """What each column adds to the score of each class; a pair of columns shares what both add together."""
         return ledgers(table, *self.effects(table), self.answers(table))
 
-    def describe(self, schema: Schema) -> str:
-        """Priors and class means as a table."""
-        names = self.design.names(schema.columns)
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import quadratic
+
+        return quadratic("quadratic discriminant analysis", self, schema)
+
+    def summary(self, schema: Schema) -> QuadraticSummary:
+        """Priors and class means, in the units of the columns."""
         mean = self.design.centre + self.mean * self.design.scale
-        rows = [["", *map(str, schema.classes)], ["prior", *(f"{p:.4g}" for p in self.prior)]]
-        rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean[:, j])] for j, name in enumerate(names)]
-        note = "each class has a covariance of its own; the mean of a level is its share"
-        return f"quadratic discriminant analysis for {schema.target.name}\n{aligned(rows)}\n{note}"
+        return QuadraticSummary(
+            schema.target.name,
+            tuple(map(str, schema.classes)),
+            tuple(self.prior.tolist()),
+            tuple(self.design.names(schema.columns)),
+            tuple(map(tuple, mean.T.tolist())),
+        )
 
 
 def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, probability: np.ndarray) -> list[Explanation]:

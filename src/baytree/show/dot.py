@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
-from baytree.tree.model.conditions import Branches
-from baytree.tree.model.structure import Tree
-from baytree.tree.view.cards import colour
-from baytree.tree.view.names import plain
-from baytree.tree.view.outline import Outcome
+from collections.abc import Iterator, Sequence
 
+from baytree.show.cards import colour
+from baytree.show.conditions import label
+from baytree.show.names import plain, quoted
+from baytree.show.outline import outcome
+from baytree.summary import Node
 
-def to_dot(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> str:
-    """The tree as a digraph; every name stands in a quoted string and cannot leave it."""
-    name = plain(schema.target.name) if schema.target else "tree"
-    statements = _statements(tree, schema, bins, max_depth)
-    return "\n".join([f"digraph {_quoted(name)} {{", *_STYLE, *statements, "}"])
-
-
+_MOST_LEVELS = 12  # that are named beside an edge
 _STYLE = (
     '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
     '  edge [fontname="sans-serif"];',
 )
 
 
-def _statements(tree: Tree, schema: Schema, bins: Bins | None, max_depth: int | None) -> list[str]:
-    branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
-    statements: list[str] = []
-    waiting = [(0, 0)]
-    while waiting:
-        node, depth = waiting.pop()
-        is_open = tree.column[node] >= 0 and (max_depth is None or depth < max_depth)
-        statements.append(_node(tree, schema, outcome, node, is_open))
-        if not is_open:
-            continue
-        first = int(tree.first[node])
-        for branch, condition in enumerate(branches.of(node)):
-            statements.append(f"  n{node} -> n{first + branch} [label={_quoted(condition.label(schema, 12))}];")
-        waiting += [(first + b, depth + 1) for b in reversed(range(int(tree.branches[node])))]
-    return statements
+def to_dot(nodes: Sequence[Node], classes: Sequence[str], target: str) -> str:
+    """The tree as a digraph; every name stands in a quoted string and cannot leave it."""
+    statements = _statements(nodes, [quoted(each) for each in classes])
+    return "\n".join([f"digraph {_quoted(plain(target))} {{", *_STYLE, *statements, "}"])
 
 
-def _node(tree: Tree, schema: Schema, outcome: Outcome, node: int, is_open: bool) -> str:
-    asked = [f"{plain(schema.columns[tree.column[node]].name)}?"] if is_open else []
-    ink = "" if is_open or not tree.n_classes else f', color="{colour(int(tree.prediction[node]))}"'
-    return f"  n{node} [label={_quoted(*asked, outcome.of(node))}{ink}];"
+def _statements(nodes: Sequence[Node], names: Sequence[str]) -> Iterator[str]:
+    edges = _edges(nodes)
+    for node in nodes:
+        yield _node(node, names)
+        yield from edges.get(node.id, ())
+
+
+def _edges(nodes: Sequence[Node]) -> dict[int, list[str]]:
+    """The lines to the children of each node."""
+    edges: dict[int, list[str]] = {}
+    above: list[int] = []  # the last node of each depth
+    for node in nodes:
+        if node.condition:
+            parent, words = above[node.depth - 1], _quoted(label(node.condition, _MOST_LEVELS))
+            edges.setdefault(parent, []).append(f"  n{parent} -> n{node.id} [label={words}];")
+        above[node.depth :] = [node.id]
+    return edges
+
+
+def _node(node: Node, names: Sequence[str]) -> str:
+    asked = [f"{plain(node.column)}?"] if node.branches else []
+    ink = "" if node.branches or not names else f', color="{colour(node.prediction)}"'
+    return f"  n{node.id} [label={_quoted(*asked, outcome(node, names))}{ink}];"
 
 
 def _quoted(*lines: str) -> str:

@@ -1,48 +1,54 @@
-"""An explanation as a table in HTML: a line per column, with a bar to the right for what speaks for the answer."""
+"""An explanation to be read: lines of evidence with their amounts, and bars that compare them."""
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as xml
+from math import isfinite
 
-import numpy as np
+import msgspec
 
-from baytree.model import Explanation
-from baytree.show.terminal import escaped
-
-_FOR, _AGAINST = "#2f6f4f", "#b5543c"
-_CELL = "text-align:left;padding:2px 8px;"
-_NUMBER = "text-align:right;padding:2px 8px;font-variant-numeric:tabular-nums;"
-_HALF = 70  # pixels of the longest bar on either side of the middle
+_BAR = 20  # characters of the longest bar
 
 
-def to_html(explanation: Explanation) -> str:
-    """The ledger as one HTML table; every name and value is escaped, and nothing outside the page is asked for."""
-    answer, title, effects, total = explanation.against_runner_up()
-    table = xml.Element("table", {"style": "border-collapse:collapse;font-family:sans-serif;font-size:13px"})
-    xml.SubElement(table, "caption", {"style": "text-align:left;padding:2px 8px;font-weight:bold"}).text = escaped(answer)
-    head = xml.SubElement(xml.SubElement(table, "thead"), "tr")
-    for text, style in (("column", _CELL), ("value", _CELL), (title, _NUMBER), ("", _CELL)):
-        xml.SubElement(head, "th", {"style": style}).text = escaped(text)
-    body = xml.SubElement(table, "tbody")
-    names = [("start", ""), *((line.column, line.value) for line in explanation.evidence)]
-    largest = max((abs(effect) for effect in effects if np.isfinite(effect)), default=0.0) or 1.0
-    for (column, value), effect in zip(names, effects, strict=True):
-        _line(body, column, value, effect, largest)
-    _line(body, "sum", "", total, 0.0)
-    return xml.tostring(table, encoding="unicode", method="html")
+class Ledger(msgspec.Struct, frozen=True):
+    """An answer, and what adds up to it."""
+
+    answer: str
+    title: str  # what is added up
+    names: tuple[tuple[str, str], ...]  # column and value of each line
+    start: float
+    amounts: tuple[float, ...]  # of the lines
+    total: float
+    is_number: bool  # the amounts add up to the answer itself
 
 
-def _line(body: xml.Element, column: str, value: str, effect: float, largest: float) -> None:
-    row = xml.SubElement(body, "tr", {"style": "border-top:1px solid #ddd"})
-    for text, style in ((column, _CELL), (value, _CELL), (f"{effect:+.3f}", _NUMBER)):
-        xml.SubElement(row, "td", {"style": style}).text = escaped(text)
-    bar = xml.SubElement(row, "td", {"style": _CELL})
-    if largest:
-        _bar(bar, effect, _HALF if not np.isfinite(effect) else round(_HALF * abs(effect) / largest))
+def to_text(ledger: Ledger) -> str:
+    """The answer and, below it, a line for each amount."""
+    names = ["start", *(f"{column} = {value}" for column, value in ledger.names), "sum"]
+    width = max(map(len, names))
+    amounts = _numbers(ledger) if ledger.is_number else _effects(ledger)
+    head = [] if ledger.is_number else [f"{'':<{width}}  {ledger.title}"]
+    lines = [f"{name:<{width}}  {amount}".rstrip() for name, amount in zip(names, amounts, strict=True)]
+    return "\n".join([ledger.answer, "", *head, *lines])
 
 
-def _bar(cell: xml.Element, effect: float, length: int) -> None:
-    side, colour = ("left", _FOR) if effect > 0 else ("right", _AGAINST)
-    around = xml.SubElement(cell, "div", {"style": f"position:relative;width:{2 * _HALF}px;height:10px"})
-    style = f"position:absolute;{side}:50%;width:{length}px;height:10px;background:{colour}"
-    xml.SubElement(around, "div", {"style": style})
+def lengths(amounts: tuple[float, ...], longest: int) -> list[int]:
+    """The length of each amount's bar; what is not finite is as long as the longest."""
+    largest = max((abs(amount) for amount in amounts if isfinite(amount)), default=0.0) or 1.0
+    return [round(longest * abs(amount) / largest) if isfinite(amount) else longest for amount in amounts]
+
+
+def _numbers(ledger: Ledger) -> list[str]:
+    """The start and the sum are numbers of the target's own kind; bars compare what lies between."""
+    bars = zip(ledger.amounts, lengths(ledger.amounts, _BAR), strict=True)
+    lines = [f"{amount:+12.6g}  {_bar(amount, length)}" for amount, length in bars]
+    return [f"{ledger.start:12.6g}", *lines, f"{ledger.total:12.6g}"]
+
+
+def _effects(ledger: Ledger) -> list[str]:
+    amounts = (ledger.start, *ledger.amounts)
+    bars = zip(amounts, lengths(amounts, _BAR), strict=True)
+    return [*(f"{amount:+9.3f}  {_bar(amount, length)}" for amount, length in bars), f"{ledger.total:+9.3f}"]
+
+
+def _bar(amount: float, length: int) -> str:
+    return ("+" if amount > 0 else "−") * length

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
-_LIBRARIES = ("pandas", "polars", "pyarrow")
+import numpy as np
+
+_LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
 
 
 class Shown:
@@ -16,11 +19,16 @@ class Shown:
         return str(self)
 
 
-def frame_of(columns: dict[str, list]) -> Any:
-    """A data frame with these columns: of the library that is in use, or else of one that is installed."""
-    import narwhals as nw
-
+def frame_of(columns: Mapping[str, Sequence[object] | np.ndarray]) -> Any:
+    """A data frame of the library that is in use, or else of one that is installed; without any, the columns as they are."""
     used = [name for name in _LIBRARIES if name in sys.modules] or [name for name in _LIBRARIES if find_spec(name)]
     if not used:
-        raise ModuleNotFoundError("a data frame needs pandas, polars or pyarrow; install one of them")
-    return nw.from_dict(columns, backend=used[0]).to_native()
+        return dict(columns)
+    import narwhals as nw
+
+    return nw.from_dict({name: _typed(values) for name, values in columns.items()}, backend=used[0]).to_native()
+
+
+def _typed(values: Sequence[object] | np.ndarray) -> Sequence[object] | np.ndarray:
+    """Values of which a library sees the type: an array of objects hides it."""
+    return values.tolist() if isinstance(values, np.ndarray) and values.dtype == object else values

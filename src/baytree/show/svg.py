@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as xml
 
-from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
-from baytree.tree.model.structure import Tree
-from baytree.tree.view.cards import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, Drawing, colour, draw, opening_order
-from baytree.tree.view.names import plain, shortened
+from baytree.show.cards import BAR, CARD_HEIGHT, LINE, PAD, ROW_HEIGHT, Card, Drawing, colour, opening_order
+from baytree.show.names import plain, shortened
 
 _MARGIN = 16.0
 _LEGEND = 30.0
@@ -21,24 +18,21 @@ _STYLE = (
 )
 
 
-def to_svg(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> str:
-    """The whole tree, or its upper part."""
-    drawing = draw(tree, schema, bins, max_depth)
-    return _picture(drawing, schema, set(opening_order(drawing)))
+def to_svg(drawing: Drawing) -> str:
+    """The tree as it is drawn."""
+    return _picture(drawing, set(opening_order(drawing)))
 
 
-def growth_frames(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> list[str]:
+def growth_frames(drawing: Drawing) -> list[str]:
     """The tree split by split, from the root alone to the whole: one picture each, all of one size."""
-    drawing = draw(tree, schema, bins, max_depth)
     order = opening_order(drawing)
-    return [_picture(drawing, schema, set(order[:k])) for k in range(len(order) + 1)]
+    return [_picture(drawing, set(order[:k])) for k in range(len(order) + 1)]
 
 
-def growth_svg(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None) -> str:
+def growth_svg(drawing: Drawing) -> str:
     """One picture in which the tree grows split by split, over and over; where nothing moves it shows the whole tree."""
-    drawing = draw(tree, schema, bins, max_depth)
     order = opening_order(drawing)
-    root, canvas = _canvas(drawing, schema)
+    root, canvas = _canvas(drawing)
     split_at = {place: k + 1 for k, place in enumerate(order)}
     n_steps = len(order) + 3  # the whole tree stays a while
     for place, card in enumerate(drawing.cards):
@@ -56,8 +50,8 @@ def growth_svg(tree: Tree, schema: Schema, bins: Bins | None = None, *, max_dept
     return xml.tostring(root, encoding="unicode")
 
 
-def _picture(drawing: Drawing, schema: Schema, split: set[int]) -> str:
-    root, canvas = _canvas(drawing, schema)
+def _picture(drawing: Drawing, split: set[int]) -> str:
+    root, canvas = _canvas(drawing)
     shown = [place for place, card in enumerate(drawing.cards) if _is_shown(drawing, card, split)]
     for place in shown:
         _edge(canvas, drawing, place)
@@ -74,14 +68,14 @@ def _is_shown(drawing: Drawing, card: Card, split: set[int]) -> bool:
     return True
 
 
-def _canvas(drawing: Drawing, schema: Schema) -> tuple[xml.Element, xml.Element]:
+def _canvas(drawing: Drawing) -> tuple[xml.Element, xml.Element]:
     """The picture with its legend, and the group in which the tree is drawn."""
-    legend = _legend_words(drawing, schema)
+    legend = _legend_words(drawing)
     width = max(drawing.width, _legend_width(legend)) + 2 * _MARGIN
     height = _LEGEND + drawing.depth * ROW_HEIGHT + CARD_HEIGHT + 2 * _MARGIN
     size = {"width": _n(width), "height": _n(height), "viewBox": f"0 0 {_n(width)} {_n(height)}"}
-    name = plain(schema.target.name) if schema.target else "the target"
-    about = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": f"decision tree for {name}"}
+    name = f"decision tree for {plain(drawing.target)}"
+    about = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": name}
     root = xml.Element("svg", {**about, **size})
     xml.SubElement(root, "style").text = _STYLE
     xml.SubElement(root, "rect", width="100%", height="100%", fill="#fff")
@@ -90,8 +84,8 @@ def _canvas(drawing: Drawing, schema: Schema) -> tuple[xml.Element, xml.Element]
     return root, xml.SubElement(root, "g", transform=f"translate({_n(left)} {_n(_MARGIN + _LEGEND)})")
 
 
-def _legend_words(drawing: Drawing, schema: Schema) -> list[tuple[str, str | None]]:
-    name = shortened(plain(schema.target.name), 40) if schema.target else ""
+def _legend_words(drawing: Drawing) -> list[tuple[str, str | None]]:
+    name = shortened(plain(drawing.target), 40)
     shown = [(shortened(label, 24), colour(code)) for code, label in enumerate(drawing.classes[:12])]
     more = [(f"… {len(drawing.classes)} classes", None)] if len(drawing.classes) > len(shown) else []
     return [(f"{name}:" if shown else f"mean of {name}", None), *shown, *more]

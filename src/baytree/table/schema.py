@@ -10,6 +10,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from baytree.show.terminal import in_columns, ruled
+
 
 class Kind(StrEnum):
     """What the values of a column mean."""
@@ -227,9 +229,7 @@ def _schema_table(schema: Schema) -> str:
     if schema.target.name:
         classes = schema.target.classes
         rows.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
-    width = [max(len(row[i]) for row in rows) for i in range(2)]
-    lines = [f"{name:<{width[0]}}  {kind:<{width[1]}}  {levels}".rstrip() for name, kind, levels in rows]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+    return ruled(in_columns(rows, "<"))
 
 
 def _shortened(name: str) -> str:

@@ -5,50 +5,48 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
-#include "numbers/moments.hpp"
+#include "choices.hpp"
+#include "numbers/gamma.hpp"
+#include "numbers/matrix.hpp"
+#include "numbers/sparse_rows.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
 
-// Stirling's correction: log Γ(x) - ((x - ½) log x - x + ½ log 2π), for x >= 15 to the last digits.
-inline double stirling_correction(double x) {
-  const double r = 1 / (x * x);
-  return (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * (1.0 / 1680 - r / 1188)))) / x;
-}
+using numbers::log_rising, numbers::Matrix, numbers::SparseRows;
 
-// log Γ(a + x) - log Γ(a) for a > 0, x >= 0, without cancelling: log a for x = 1.
-inline double log_rising(double a, double x) {
-  if (x == 0) return 0;
-  if (a == 0) return -std::numeric_limits<double>::infinity();
-  if (x == 1) return std::log(a);
-  if (x <= 16 && x == std::floor(x)) {
-    double sum = 0;
-    for (double step = 0; step < x; ++step) sum += std::log(a + step);
-    return sum;
-  }
-  double shift = 0;
-  for (; a < 15; ++a) shift += std::log1p(x / a);  // Γ(a + x) / Γ(a) = Γ(a + 1 + x) / Γ(a + 1) · a / (a + x)
-  return x * std::log(a + x) + (a - 0.5) * std::log1p(x / a) - x + stirling_correction(a + x) - stirling_correction(a) - shift;
+// What is done to values: binary columns ask only whether they are above the threshold; counts may not be negative, and
+// `is_poisson` takes log x! away.
+struct AmountRule {
+  bool is_binary = false, is_count = false, is_poisson = false;
+};
+
+inline AmountRule amount_rule(std::string_view name) {
+  static constexpr Choice<AmountRule> choices[] = {{"binary", {.is_binary = true}},
+                                                   {"count", {.is_count = true}},
+                                                   {"poisson", {.is_count = true, .is_poisson = true}},
+                                                   {"amount", {}}};
+  return chosen("rule", name, choices);
 }
 
 // Of column j in class c at [j * n_classes + c]. A value of 0 adds `zero`, another one base + x slope + log Γ(shape + x) -
-// log Γ(shape), the last where the shape is finite. Binary columns ask only whether x is above the threshold; counts may not
-// be negative, and `is_poisson` takes log x! away.
+// log Γ(shape), the last where the shape is finite.
 struct Amounts {
   std::span<const double> zero, base, slope, shape;
   std::size_t n_columns, n_classes;
   double threshold;
-  bool is_binary, is_count, is_poisson;
+  AmountRule rule;
 
   void refuse(double x) const {
     if (std::isinf(x)) throw std::domain_error("a value is infinite");
-    if (is_count && x < 0) throw std::domain_error("a count is negative");
+    if (rule.is_count && x < 0) throw std::domain_error("a count is negative");
   }
-  double common(double x) const { return is_poisson ? -log_rising(1, x) : 0; }
-  bool is_zero(double x) const { return is_binary ? !(x > threshold) : x == 0; }
+  double common(double x) const { return rule.is_poisson ? -log_rising(1, x) : 0; }
+  bool is_zero(double x) const { return rule.is_binary ? !(x > threshold) : x == 0; }
   double other(double x, std::size_t cell, double shared) const {
-    if (is_binary) return base[cell];
+    if (rule.is_binary) return base[cell];
     double score = base[cell] + x * slope[cell] + shared;
     if (std::isfinite(shape[cell])) score += log_rising(shape[cell], x);
     return score;
@@ -59,7 +57,7 @@ inline void add_amounts(const Matrix& matrix, const Amounts& amounts, std::span<
   const std::size_t n_classes = amounts.n_classes;
   for (std::size_t i = 0; i < matrix.n_rows; ++i)
     for (std::size_t j = 0; j < matrix.n_columns; ++j) {
-      const double x = matrix.data[static_cast<std::ptrdiff_t>(i) * matrix.row_step + static_cast<std::ptrdiff_t>(j) * matrix.column_step];
+      const double x = *matrix.at(i, j);
       if (x != x) continue;
       amounts.refuse(x);
       const bool is_zero = amounts.is_zero(x);
@@ -70,14 +68,6 @@ inline void add_amounts(const Matrix& matrix, const Amounts& amounts, std::span<
       }
     }
 }
-
-// Rows of a sparse matrix: row i has values at entries start[i] … start[i + 1] - 1, every other value is 0.
-struct SparseRows {
-  std::span<const std::int64_t> start;
-  std::span<const std::int32_t> code;
-  std::span<const double> value;
-  std::span<const bool> missing;  // whole rows, or empty
-};
 
 // What all-zero rows add, its infinite terms counted apart so that they can be taken away again.
 class ZeroScores {
@@ -97,12 +87,13 @@ class ZeroScores {
   std::vector<std::int64_t> impossible_;
 };
 
-inline void add_sparse_amounts(const SparseRows& rows, const Amounts& amounts, std::span<double> scores) {
+// `missing` marks whole rows, or is empty.
+inline void add_sparse_amounts(const SparseRows& rows, std::span<const bool> missing, const Amounts& amounts, std::span<double> scores) {
   const std::size_t n_classes = amounts.n_classes;
   const ZeroScores all_zero(amounts);
   ZeroScores here = all_zero;
-  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i) {
-    if (!rows.missing.empty() && rows.missing[i]) continue;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    if (!missing.empty() && missing[i]) continue;
     here = all_zero;
     for (auto e = static_cast<std::size_t>(rows.start[i]); e < static_cast<std::size_t>(rows.start[i + 1]); ++e) {
       const double x = rows.value[e];
@@ -151,14 +142,14 @@ inline void add_urns(const Matrix& matrix, const Urns& urns, std::span<double> s
   for (std::size_t i = 0; i < matrix.n_rows; ++i)
     add_urn_row(urns, [&](const auto& add) {
       for (std::size_t j = 0; j < matrix.n_columns; ++j)
-        add(j, matrix.data[static_cast<std::ptrdiff_t>(i) * matrix.row_step + static_cast<std::ptrdiff_t>(j) * matrix.column_step]);
+        add(j, *matrix.at(i, j));
     }, total, scores.subspan(i * urns.n_classes, urns.n_classes));
 }
 
-inline void add_sparse_urns(const SparseRows& rows, const Urns& urns, std::span<double> scores) {
+inline void add_sparse_urns(const SparseRows& rows, std::span<const bool> missing, const Urns& urns, std::span<double> scores) {
   std::vector<double> total;
-  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i) {
-    if (!rows.missing.empty() && rows.missing[i]) continue;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    if (!missing.empty() && missing[i]) continue;
     add_urn_row(urns, [&](const auto& add) {
       for (auto e = static_cast<std::size_t>(rows.start[i]); e < static_cast<std::size_t>(rows.start[i + 1]); ++e)
         add(static_cast<std::size_t>(rows.code[e]), rows.value[e]);
@@ -166,4 +157,4 @@ inline void add_sparse_urns(const SparseRows& rows, const Urns& urns, std::span<
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

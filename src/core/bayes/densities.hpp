@@ -1,9 +1,11 @@
 // A row of columns in lanes of eight against the densities of a class: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t
 // columns. The lanes and the order of their sum are the same for every instruction set, so the bits are too.
 #pragma once
-#include "numbers/slices.hpp"
+#include "simd/lanes.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
+
+using simd::Lanes, simd::lanes;
 
 // One class: places, inverse scales and, for Student t, 1/ν and h = (ν + 1)/2 of each group of eight columns; padding is 0.
 struct ClassLanes {
@@ -37,4 +39,4 @@ inline const DensityLoops& density_loops() {
 #endif
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

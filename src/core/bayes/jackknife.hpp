@@ -1,11 +1,18 @@
 // Leave-one-out scores of normal columns, row by row.
 #pragma once
 #include <limits>
+#include <string_view>
 
 #include "bayes/amounts.hpp"
 #include "bayes/left_out.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
+
+inline NormalRule normal_rule(std::string_view name) {
+  static constexpr Choice<NormalRule> choices[] = {
+      {"mle", NormalRule::plain}, {"map", NormalRule::mode}, {"bayes", NormalRule::predictive}, {"raised", NormalRule::raised}};
+  return chosen("rule", name, choices);
+}
 
 // Of column j in class c at [c * n_columns + j], in units of the column: the weight, the mean and the sum of squares about it.
 struct ClassMoments {
@@ -94,8 +101,8 @@ inline void add_left_out_normals(const Matrix& matrix, std::span<const std::int3
                                  const LeftOutNormals& normals, std::size_t n_classes, std::span<double> scores) {
   LeftOutNormals::Reader reader(normals);
   for (std::size_t i = 0; i < matrix.n_rows; ++i)
-    reader.add(matrix.data + static_cast<std::ptrdiff_t>(i) * matrix.row_step, matrix.column_step, static_cast<std::size_t>(label[i]),
+    reader.add(matrix.at(i, 0), matrix.column_step, static_cast<std::size_t>(label[i]),
                weight.empty() ? 1.0 : weight[i], scores.data() + i * n_classes);
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

@@ -7,7 +7,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace baytree {
+namespace baytree::bayes {
 
 inline constexpr double smallest_factor = 1e-75;  // Weka's floor
 
@@ -76,4 +76,4 @@ void add_class_scores(std::span<const double> value, std::size_t n_classes, std:
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

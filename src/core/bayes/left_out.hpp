@@ -1,10 +1,13 @@
 // What each class says of a row of numbers once the row itself is taken away, eight columns at a time.
 #pragma once
-#include "numbers/slices.hpp"
+#include "simd/lanes.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
+
+using simd::LaneBits, simd::Lanes, simd::lanes;
 
 enum class NormalRule { plain, mode, predictive, raised };
+
 
 struct NormalSetting {
   NormalRule rule;
@@ -59,4 +62,4 @@ inline const LeftOutLoops& left_out_loops() {
 #endif
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "bayes/densities.hpp"
-#include "numbers/moments.hpp"
+#include "numbers/matrix.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
+
+using numbers::Matrix;
 
 // Of column j in class c at [c * n_columns + j]; infinite degrees mean a normal density.
 struct Densities {
@@ -83,16 +85,13 @@ class DensityKernel {
     return c * (densities_.mean.size() / densities_.n_classes) + first_ + j;
   }
 
-  double value_at(std::size_t i, std::size_t j) const {
-    return matrix_.data[static_cast<std::ptrdiff_t>(i) * matrix_.row_step + static_cast<std::ptrdiff_t>(first_ + j) * matrix_.column_step];
-  }
+  double value_at(std::size_t i, std::size_t j) const { return *matrix_.at(i, first_ + j); }
 
   void gather(std::size_t start, std::size_t n_rows) {
     if (matrix_.column_step == 1) {
       for (std::size_t i = 0; i < n_rows; ++i)
         std::memcpy(value_.data() + i * n_groups_,
-                    matrix_.data + static_cast<std::ptrdiff_t>(start + i) * matrix_.row_step + static_cast<std::ptrdiff_t>(first_),
-                    n_columns_ * sizeof(double));
+                    matrix_.at(start + i, first_), n_columns_ * sizeof(double));
       return;
     }
     for (std::size_t j = 0; j < n_columns_; ++j)
@@ -154,4 +153,4 @@ inline void choose(std::span<const double> scores, std::size_t n_classes, std::s
   }
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-namespace baytree {
+namespace baytree::bayes {
 
 // Rows that are predicted together: they share the class that is chosen where every class is impossible.
 struct Batch {
@@ -45,4 +45,4 @@ inline std::int64_t count_right_of_two(const double* base, const double* effect,
   return right;
 }
 
-}  // namespace baytree
+}  // namespace baytree::bayes

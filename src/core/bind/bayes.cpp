@@ -2,15 +2,17 @@
 #include <nanobind/stl/string.h>
 
 #include "bayes/amounts.hpp"
-#include "bind/families.hpp"
+#include "bind/arrays.hpp"
+#include "bind/rooms.hpp"
 #include "bayes/jackknife.hpp"
 #include "bayes/kernels.hpp"
 #include "bayes/likelihood.hpp"
-#include "text/tally.hpp"
+#include "text/word_counts.hpp"
 
-using namespace baytree;
-
+namespace baytree::bind {
 namespace {
+
+using namespace bayes;
 
 using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -105,23 +107,25 @@ void add_interval_kernel_scores(const Vector<double>& values, double precision, 
 Amounts amounts_of(const Table& zero, const Table& base, const Table& slope, const Table& shape, double threshold, const std::string& rule) {
   for (const Table* table : {&base, &slope, &shape})
     if (table->shape(0) != zero.shape(0) || table->shape(1) != zero.shape(1)) throw nb::value_error("amounts differ in shape");
-  if (rule != "binary" && rule != "count" && rule != "poisson" && rule != "amount") throw nb::value_error("no such rule");
-  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold,
-          rule == "binary", rule == "count" || rule == "poisson", rule == "poisson"};
+  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold, amount_rule(rule)};
 }
 
 SparseRows sparse_rows(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
-                       std::span<const bool> missing, std::size_t n_columns) {
-  const SparseRows rows{view(start), view(code), view(value), missing};
+                       std::size_t n_columns) {
+  const SparseRows rows{view(start), view(code), view(value)};
   if (rows.start.empty() || rows.start[0] < 0 || rows.code.size() != rows.value.size() ||
       static_cast<std::size_t>(rows.start.back()) > rows.code.size())
     throw nb::value_error("rows do not fit their entries");
   for (std::size_t i = 0; i + 1 < rows.start.size(); ++i)
     if (rows.start[i] > rows.start[i + 1]) throw nb::value_error("rows do not fit their entries");
-  if (!rows.missing.empty() && rows.missing.size() + 1 != rows.start.size()) throw nb::value_error("rows differ in number");
   for (const std::int32_t c : rows.code)
     if (c < 0 || static_cast<std::size_t>(c) >= n_columns) throw nb::value_error("a code is out of range");
   return rows;
+}
+
+std::span<const bool> missing_rows(const Vector<bool>& missing, const SparseRows& rows) {
+  if (missing.shape(0) != 0 && missing.shape(0) != rows.rows()) throw nb::value_error("rows differ in number");
+  return view(missing);
 }
 
 Matrix matrix_of(const Strided& values) {
@@ -141,10 +145,11 @@ void add_sparse_amount_scores(const Vector<std::int64_t>& start, const Vector<st
                               const Vector<bool>& missing, const Table& zero, const Table& base, const Table& slope,
                               const Table& shape, double threshold, const std::string& rule, const Scores& scores) {
   const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
-  const SparseRows rows = sparse_rows(start, code, value, view(missing), amounts.n_columns);
-  const std::span<double> out = room(scores, rows.start.size() - 1, amounts.n_classes);
+  const SparseRows rows = sparse_rows(start, code, value, amounts.n_columns);
+  const std::span<const bool> absent = missing_rows(missing, rows);
+  const std::span<double> out = room(scores, rows.rows(), amounts.n_classes);
   nb::gil_scoped_release released;
-  add_sparse_amounts(rows, amounts, out);
+  add_sparse_amounts(rows, absent, amounts, out);
 }
 
 void add_urn_scores(const Strided& values, const Table& concentration, const Vector<double>& total, const Scores& scores) {
@@ -160,34 +165,27 @@ void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::
                            const Vector<bool>& missing, const Table& concentration, const Vector<double>& total, const Scores& scores) {
   if (total.shape(0) != concentration.shape(1)) throw nb::value_error("urns do not fit the classes");
   const Urns urns{flat(concentration), view(total), total.shape(0)};
-  const SparseRows rows = sparse_rows(start, code, value, view(missing), concentration.shape(0));
-  const std::span<double> out = room(scores, rows.start.size() - 1, urns.n_classes);
+  const SparseRows rows = sparse_rows(start, code, value, concentration.shape(0));
+  const std::span<const bool> absent = missing_rows(missing, rows);
+  const std::span<double> out = room(scores, rows.rows(), urns.n_classes);
   nb::gil_scoped_release released;
-  add_sparse_urns(rows, urns, out);
+  add_sparse_urns(rows, absent, urns, out);
 }
 
 // (totals, documents), or None where a count is not a whole number.
 nb::object tally_words(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& count,
                        const Vector<std::int32_t>& label, std::size_t n_words, std::size_t n_classes) {
-  const SparseRows rows = sparse_rows(start, code, count, {}, n_words);
+  const SparseRows rows = sparse_rows(start, code, count, n_words);
   if (label.shape(0) + 1 != rows.start.size()) throw nb::value_error("rows differ in number");
   for (const std::int32_t c : view(label))
     if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
-  Tally result;
+  text::WordCounts result;
   {
     nb::gil_scoped_release released;
-    result = tally(rows.start, rows.code, rows.value, view(label), n_words, n_classes);
+    result = text::count_words(rows, view(label), n_words, n_classes);
   }
   if (!result.is_whole) return nb::none();
   return nb::make_tuple(to_numpy(std::move(result.total), {n_words, n_classes}), to_numpy(std::move(result.documents), {n_words, n_classes}));
-}
-
-NormalRule normal_rule(const std::string& name) {
-  if (name == "mle") return NormalRule::plain;
-  if (name == "map") return NormalRule::mode;
-  if (name == "bayes") return NormalRule::predictive;
-  if (name == "raised") return NormalRule::raised;
-  throw nb::value_error("no such rule");
 }
 
 void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, const Table& n,
@@ -241,3 +239,5 @@ void bind_bayes(nb::module_& module) {
   module.def("tally_words", &tally_words, "start"_a.noconvert(), "code"_a.noconvert(), "count"_a.noconvert(), "label"_a.noconvert(),
              "n_words"_a, "n_classes"_a, "Whole totals and document frequencies of words per class; None where a count is not whole.");
 }
+
+}  // namespace baytree::bind

@@ -1,13 +1,15 @@
-#include "bind/families.hpp"
+#include "bind/arrays.hpp"
+#include "bind/rooms.hpp"
 
 #include <stdexcept>
 
 #include "linear/descent.hpp"
 #include "linear/logistic.hpp"
-#include "numbers/row_hash.hpp"
+#include "linear/row_hash.hpp"
 #include "linear/row_loops.hpp"
-#include "linear/sparse_rows.hpp"
+#include "linear/sparse_products.hpp"
 
+namespace baytree::bind {
 namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
@@ -23,7 +25,7 @@ std::span<const double> flat(const Dense& x) { return {x.data(), x.shape(0) * x.
 std::span<double> flat(const DenseOutput& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
 
 // Rows [first, last) of a matrix whose columns lie side by side.
-baytree::RowRun run_of(const Matrix& x, const int32_t* label, const Vector<double>& weight, size_t first, size_t last) {
+linear::RowRun run_of(const Matrix& x, const int32_t* label, const Vector<double>& weight, size_t first, size_t last) {
   require(first <= last && last <= x.shape(0) && (x.shape(1) < 2 || x.stride(1) == 1) && weight.shape(0) == x.shape(0),
           "rows: the shapes do not fit");
   const double* const at = x.data() + static_cast<std::ptrdiff_t>(first) * x.stride(0);
@@ -42,7 +44,7 @@ void centre_classes(Matrix x, Vector<int32_t> label, Vector<double> weight, Vect
                 static_cast<size_t>(place(i)) < rows,
             "centre_classes: a label or place is out of range");
   nb::gil_scoped_release unlocked;
-  baytree::row_loops().centre(run, {pivot.data(), classes, total.data(), mean.data()}, place.data(), out.data());
+  linear::row_loops().centre(run, {pivot.data(), classes, total.data(), mean.data()}, place.data(), out.data());
 }
 
 double dense_slope(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start,
@@ -50,7 +52,7 @@ double dense_slope(Matrix x, Vector<int32_t> label, Vector<double> weight, Vecto
   const auto run = run_of(x, label.data(), weight, first, last);
   require(label.shape(0) == x.shape(0) && coefficient.shape(0) == run.columns && gradient.shape(0) == run.columns + 1, "dense_slope: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  return baytree::row_loops().slope(run, coefficient.data(), start, gradient.data());
+  return linear::row_loops().slope(run, coefficient.data(), start, gradient.data());
 }
 
 void bent_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start, size_t first,
@@ -60,7 +62,7 @@ void bent_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<do
               out.shape(1) == run.columns + 1,
           "bent_rows: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  baytree::row_loops().bent_rows(run, coefficient.data(), start, out.data());
+  linear::row_loops().bent_rows(run, coefficient.data(), start, out.data());
 }
 
 void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_t first, size_t last, Output<double> sum,
@@ -69,7 +71,7 @@ void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_
   require(pivot.shape(0) == run.columns && sum.shape(0) == run.columns && square.shape(0) == run.columns,
           "column_moments: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  baytree::row_loops().moments(run, pivot.data(), sum.data(), square.data());
+  linear::row_loops().moments(run, pivot.data(), sum.data(), square.data());
 }
 
 void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<uint64_t> out) {
@@ -77,8 +79,8 @@ void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<ui
               (x.shape(1) < 2 || x.stride(1) == 1),
           "row_hashes: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  const baytree::RowRun run{x.data(), x.stride(0), x.shape(0), x.shape(1), nullptr, nullptr};
-  baytree::row_hashes(run, view(centre), view(scale), view(out));
+  const linear::RowRun run{x.data(), x.stride(0), x.shape(0), x.shape(1), nullptr, nullptr};
+  linear::row_hashes(run, view(centre), view(scale), view(out));
 }
 
 void problem_residuals(DenseOutput score, Vector<int32_t> label, Vector<double> weight, Vector<int64_t> fold,
@@ -88,12 +90,12 @@ void problem_residuals(DenseOutput score, Vector<int32_t> label, Vector<double> 
               train.shape(0) == m && held.shape(0) == m && m % 8 == 0,
           "problem_residuals: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  const baytree::RowRun run{nullptr, 0, n, 0, label.data(), weight.data()};
-  baytree::row_loops().residuals(score.data(), run, fold.data(), {m, held_out.data(), train.data(), held.data()});
+  const linear::RowRun run{nullptr, 0, n, 0, label.data(), weight.data()};
+  linear::row_loops().residuals(score.data(), run, fold.data(), {m, held_out.data(), train.data(), held.data()});
 }
 
 // Refuses starts that fall or run past the entries, and features out of range.
-baytree::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
+numbers::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
                            size_t features) {
   const auto first = view(start);
   const auto entry = view(code);
@@ -109,13 +111,13 @@ void sparse_product(Vector<int64_t> start, Vector<int32_t> code, Vector<double> 
   const auto x = sparse(start, code, value, weight.shape(0));
   require(out.shape(0) == x.rows() && out.shape(1) == weight.shape(1), "sparse_product: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  baytree::sparse_product(x, flat(weight), weight.shape(1), flat(out));
+  linear::sparse_product(x, flat(weight), weight.shape(1), flat(out));
 }
 
 double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Vector<int32_t> label,
                     Vector<double> weight, Dense theta, size_t first, size_t last, DenseOutput share,
                     DenseOutput gradient) {
-  const baytree::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const numbers::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
   const size_t k = theta.shape(1);
   require(label.shape(0) == x.rows() && weight.shape(0) == x.rows() && first <= last && last <= x.rows() &&
               share.shape(0) == x.rows() && share.shape(1) == k && gradient.shape(0) == theta.shape(0) &&
@@ -124,9 +126,9 @@ double sparse_slope(Vector<int64_t> start, Vector<int32_t> code, Vector<double> 
   for (size_t i = first; i < last; ++i)
     require(label(i) >= 0 && static_cast<size_t>(label(i)) < std::max<size_t>(k, 2), "sparse_slope: no such class");
   nb::gil_scoped_release unlocked;
-  const baytree::Problem problem{x, view(label), view(weight), flat(theta)};
-  return baytree::with_width(
-      k, [&](auto width) { return baytree::sparse_slope(problem, width, first, last, flat(share), flat(gradient)); });
+  const linear::Problem problem{x, view(label), view(weight), flat(theta)};
+  return linear::with_width(
+      k, [&](auto width) { return linear::sparse_slope(problem, width, first, last, flat(share), flat(gradient)); });
 }
 
 nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso, Output<double> theta,
@@ -135,10 +137,10 @@ nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso,
   require(matrix.shape(0) == m && matrix.shape(1) == m && ridge.shape(0) == m && lasso.shape(0) == m &&
               slope.shape(0) == m,
           "gram_descent: the shapes do not fit");
-  baytree::Sweeps done{};
+  linear::Sweeps done{};
   {
     nb::gil_scoped_release unlocked;
-    done = baytree::GramDescent(flat(matrix), view(ridge), view(lasso), view(theta), view(slope)).run(most, tolerance);
+    done = linear::GramDescent(flat(matrix), view(ridge), view(lasso), view(theta), view(slope)).run(most, tolerance);
   }
   return nb::make_tuple(done.count, done.change);
 }
@@ -146,14 +148,14 @@ nb::tuple gram_descent(Dense matrix, Vector<double> ridge, Vector<double> lasso,
 double sparse_descent(Vector<int64_t> start, Vector<int32_t> code, Vector<double> value, Dense share,
                       Vector<double> weight, Vector<double> gradient, Vector<double> ridge, Vector<double> lasso,
                       Output<double> theta, Output<double> score, Output<double> mix, Vector<int64_t> coordinates) {
-  const baytree::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
+  const numbers::SparseRows x{view(start), view(code), view(value)};  // checked once, by check_sparse
   const size_t n = share.shape(0), k = share.shape(1), m = theta.shape(0);
   require(m == x.rows() * k && gradient.shape(0) == m && lasso.shape(0) == x.rows() && ridge.shape(0) == x.rows() && weight.shape(0) == n &&
               score.shape(0) == n * k && mix.shape(0) == n,
           "sparse_descent: the shapes do not fit");
   for (const int64_t c : view(coordinates)) require(c >= 0 && static_cast<size_t>(c) < m, "sparse_descent: no such coordinate");
   nb::gil_scoped_release unlocked;
-  return baytree::SparseDescent(x, flat(share), view(weight), view(gradient), view(ridge), view(lasso), k, view(theta),
+  return linear::SparseDescent(x, flat(share), view(weight), view(gradient), view(ridge), view(lasso), k, view(theta),
                                 view(score), view(mix))
       .sweep(view(coordinates));
 }
@@ -203,3 +205,5 @@ void bind_linear(nb::module_& module) {
              nb::arg("score").noconvert(), nb::arg("mix").noconvert(), nb::arg("coordinates").noconvert(),
              "One sweep of coordinate descent on a quadratic given by compressed columns; the largest change.");
 }
+
+}  // namespace baytree::bind

@@ -1,14 +1,18 @@
-// The module `baytree._core`. Each family binds its kernels in one thin file of bind/: check, release the GIL, call.
-#include "bind/families.hpp"
+// The module `baytree._core`. Each room binds its kernels in thin files of bind/: check, release the GIL, call.
+#include "bind/rooms.hpp"
 
 NB_MODULE(_core, module) {
+  using namespace baytree::bind;
   module.doc() = "Kernels of baytree: rows in, statistics out.";
   bind_statistics(module);
-  bind_c45(module);
-  bind_tree(module);
-  bind_chaid(module);
+  bind_cuts(module);
+  bind_fractional(module);
+  bind_sorted(module);
+  bind_route(module);
+  bind_prune(module);
+  bind_counted(module);
   bind_text(module);
   bind_bayes(module);
-  bind_choose(module);
+  bind_wrapper(module);
   bind_linear(module);
 }

@@ -3,14 +3,16 @@
 
 #include "numbers/counts.hpp"
 #include "numbers/factorise.hpp"
-#include "bind/families.hpp"
+#include "bind/arrays.hpp"
+#include "bind/rooms.hpp"
 #include "numbers/moments.hpp"
 #include "numbers/places.hpp"
 #include "numbers/quotients.hpp"
 
-using namespace baytree;
-
+namespace baytree::bind {
 namespace {
+
+using namespace numbers;
 
 // Columns are taken in stripes, so that a chunk stays in the cache and the exact cells of very wide tables stay few.
 constexpr std::size_t stripe = 64;
@@ -167,3 +169,5 @@ void bind_statistics(nb::module_& module) {
   module.def("place", &place<std::int64_t>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, places);
   module.def("place", &place<double>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, places);
 }
+
+}  // namespace baytree::bind

@@ -3,13 +3,15 @@
 #include <chrono>
 #include <optional>
 
-#include "bind/families.hpp"
+#include "bind/arrays.hpp"
+#include "bind/rooms.hpp"
 #include "text/tokens.hpp"
 
+namespace baytree::bind {
 namespace {
 
-using tokens::Vocabulary;
-using tokens::Words;
+using text::Vocabulary;
+using text::Words;
 
 // A str (ASCII, or it would keep a second copy of itself) or UTF-8 bytes, not copied; None is an empty view.
 std::string_view bytes_of(const nb::handle text) {
@@ -53,37 +55,37 @@ class Interruptible {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
 };
 
-// Python's side of tokens::Rule: it keeps the arrays and stop words alive.
+// Python's side of text::Rule: it keeps the arrays and stop words alive.
 struct Reading {
   Vector<uint8_t> letters;
   Words stops;
   size_t shortest, longest;
   bool lowercase;
-  tokens::Key key;
+  text::Key key;
 
-  tokens::Rule rule() const { return {{tokens::ascii_letters(lowercase), view(letters)}, &stops, shortest, longest}; }
+  text::Rule rule() const { return {{text::ascii_letters(lowercase), view(letters)}, &stops, shortest, longest}; }
 };
 
-nb::tuple arrays_of(tokens::Rows&& rows) {
+nb::tuple arrays_of(text::Rows&& rows) {
   const size_t n_rows = rows.start.size(), n_entries = rows.code.size();
   return nb::make_tuple(to_numpy(std::move(rows.start), {n_rows}), to_numpy(std::move(rows.code), {n_entries}),
                         to_numpy(std::move(rows.count), {n_entries}));
 }
 
-tokens::Rows read(const std::vector<std::string_view>& documents, const Reading& reading, Words& words) {
-  return tokens::read(std::span(documents), reading.rule(), words, Interruptible());
+text::Rows read(const std::vector<std::string_view>& documents, const Reading& reading, Words& words) {
+  return text::read(std::span(documents), reading.rule(), words, Interruptible());
 }
 
 nb::tuple count_tokens(const nb::list& documents, const Reading& reading) {
   const std::vector<std::string_view> views = views_of(documents);
   Words words(reading.key);
-  tokens::Rows rows;
+  text::Rows rows;
   std::optional<Vocabulary> vocabulary;
   {
     const nb::gil_scoped_release released;
     rows = read(views, reading, words);
     vocabulary.emplace(std::move(words));
-    tokens::tally(rows, tokens::by_place(*vocabulary), vocabulary->size(), Interruptible());
+    text::tally(rows, text::by_place(*vocabulary), vocabulary->size(), Interruptible());
   }
   return nb::make_tuple(nb::cast(std::move(*vocabulary)), arrays_of(std::move(rows)));
 }
@@ -91,12 +93,12 @@ nb::tuple count_tokens(const nb::list& documents, const Reading& reading) {
 template <std::invocable<std::string_view> F>
 nb::tuple encode(const nb::list& documents, const Reading& reading, const F code) {
   const std::vector<std::string_view> views = views_of(documents);
-  tokens::Rows rows;
+  text::Rows rows;
   {
     const nb::gil_scoped_release released;
     Words words(reading.key);
     rows = read(views, reading, words);
-    tokens::tally(rows, tokens::by_code(words, code), words.size(), Interruptible());
+    text::tally(rows, text::by_code(words, code), words.size(), Interruptible());
   }
   return arrays_of(std::move(rows));
 }
@@ -106,7 +108,7 @@ nb::tuple encode_tokens(const nb::list& documents, const Reading& reading, const
 }
 
 nb::tuple hash_tokens(const nb::list& documents, const Reading& reading, const int64_t buckets) {
-  return encode(documents, reading, [=](const std::string_view token) { return tokens::bucket(token, buckets); });
+  return encode(documents, reading, [=](const std::string_view token) { return text::bucket(token, buckets); });
 }
 
 nb::object text_of(const std::string_view word) {
@@ -118,10 +120,10 @@ nb::object text_of(const std::string_view word) {
 nb::tuple unite(const nb::list& parts) {
   std::vector<const Vocabulary*> vocabularies;
   for (const nb::handle part : parts) vocabularies.push_back(&nb::cast<const Vocabulary&>(part));
-  tokens::Union all;
+  text::Union all;
   {
     const nb::gil_scoped_release released;
-    all = tokens::unite(vocabularies);
+    all = text::unite(vocabularies);
   }
   nb::list words, codes;
   for (const std::string_view word : all.words) words.append(text_of(word));
@@ -170,3 +172,5 @@ void bind_text(nb::module_& module) {
   module.def("hash_tokens", &hash_tokens, "documents"_a, "reading"_a, "buckets"_a,
              "(start, code, count) of each row's bag with a token's MurmurHash3 as its code.");
 }
+
+}  // namespace baytree::bind

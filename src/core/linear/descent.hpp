@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "linear/sparse_rows.hpp"
+#include "linear/sparse_products.hpp"
 
-namespace baytree {
+namespace baytree::linear {
 
 inline double soft(double value, double threshold) {
   return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
@@ -131,4 +131,4 @@ class SparseDescent {
   std::span<double> theta_, score_, mix_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::linear

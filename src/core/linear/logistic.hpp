@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "linear/sparse_rows.hpp"
+#include "linear/sparse_products.hpp"
 
-namespace baytree {
+namespace baytree::linear {
 
 // Turns scores into shares of the classes (or of the second class, where there is one score); gives -log share of the label.
 inline double shares(std::span<double> score, std::int32_t label) {
@@ -58,4 +58,4 @@ double sparse_slope(const Problem& p, W k, std::size_t first, std::size_t last, 
   return loss;
 }
 
-}  // namespace baytree
+}  // namespace baytree::linear

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace baytree {
+namespace baytree::linear {
 
 // Rows of the caller's matrix, each of `columns` numbers side by side, `step` numbers after the one before.
 struct RowRun {
@@ -60,4 +60,4 @@ inline const RowLoops& row_loops() {
 #endif
 }
 
-}  // namespace baytree
+}  // namespace baytree::linear

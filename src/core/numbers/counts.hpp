@@ -10,7 +10,7 @@
 
 #include "numbers/exact.hpp"
 
-namespace baytree {
+namespace baytree::numbers {
 
 // Counts of unit-weight rows: [n_levels + 1, n_classes], missing first. Neighbouring rows count in different copies of a
 // small table, so that equal ones need not wait for each other; a code or label out of range is an error.
@@ -82,4 +82,4 @@ inline ExactTable count_weights(std::span<const std::int32_t> code, std::span<co
   return table;
 }
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace baytree {
+namespace baytree::numbers {
 
 inline constexpr int limb_bits = 32;
 inline constexpr int limb_offset = 3232;  // a multiple of 32; the lowest bit of subnormal weight * value^2 is 2^-3222
@@ -147,4 +147,4 @@ inline ExactTable export_cells(std::vector<ExactCell>& cells) {
   return table;
 }
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -9,7 +9,7 @@
 
 #include "workers.hpp"
 
-namespace baytree {
+namespace baytree::numbers {
 
 struct Factorised {
   std::vector<std::int32_t> code;   // [n_items]
@@ -129,4 +129,4 @@ class ItemCoder {
   Workers& workers_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -12,16 +12,10 @@
 #include <vector>
 
 #include "numbers/exact.hpp"
+#include "numbers/matrix.hpp"
 #include "numbers/slices.hpp"
 
-namespace baytree {
-
-// A matrix anywhere in memory: value (i, j) lies at data[i * row_step + j * column_step].
-struct Matrix {
-  const double* data;
-  std::size_t n_rows, n_columns;
-  std::ptrdiff_t row_step, column_step;
-};
+namespace baytree::numbers {
 
 struct MomentCells {
   std::size_t n_classes, n_columns;
@@ -82,9 +76,7 @@ class MomentKernel {
     return {reinterpret_cast<const double*>(value_.data()), lanes};
   }
 
-  const double* at(std::size_t row, std::size_t column) const {
-    return matrix_.data + static_cast<std::ptrdiff_t>(row) * matrix_.row_step + static_cast<std::ptrdiff_t>(column) * matrix_.column_step;
-  }
+  const double* at(std::size_t row, std::size_t column) const { return matrix_.at(row, column); }
 
   void add_group(std::size_t start, std::size_t number) {
     const Group group = group_at(number);
@@ -256,4 +248,4 @@ class MomentKernel {
   std::vector<double> rows_of_class_;  // of this chunk
 };
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -9,7 +9,7 @@
 
 #include "workers.hpp"
 
-namespace baytree {
+namespace baytree::numbers {
 
 template <typename Number> concept Placeable = std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>;
 
@@ -124,4 +124,4 @@ template <Placeable Number> class Placer {
   Workers& workers_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -10,7 +10,7 @@
 
 #include "numbers/exact.hpp"
 
-namespace baytree {
+namespace baytree::numbers {
 
 // The absolute value of a whole number in base 2^32, the lowest digit first, without leading zeros.
 using Digits = std::vector<std::uint32_t>;
@@ -185,4 +185,4 @@ class ExactMoments {
   Digits divisor_, sum_, spread_, between_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -9,17 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace baytree {
+#include "simd/lanes.hpp"
 
-inline constexpr std::size_t lanes = 8;
+namespace baytree::numbers {
+
+using simd::LaneBits, simd::Lanes, simd::lanes, simd::LaneSums;
+
 inline constexpr std::size_t chunk_rows = 2048;
 inline constexpr std::size_t survey_rows = 32;  // how many rows are sliced before asking whether all was caught
 inline constexpr int slice_bits = 50;           // 63 bits, less 11 for the rows of a chunk, 1 for the carry and 1 for two slices of a row
 inline constexpr int shallow_range = 22;        // powers of two between magnitudes that need no fourth height
-
-typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8)));  // eight columns side by side
-typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes), aligned(8)));
-typedef std::uint64_t LaneSums __attribute__((vector_size(8 * lanes), aligned(8)));  // modulo 2^64
 
 // The slices of one class in a chunk: two heights for values, four for squares; and how many values were known. None
 // lies across two lines of the cache.
@@ -88,4 +87,4 @@ inline const SliceLoops& slice_loops() {
 #endif
 }
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -5,7 +5,9 @@
 #include <limits>
 #include <numbers>
 
-namespace baytree {
+#include "numbers/gamma.hpp"
+
+namespace baytree::numbers {
 
 // log(e^a + e^b)
 inline double log_add(double a, double b) {
@@ -42,6 +44,29 @@ inline double chi2_log_tail(double statistic, double degrees) {
   return std::min(0.0, sum);
 }
 
+// −log P(χ² >= statistic), exact also where p is all but 1: there `chi2_log_tail` can only say 0, and the weakest columns of a
+// tree still must be told apart. The regularised upper incomplete gamma function.
+inline double chi2_log_significance(double statistic, double freedom) {
+  const double a = freedom / 2, x = statistic / 2;
+  if (!(x > 0) || !(a > 0)) return 0;
+  const double front = a * std::log(x) - x - log_gamma(a);
+  if (x < a + 1) {
+    double term = 1 / a, sum = term;
+    for (double n = a + 1; term > sum * 1e-17; ++n) sum += term *= x / n;
+    return -std::log1p(-std::min(1.0, std::exp(front) * sum));
+  }
+  double b = x + 1 - a, c = 1e300, d = 1 / b, fraction = d;  // Lentz's continued fraction
+  for (int i = 1; i < 10000; ++i) {
+    const double step = -i * (i - a);
+    b += 2;
+    d = 1 / (step * d + b);
+    c = b + step / c;
+    fraction *= d * c;
+    if (std::abs(d * c - 1) < 1e-15) break;
+  }
+  return -(front + std::log(fraction));
+}
+
 // The continued fraction of the incomplete beta function, by Lentz's method; quick for y < (a + 1) / (a + b + 2).
 inline double beta_fraction(double a, double b, double y) {
   constexpr double tiny = 1e-300, precise = 1e-16;
@@ -73,4 +98,4 @@ inline double f_log_tail(double statistic, double between, double within) {
   return std::log1p(-std::min(1.0, std::exp(log_beta_below(b, a, rest, y))));
 }
 
-}  // namespace baytree
+}  // namespace baytree::numbers

@@ -2,8 +2,10 @@
 #include "bayes/densities.hpp"
 #include "simd/lane_math.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
 namespace {
+
+using namespace simd;
 
 double squares(const Lanes* __restrict value, std::size_t n_groups, const ClassLanes& density) {
   const Lanes *__restrict mean = density.mean, *__restrict inverse = density.inverse;
@@ -30,4 +32,4 @@ RowSums logs(const Lanes* __restrict value, std::size_t n_groups, const ClassLan
 
 const DensityLoops BAYTREE_LEVEL{squares, logs};
 
-}  // namespace baytree
+}  // namespace baytree::bayes

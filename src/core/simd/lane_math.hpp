@@ -3,9 +3,9 @@
 // Everything here is local to the file that includes it: copies compiled for different machines must not be united. A cast
 // between vectors of one size keeps the bits.
 #pragma once
-#include "numbers/slices.hpp"
+#include "simd/lanes.hpp"
 
-namespace baytree {
+namespace baytree::simd {
 namespace {
 
 // log(2^k (1 + f)) for 1 + f between √½ and √2: 2 artanh(f / (2 + f)) by its series.
@@ -76,4 +76,4 @@ struct LogOfProduct {
 }
 
 }  // namespace
-}  // namespace baytree
+}  // namespace baytree::simd

@@ -3,8 +3,10 @@
 
 #include "simd/lane_math.hpp"
 
-namespace baytree {
+namespace baytree::bayes {
 namespace {
+
+using namespace simd;
 
 Lanes larger(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
 
@@ -97,4 +99,4 @@ double score(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen,
 
 const LeftOutLoops BAYTREE_LEVEL{prepare, take_away, score};
 
-}  // namespace baytree
+}  // namespace baytree::bayes

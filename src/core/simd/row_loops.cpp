@@ -3,8 +3,10 @@
 
 #include "simd/lane_math.hpp"
 
-namespace baytree {
+namespace baytree::linear {
 namespace {
+
+using namespace simd;
 
 Lanes load(const double* from) {
   Lanes x;
@@ -177,4 +179,4 @@ void moments(const RowRun& run, const double* pivot, double* sum, double* square
 
 const RowLoops BAYTREE_LEVEL{centre, slope, bent_rows, residuals, moments};
 
-}  // namespace baytree
+}  // namespace baytree::linear

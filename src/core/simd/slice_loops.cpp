@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace baytree {
+namespace baytree::numbers {
 namespace {
 
 inline Lanes load(const double* from) {
@@ -129,4 +129,4 @@ void slice_weighted(const LaneRows& rows, const LaneRows& next, std::size_t n_ro
 
 const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep, slice_weighted};
 
-}  // namespace baytree
+}  // namespace baytree::numbers

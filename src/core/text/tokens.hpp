@@ -8,7 +8,7 @@
 
 #include "text/words.hpp"
 
-namespace tokens {
+namespace baytree::text {
 
 // Which characters make words. Beyond ASCII the caller says so, bit by bit, and has changed the case already.
 struct Alphabet {
@@ -238,4 +238,4 @@ void tally(Rows& rows, std::span<const Coded> order, const size_t n_words, Poll 
   compact(rows, end);
 }
 
-}  // namespace tokens
+}  // namespace baytree::text

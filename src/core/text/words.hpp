@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace tokens {
+namespace baytree::text {
 
 // Up to eight bytes as a number, the first least significant; few bytes by loads that overlap, without a loop.
 inline uint64_t load(const char* bytes, const size_t n) {
@@ -196,4 +196,4 @@ inline Union unite(std::span<const Vocabulary* const> parts) {
   return all;
 }
 
-}  // namespace tokens
+}  // namespace baytree::text

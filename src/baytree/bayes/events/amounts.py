@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.events.likelihood import ColumnsLikelihood, Lines, check_numeric
+from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
 from baytree.statistics.totals import refuse_negative, sparse_entries
+from baytree.summary import Amount
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
@@ -79,13 +80,10 @@ class AmountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
         self._add_dense(values.reshape(-1, 1), slice(k, k + 1), scores)
         return scores
 
-    def describe(self, schema: Schema) -> Lines:
-        """A line per column: the number that stands for it in each class."""
-        lines = []
-        for j in self.columns:
-            names, rows = self.distribution(schema, j)
-            lines += [(f"{schema.columns[j].name}, {names[-1]}", [f"{p:.4g}" for p in rows[-1]])]
-        return lines
+    def summary(self, schema: Schema) -> list[Amount]:
+        """For each column the number that stands for it in each class."""
+        told = ((schema.columns[j].name, *self.distribution(schema, j)) for j in self.columns)
+        return [Amount(name, names[-1], tuple(rows[-1].tolist())) for name, names, rows in told]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The probability of yes, the mean count, the share among the columns, or the weight, in each class."""

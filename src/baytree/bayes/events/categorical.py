@@ -7,9 +7,10 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.event import Event
-from baytree.bayes.events.likelihood import ColumnLikelihood, Lines
+from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
+from baytree.summary import LevelShares
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -33,11 +34,10 @@ class LevelLikelihood(ColumnLikelihood, frozen=True, tag="levels"):
         """Adds the log-probability of each row's level to its scores; a missing value adds nothing."""
         _core.add_level_scores(np.ascontiguousarray(table.values[self.column]), self.log_probability, scores)
 
-    def describe(self, schema: Schema) -> Lines:
-        """A line per level: its probability in each class."""
-        column = schema.columns[self.column]
-        probability = np.exp(self.log_probability)
-        return [(f"{column.name} = {column.show(code)}", [f"{p:.3f}" for p in row]) for code, row in enumerate(probability)]
+    def summary(self, schema: Schema) -> list[LevelShares]:
+        """The probability of each level in each class."""
+        names, probability = self.distribution(schema, self.column)
+        return [LevelShares(schema.columns[self.column].name, tuple(names), tuple(map(tuple, probability.tolist())))]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The names of the levels and their probabilities [n_levels, n_classes]."""

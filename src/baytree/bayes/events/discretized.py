@@ -10,9 +10,10 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.categorical import check_log_table, draw_codes
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.likelihood import ColumnLikelihood, Lines, check_numeric
+from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
 from baytree.statistics.discretize import mdl_cuts_of_weights
 from baytree.statistics.distinct import Distinct
+from baytree.summary import IntervalShares
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -46,10 +47,10 @@ class BinLikelihood(ColumnLikelihood, frozen=True, tag="bins"):
         code[np.isnan(values)] = -1
         _core.add_level_scores(code, self.log_probability, scores)
 
-    def describe(self, schema: Schema) -> Lines:
-        """A line per bin: its probability in each class."""
-        names, probability = self.distribution(schema, self.column)
-        return [(name, [f"{p:.3f}" for p in row]) for name, row in zip(names, probability, strict=True)]
+    def summary(self, schema: Schema) -> list[IntervalShares]:
+        """The probability of each bin in each class."""
+        column, probability = schema.columns[self.column], np.exp(self.log_probability).tolist()
+        return [IntervalShares(column.name, tuple(self.cuts.tolist()), tuple(map(tuple, probability)), column.unit)]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The names of the bins and their probabilities [n_bins, n_classes]."""

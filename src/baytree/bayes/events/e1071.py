@@ -8,9 +8,10 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.categorical import Categorical
 from baytree.bayes.events.gaussian import Gaussian
 from baytree.bayes.events.left_out_normal import LeftOutRule
-from baytree.bayes.events.likelihood import ColumnsLikelihood, Likelihood, Lines, check_numeric
-from baytree.bayes.events.normal import check_moments, describe_moments
+from baytree.bayes.events.likelihood import ColumnsLikelihood, Likelihood, check_numeric
+from baytree.bayes.events.normal import check_moments, normals
 from baytree.statistics.moments import Moments
+from baytree.summary import Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -48,9 +49,9 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         density = np.where(density > 0, density, FLOOR)
         return np.where(np.isnan(values), 0.0, np.log(density))
 
-    def describe(self, schema: Schema) -> Lines:
-        """A line per column: mean ± standard deviation in each class."""
-        return describe_moments(self.columns, self.mean, self.scale, schema)
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and standard deviation of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean and standard deviation in each class."""

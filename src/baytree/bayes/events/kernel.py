@@ -10,8 +10,9 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.likelihood import ColumnLikelihood, Lines, check_numeric
+from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
 from baytree.statistics.distinct import Distinct
+from baytree.summary import KernelDensity
 from baytree.table.schema import Column, Schema
 from baytree.table.table import Table
 
@@ -70,7 +71,7 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             drawn[rows] = centre[chosen] + self.width[c] * random.standard_normal(rows.sum())
         return drawn
 
-    def summary(self) -> tuple[list[str], np.ndarray]:
+    def distribution(self) -> tuple[list[str], np.ndarray]:
         """Mean, width and number of the kernels of each class."""
         classes = [self.of_class(c) for c in range(self.n_classes)]
         means = [float((centre * (weight / weight.sum())).sum()) for centre, weight in classes]
@@ -93,13 +94,13 @@ class KernelLikelihood(ColumnLikelihood, frozen=True, tag="kernel"):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_kernel_scores(values[part], *self.kernels.arrays, scores[part])
 
-    def describe(self, schema: Schema) -> Lines:
-        """One line: mean, width and number of kernels in each class."""
-        return describe_kernels(self.kernels, schema.columns[self.column])
+    def summary(self, schema: Schema) -> list[KernelDensity]:
+        """Mean, width and number of kernels in each class."""
+        return [kernel_summary(self.kernels, schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, width and number of the kernels of each class."""
-        return self.kernels.summary()
+        return self.kernels.distribution()
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """A number for each row of a class."""
@@ -140,11 +141,10 @@ def same_kernel(centre: float, width: float, n_classes: int) -> Kernels:
     return kernels_of([(np.array([centre]), np.ones(1))] * n_classes, [width] * n_classes)
 
 
-def describe_kernels(kernels: Kernels, column: Column) -> Lines:
-    """One line: mean, width and number of kernels in each class."""
-    mean, width, number = kernels.summary()[1]
-    cells = [f"{column.show(m)} ± {w:.3g} ({int(n)} kernels)" for m, w, n in zip(mean, width, number, strict=True)]
-    return [(column.name, cells)]
+def kernel_summary(kernels: Kernels, column: Column) -> KernelDensity:
+    """Mean, width and number of kernels in each class."""
+    mean, width, number = (tuple(row) for row in kernels.distribution()[1].tolist())
+    return KernelDensity(column.name, mean, width, tuple(map(int, number)), column.unit)
 
 
 def _silverman(value: np.ndarray, weight: np.ndarray) -> float:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from baytree.model import Evidence
+from baytree.summary import Likelihood as LikelihoodSummary
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
-
-Lines = list[tuple[str, list[str]]]  # of a description: a name, and a cell for each class
 
 
 class Likelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,9 +43,9 @@ class Likelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ledgers[j] = [(Evidence(column.name, column.show(values[row]), effect[row]),) for row in range(len(table))]
         return ledgers
 
-    def describe(self, schema: Schema) -> Lines:
-        """Lines that tell the distributions, a cell for each class."""
-        raise NotImplementedError(f"{type(self).__name__} must describe itself")
+    def summary(self, schema: Schema) -> Sequence[LikelihoodSummary]:
+        """For each column a record of its distribution in each class."""
+        raise NotImplementedError(f"{type(self).__name__} must sum itself up")
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Names of levels, bins, words or parameters, and what each has in each class: [n_names, n_classes]."""

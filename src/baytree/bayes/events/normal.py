@@ -7,7 +7,8 @@ from math import lgamma
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.events.likelihood import ColumnsLikelihood, Lines, check_numeric
+from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
+from baytree.summary import Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table, matrices
 
@@ -50,9 +51,9 @@ class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
         mean, scale, degrees, height = densities
         _core.add_density_scores(matrix, mean, scale, degrees, height, scores)
 
-    def describe(self, schema: Schema) -> Lines:
-        """A line per column: mean ± scale in each class."""
-        return describe_moments(self.columns, self.mean, self.scale, schema)
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and scale of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, scale and degrees of freedom in each class."""
@@ -83,15 +84,10 @@ def check_moments(columns: tuple[int, ...], mean: np.ndarray, *positive: np.ndar
         raise ValueError("a normal likelihood has finite means, positive scales and positive degrees")
 
 
-def describe_moments(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schema: Schema) -> Lines:
-    """A line per column: mean ± scale in each class."""
-    lines = []
-    for k, j in enumerate(columns):
-        column = schema.columns[j]
-        pairs = zip(mean[:, k], scale[:, k], strict=True)
-        cells = [f"{column.show(m)} ± {column.show_distance(s)}" for m, s in pairs]
-        lines.append((column.name, cells))
-    return lines
+def normals(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schema: Schema) -> list[Normal]:
+    """A record per column: mean and scale in each class."""
+    rows = zip((schema.columns[j] for j in columns), mean.T.tolist(), scale.T.tolist(), strict=True)
+    return [Normal(column.name, tuple(means), tuple(scales), column.unit) for column, means, scales in rows]
 
 
 def log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:

@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.events.likelihood import ColumnsLikelihood, Lines, check_numeric
+from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
 from baytree.statistics.totals import refuse_negative, sparse_entries
+from baytree.summary import Amount
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
@@ -57,11 +58,11 @@ class UrnLikelihood(ColumnsLikelihood, frozen=True, tag="urns"):
             steps.append(scores)
         return [after - before for before, after in pairwise(steps)]
 
-    def describe(self, schema: Schema) -> Lines:
-        """A line per column: its expected share in each class."""
-        share = self.concentration / self.concentration.sum(axis=0)
-        names = [f"{schema.columns[j].name}, share" for j in self.columns]
-        return [(name, [f"{p:.4g}" for p in row]) for name, row in zip(names, share, strict=True)]
+    def summary(self, schema: Schema) -> list[Amount]:
+        """The expected share of each column in each class."""
+        share = (self.concentration / self.concentration.sum(axis=0)).tolist()
+        rows = zip(self.columns, share, strict=True)
+        return [Amount(schema.columns[j].name, "share", tuple(row)) for j, row in rows]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """The expected share of a column in each class."""

@@ -11,10 +11,11 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.kernel import Kernels, describe_kernels, kernels_of
-from baytree.bayes.events.likelihood import ColumnLikelihood, Lines, check_numeric
-from baytree.bayes.events.normal import check_moments, describe_moments
+from baytree.bayes.events.kernel import Kernels, kernel_summary, kernels_of
+from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
+from baytree.bayes.events.normal import check_moments, normals
 from baytree.statistics.distinct import Distinct
+from baytree.summary import KernelDensity, Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -39,9 +40,9 @@ class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
         values = rounded(table.values[self.column], self.precision)
         _core.add_interval_scores(values, self.precision, self.mean.ravel(), self.scale.ravel(), scores)
 
-    def describe(self, schema: Schema) -> Lines:
-        """One line: mean ± deviation in each class."""
-        return describe_moments(self.columns, self.mean, self.scale, schema)
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and deviation of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, deviation and precision in each class."""
@@ -74,13 +75,13 @@ class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_interval_kernel_scores(values[part], self.precision, *self.kernels.arrays, scores[part])
 
-    def describe(self, schema: Schema) -> Lines:
-        """One line: mean, width and number of kernels in each class."""
-        return describe_kernels(self.kernels, schema.columns[self.column])
+    def summary(self, schema: Schema) -> list[KernelDensity]:
+        """Mean, width and number of kernels in each class."""
+        return [kernel_summary(self.kernels, schema.columns[self.column])]
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
         """Mean, width and number of the kernels of each class."""
-        return self.kernels.summary()
+        return self.kernels.distribution()
 
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """A number for each row of a class, rounded to the precision."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.bayes.events.likelihood import ColumnLikelihood, Lines
+from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.model import Evidence
+from baytree.summary import MOST_WORDS, TellingWords
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table, Tokens
 from baytree.table.text.bags import weighed
@@ -28,11 +29,10 @@ class WordLikelihood(ColumnLikelihood, frozen=True):
         """A line for each telling word of a row."""
         return {self.column: self.word_evidence(table)}
 
-    def describe(self, schema: Schema) -> Lines:
+    def summary(self, schema: Schema) -> list[TellingWords]:
         """The words that speak most for each class."""
         column = schema.columns[self.column]
-        words = top_words(self.weights(), column.levels, 5)
-        return [(f"{column.name}, word {k + 1}", [w[k] if k < len(w) else "" for w in words]) for k in range(5)]
+        return [TellingWords(column.name, tuple(map(tuple, top_words(self.weights(), column.levels, MOST_WORDS))))]
 
 
 def top_words(weights: np.ndarray, vocabulary: tuple, n: int) -> list[list[str]]:

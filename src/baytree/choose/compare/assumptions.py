@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from baytree import notices
 from baytree.choose.validate.validation import cross_validate
 from baytree.estimators.discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from baytree.estimators.logistic import LogisticRegression
@@ -58,6 +58,20 @@ def compare_assumptions(frame: Any, target: Any, *, cv: Any = 10) -> Assumptions
     A generative model describes the columns of each class, P(x | class), and turns them around by Bayes' rule; it learns in
     one read, from few rows, and is wrong where its description is. A discriminative one models P(class | x) alone.
 
+    Parameters
+    ----------
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`.
+
+    Returns
+    -------
+    Assumptions
+        Prints as a table; `rows` and `to_dicts` give it.
+
     Examples
     --------
     >>> import baytree as bt
@@ -84,8 +98,7 @@ def _of_column(column: Any) -> int:
 
 
 def _assumption(kind: type, frame: Any, target: Any, cv: Any) -> Assumption:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # collinear columns are told by fit; here they are only compared
+    with notices.keeping():  # collinear columns are told by fit; here they are only compared
         start = time.perf_counter()
         fitted = kind().fit(frame, target)
         seconds = time.perf_counter() - start

@@ -11,7 +11,7 @@ from baytree.choose.compare.contestants import contestants
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.race import Progress, Race
 from baytree.choose.problem import Problem
-from baytree.choose.validate.folds import Folds
+from baytree.folds.cv import Folds
 
 
 def compare(
@@ -21,6 +21,7 @@ def compare(
     cv: Any = 10,
     *,
     groups: Any = None,
+    sample_weight: Any = None,
     task: str | None = None,
     schema: Any = None,
     random_state: int = 0,
@@ -34,20 +35,36 @@ def compare(
 
     Parameters
     ----------
-    frame, target :
-        A table and the name of its target column, or columns and labels apart.
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
     models : str, list or dict, optional
         Short names such as "c45,cart,nb", a list of them or of estimators, or estimators by name; by default all
         that take the table's kinds of columns, but those whose weights would take very long.
-    cv, groups, random_state :
-        As in `cross_validate`.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`.
+    groups : array, optional
+        Rows of one group stay together.
+    sample_weight : array or str, optional
+        What each row counts for, in learning and in scoring, or the name of the column that says so.
     task : {"classification", "regression"}, optional
         What the target is. Where it is not said, words, truth values and at most 20 different whole numbers are
         classes, all other numbers a regression.
+    schema : dict or Schema, optional
+        What columns are, where that should not be inferred, as in every estimator.
+    random_state : int
+        The seed that shuffles the rows.
     n_jobs : int, optional
         How many threads share the folds; all cores by default. Their number changes no result.
     progress : function, optional
         Called with a `Progress` after each fold of each model.
+
+    Returns
+    -------
+    Comparison
+        Prints as a leaderboard; `best` and `recommended` are models learnt from all rows; `to_frame`, `to_dict`, `to_json`
+        and `plot` give the scores.
 
     Examples
     --------
@@ -56,11 +73,11 @@ def compare(
     >>> type(bt.compare(rows, "y", models=["nb"], cv=4).best).__name__
     'NaiveBayesClassifier'
     """
-    problem = Problem.of(frame, target, task, schema)
+    problem = Problem.of(frame, target, task, schema, sample_weight)
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
     there, skipped = contestants(problem, models)
-    folds = Folds.of(problem, cv, groups, random_state)
+    folds = problem.folds(cv, groups, random_state)
     return Race(problem, folds, progress, n_jobs).run(there, skipped, cautions(problem, folds, task))
 
 

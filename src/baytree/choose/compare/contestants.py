@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
-import baytree as bt
-from baytree.choose.compare.leaderboard import BASELINE
+from baytree.choose.models import CLASSIFICATION, FAMILIES, REGRESSION, Family
 from baytree.choose.problem import Problem
 from baytree.table.schema import Kind
 
@@ -22,22 +19,48 @@ class Contestant(NamedTuple):
     effort: float = 1.0  # of one fold beside the others, for the time that is left
 
 
-def _none(_: Problem) -> str:
-    return ""
-
-
-class Family(NamedTuple):
-    """A family of models: the estimator's public name, its settings, and why it cannot take part ("" if it can).
+def contestants(problem: Problem, models: Any = None) -> tuple[list[Contestant], list[tuple[str, str]]]:
+    """Those that take part, and the others with the reason; `models` are short names, or estimators by name.
 
     What would take too long is left out too, but tried where it is asked for by name.
     """
+    if isinstance(models, Mapping):
+        return [Contestant(name, name, estimator) for name, estimator in models.items()], []
+    families = FAMILIES[CLASSIFICATION if problem.is_classification else REGRESSION]
+    usual = [short for short, family in families.items() if family.competes]
+    chosen = usual if models is None else _named(models, families)
+    there = [_own(m) if not isinstance(m, str) else _made(m, families[m]) for m in chosen]
+    skipped = {c.name: reason for c in there if (reason := _reason(c, problem, is_named=models is not None))}
+    return [c for c in there if c.name not in skipped], list(skipped.items())
 
-    name: str
-    kind: str
-    settings: dict[str, Any]
-    obstacle: Callable[[Problem], str] = _none
-    burden: Callable[[Problem], str] = _none
-    effort: float = 1.0  # of one fold beside the other families, on a census of 32,000 rows
+
+def _named(models: Iterable[Any], families: Mapping[str, Family]) -> list[Any]:
+    chosen = models.split(",") if isinstance(models, str) else list(models)
+    for model in chosen:
+        if isinstance(model, str) and model not in families:
+            raise ValueError(f"there is no model {model!r}; there is: {', '.join(families)}")
+    return chosen
+
+
+def _made(short: str, family: Family) -> Contestant:
+    return Contestant(short, family.name, family.made(), family.effort)
+
+
+def _own(estimator: Any) -> Contestant:
+    name = type(estimator).__name__
+    return Contestant(name, name, estimator)
+
+
+# --- why a family does not take part: "" where it does ------------------------------------------------------------------
+
+
+def _reason(contestant: Contestant, problem: Problem, is_named: bool) -> str:
+    obstacle = OBSTACLES.get(contestant.short, _none)(problem)
+    return obstacle or ("" if is_named else BURDENS.get(contestant.short, _none)(problem))
+
+
+def _none(_: Problem) -> str:
+    return ""
 
 
 def _not_only_levels(problem: Problem) -> str:
@@ -55,6 +78,7 @@ def _text(problem: Problem) -> str:
 
 MOST_FEATURES = 700  # whose scatter is still quickly decomposed
 MOST_WORK = 3e9  # multiplications of one Newton step: the curvature, rows × weights², and solving with it
+FEWEST_PER_CLASS = 3  # rows; below, the classes are nearly separable and the weights without end
 
 
 def _wide_scatter(problem: Problem) -> str:
@@ -77,62 +101,7 @@ def _n_features(problem: Problem) -> int:
     return own + sum(share > 0 for share in problem.missing.values())
 
 
-FEWEST_PER_CLASS = 3  # rows; below, the classes are nearly separable and the weights without end
-# weaker penalties than these leave classes that can be told apart with weights beyond all reading, and take longest
-STRENGTHS = tuple(np.geomspace(1e-4, 1e2, 10).tolist())
-_L2, _L1 = ({"penalty": penalty, "Cs": STRENGTHS, "max_iter": 100} for penalty in ("l2", "l1"))
-CLASSIFIERS = {
-    "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, _text, effort=0.2),
-    "id3": Family("ID3", "ID3Classifier", {}, _not_only_levels),
-    "c45": Family("C4.5", "C45Classifier", {}, _text, effort=1.5),
-    "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "prune": "1se"}, _text, effort=10.0),
-    "chaid": Family("CHAID", "CHAIDClassifier", {}, _text, effort=5.0),
-    "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
-    "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
-    "lda": Family("LDA", "LinearDiscriminantAnalysis", {}, _text, _wide_scatter),
-    "qda": Family("QDA", "QuadraticDiscriminantAnalysis", {}, _text, _wide_scatter, effort=1.5),
-    "logistic": Family("logistic, L2 by CV", "LogisticRegressionCV", _L2, burden=_many_weights, effort=16.0),
-    "lasso": Family("logistic, L1 by CV", "LogisticRegressionCV", _L1, burden=_many_weights, effort=18.0),
-}
-REGRESSORS = {
-    "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}, _text, effort=0.2),
-    "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "prune": "1se"}, _text, effort=10.0),
-    "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "prune": "min"}, _text, effort=10.0),
-    "cart-cp": Family("CART, cp 0.01", "CARTRegressor", {}, _text),
-    "chaid": Family("CHAID", "CHAIDRegressor", {}, _text, effort=5.0),
-}
-
-
-def contestants(problem: Problem, models: Any = None) -> tuple[list[Contestant], list[tuple[str, str]]]:
-    """Those that take part, and the others with the reason; `models` are short names, or estimators by name."""
-    families = CLASSIFIERS if problem.is_classification else REGRESSORS
-    offered = {short: family for short, family in families.items() if family.kind in bt.__all__}
-    if isinstance(models, Mapping):
-        return [Contestant(name, name, estimator) for name, estimator in models.items()], []
-    chosen = list(offered) if models is None else _named(models, offered)
-    there = [_own(m) if not isinstance(m, str) else _made(m, offered[m]) for m in chosen]
-    is_named = models is not None
-    out = [(c.name, _reason(offered[c.short], problem, is_named)) for c in there if c.short in offered]
-    absent = {name for name, reason in out if reason}
-    return [c for c in there if c.name not in absent], [(name, reason) for name, reason in out if reason]
-
-
-def _reason(family: Family, problem: Problem, is_named: bool) -> str:
-    return family.obstacle(problem) or ("" if is_named else family.burden(problem))
-
-
-def _made(short: str, family: Family) -> Contestant:
-    return Contestant(short, family.name, getattr(bt, family.kind)(**family.settings), family.effort)
-
-
-def _own(estimator: Any) -> Contestant:
-    name = type(estimator).__name__
-    return Contestant(name, name, estimator)
-
-
-def _named(models: Iterable[Any], offered: Mapping[str, Family]) -> list[Any]:
-    chosen = models.split(",") if isinstance(models, str) else list(models)
-    for model in chosen:
-        if isinstance(model, str) and model not in offered:
-            raise ValueError(f"there is no model {model!r}; there is: {', '.join(offered)}")
-    return chosen
+Reason = Callable[[Problem], str]
+_TREES = ("majority", "c45", "cart", "cart-min", "cart-cp", "chaid", "tree", "mean")
+OBSTACLES: dict[str, Reason] = {"id3": _not_only_levels, **dict.fromkeys((*_TREES, "lda", "qda"), _text)}
+BURDENS: dict[str, Reason] = {"lda": _wide_scatter, "qda": _wide_scatter, "logistic": _many_weights, "lasso": _many_weights}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from baytree import notices
 from baytree.choose.compare.contestants import Contestant
-from baytree.choose.compare.leaderboard import Comparison, Entry, Size, ordered
+from baytree.choose.compare.entry import Entry, Size, ordered
+from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.problem import Problem
-from baytree.choose.validate.folds import Folds
+from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import learnt, tasks
-from baytree.choose.validate.validation import CrossValidation
 from baytree.engine import threads
 from baytree.engine.blas import one_blas_thread
+from baytree.folds.cv import Folds
+
+Skipped = list[tuple[str, str]]  # names and reasons
 
 
 class Progress(NamedTuple):
@@ -35,23 +38,17 @@ class Race:
         self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads.count(n_jobs)
         self._lap, self._start = Lap(), perf_counter()
 
-    def run(self, there: list[Contestant], skipped: list[tuple[str, str]], cautions: tuple[str, ...] = ()) -> Comparison:
+    def run(self, there: list[Contestant], skipped: Skipped, cautions: tuple[str, ...] = ()) -> Comparison:
         """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
         runs: list[Run] = []
-        failed: list[tuple[str, str]] = []
+        failed: Skipped = []
         is_interrupted = False
-        pool = ThreadPoolExecutor(self._n_threads)
-        with warnings.catch_warnings(), one_blas_thread():
-            warnings.simplefilter("ignore")
-            try:
-                runs += [self._begun(contestant, pool) for contestant in there]
-                self._lap = Lap(sum(run.steps * run.contestant.effort for run in runs), sum(run.steps for run in runs))
-                for run in runs:
-                    failed += self._followed(run)
-            except KeyboardInterrupt:
-                is_interrupted = True
-            finally:  # an interrupted caller does not wait for the folds that are still under way
-                pool.shutdown(wait=not is_interrupted, cancel_futures=True)
+        try:
+            with one_blas_thread(), notices.keeping():  # warnings are for those who fit one model
+                self._follow(there, runs, failed)
+        except KeyboardInterrupt:
+            is_interrupted = True
+            threads.abandon([future for run in runs for future in run.futures], self._n_threads)
         entries = [self._entry(run) for run in runs if run.is_finished]
         if is_interrupted and not entries:
             raise KeyboardInterrupt
@@ -60,20 +57,31 @@ class Race:
             raise ValueError(f"no model could be learnt ({reasons})")
         return Comparison(ordered(entries), (*skipped, *failed), is_interrupted, cautions)
 
-    def _begun(self, contestant: Contestant, pool: ThreadPoolExecutor) -> Run:
+    def _follow(self, there: list[Contestant], runs: list[Run], failed: Skipped) -> None:
+        """Begins every run, and waits until each has finished."""
+        for contestant in there:
+            try:
+                runs.append(self._begun(contestant))
+            except Exception as error:  # parameters that are refused before anything is learnt
+                failed.append((contestant.name, _reason(error)))
+        self._lap = Lap(sum(run.steps * run.contestant.effort for run in runs), sum(run.steps for run in runs))
+        for run in runs:
+            failed += self._followed(run)
+
+    def _begun(self, contestant: Contestant) -> Run:
         """The contestant's folds, and at the end all rows, waiting for a thread."""
         work = tasks(contestant.estimator, self._problem, self._folds.parts)
-        answers = [pool.submit(task) for task in work]
-        whole = pool.submit(learnt, contestant.estimator, self._problem)
+        answers = [threads.submit(lambda task: task(), task, self._n_threads) for task in work]
+        whole = threads.submit(lambda estimator: learnt(estimator, self._problem), contestant.estimator, self._n_threads)
         return Run(contestant, answers, whole, len(self._folds.parts) + 1)
 
-    def _followed(self, run: Run) -> list[tuple[str, str]]:
+    def _followed(self, run: Run) -> Skipped:
         """Waits until a contestant has finished, and tells each step; its name and the reason where it cannot finish."""
         self._report(run.contestant.name)
         try:
             for future in run.answers:
-                self._step(run, len(future.result()))
-            run.whole.result()
+                self._step(run, len(_result(future)))
+            _result(run.whole)
             self._step(run, 1)
         except Exception as error:  # one family's failure must not cost the others their results
             run.cancel()
@@ -82,9 +90,9 @@ class Race:
         return []
 
     def _entry(self, run: Run) -> Entry:
-        answered = tuple(trial for future in run.answers for trial in future.result())
-        fitted = run.whole.result()
-        validation = CrossValidation(run.contestant.name, self._problem.label, answered, self._folds.how)
+        answered = [trial for future in run.answers for trial in _result(future)]
+        fitted = _result(run.whole)
+        validation = CrossValidation.of(run.contestant.name, self._problem, answered, self._folds.how)
         return Entry(run.contestant.short, run.contestant.name, validation, fitted, Size.of(fitted))
 
     def _step(self, run: Run, n: int) -> None:
@@ -109,13 +117,18 @@ class Run:
     told: int = 0
 
     @property
+    def futures(self) -> list[Future]:
+        """All of the work."""
+        return [*self.answers, self.whole]
+
+    @property
     def is_finished(self) -> bool:
         """Whether all of the work is done, and well."""
-        return all(f.done() and not f.cancelled() and f.exception() is None for f in (*self.answers, self.whole))
+        return all(f.done() and not f.cancelled() and f.exception() is None for f in self.futures)
 
     def cancel(self) -> None:
         """Gives up what has not begun."""
-        for future in (*self.answers, self.whole):
+        for future in self.futures:
             future.cancel()
 
 
@@ -140,6 +153,12 @@ class Lap(NamedTuple):
         """When the rest of a run is given up."""
         gone = run.steps - run.told
         return self._replace(total=self.total - gone, effort=self.effort - gone * run.contestant.effort)
+
+
+def _result(future: Future) -> Any:
+    """What the work gave; its warnings are for those who fit one model, not for those who compare many."""
+    result, _ = future.result()
+    return result
 
 
 def _reason(error: Exception) -> str:

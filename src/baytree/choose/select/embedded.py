@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-import baytree as bt
 from baytree.choose.problem import Problem
 from baytree.choose.select.ranking import Rank, Ranking, ordered
-from baytree.choose.validate.trials import prepared
+from baytree.choose.validate.trials import learnt
+from baytree.estimators.cart import CARTClassifier, CARTRegressor
+from baytree.estimators.logistic import LogisticRegression
 
 STEPS = 100  # of the L1 path
 
 
 def importance(problem: Problem, estimator: Any = None) -> Ranking:
     """The columns by the `feature_importances_` of an estimator, or of CART, learnt from all rows."""
-    kind = bt.CARTClassifier if problem.is_classification else bt.CARTRegressor
-    fitted = prepared(kind() if estimator is None else clone(estimator), problem).fit(problem.X, problem.y)
+    usual = CARTClassifier() if problem.is_classification else CARTRegressor()
+    fitted = learnt(usual if estimator is None else estimator, problem)
     if not hasattr(fitted, "feature_importances_"):
         raise ValueError(f"{type(fitted).__name__} has no feature_importances_; give a tree")
     names = problem.schema.names
@@ -29,16 +29,18 @@ def importance(problem: Problem, estimator: Any = None) -> Ranking:
 
 
 def lasso(problem: Problem, estimator: Any = None) -> Ranking:
-    """The columns by the L1 penalty at which they enter logistic regression, as a share of the first one's."""
+    """The columns by the L1 penalty at which their first feature enters logistic regression, as a share of the first one's.
+
+    A nominal column has a feature per level, a text column one per word.
+    """
     if not problem.is_classification:
         raise ValueError(f"by='lasso' needs classes, but the target {problem.name!r} is a number; give by='correlation'")
-    model = bt.LogisticRegression(penalty="l1", C=1.0, path=STEPS) if estimator is None else clone(estimator)
-    path = prepared(model, problem).fit(problem.X, problem.y).path_
+    fitted = learnt(LogisticRegression(penalty="l1", C=1.0, path=STEPS) if estimator is None else estimator, problem)
+    path = fitted.path_
     enters = np.argmax((path.coef != 0).any(axis=1), axis=0)  # [n_features], the first step with a coefficient
     ever = (path.coef != 0).any(axis=(0, 1))
-    strength = np.where(ever, path.lambdas[enters], 0.0)
-    origin = np.array([_origin(name, problem.schema.names) for name in path.names])
-    worth = np.array([strength[origin == j].max(initial=0.0) for j in range(len(problem.schema))])
+    worth = np.zeros(len(problem.schema))
+    np.maximum.at(worth, fitted.model_.design.source, np.where(ever, path.lambdas[enters], 0.0))
     how = [f"enters at λ = {value:.3g}" if value > 0 else "never enters" for value in worth]
     return _ranking("lasso", problem, worth / max(worth.max(), np.finfo(float).tiny), how)
 
@@ -52,9 +54,3 @@ def _ranking(by: str, problem: Problem, worth: np.ndarray, how: list[str]) -> Ra
     ranks = [Rank(column.name, column.kind.value, float(value), words, share) for column, value, words, share in each]
     ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in problem.schema.left_out]
     return ordered(by, problem.name, ranks)
-
-
-def _origin(feature: str, names: tuple[str, ...]) -> int:
-    """The column that a feature of the design was made of: the longest name that it begins with."""
-    found = [j for j, name in enumerate(names) if feature == name or feature.startswith((f"{name}=", f"{name} "))]
-    return max(found, key=lambda j: len(names[j]))

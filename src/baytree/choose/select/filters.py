@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from baytree.choose.problem import Problem
+from baytree.choose.select.columns import rank
 from baytree.choose.select.embedded import EMBEDDED
-from baytree.choose.select.ranking import Rank, Ranking, rank
+from baytree.choose.select.ranking import Rank, Ranking
 from baytree.choose.select.selector import ColumnSelector
 from baytree.estimators.base import Estimator
 

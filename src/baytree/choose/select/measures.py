@@ -154,5 +154,6 @@ def _sums_of_squares(values: np.ndarray, group: np.ndarray, n_groups: int) -> tu
     n = np.bincount(group, minlength=n_groups)
     mean = np.bincount(group, values, n_groups) / np.maximum(n, 1)
     within = values - mean[group]
-    degrees = (np.count_nonzero(n) - 1, len(values) - np.count_nonzero(n))
+    n_used = int(np.count_nonzero(n))
+    degrees = (n_used - 1, len(values) - n_used)
     return float((n * mean**2).sum()), float(within @ within), degrees

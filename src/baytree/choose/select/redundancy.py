@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from baytree.choose.select import measures
-from baytree.choose.select.ranking import CUTS, Rank, cut_in_words, numbers_of
-from baytree.statistics import discretize
+from baytree.choose.select.cuts import Coded, cut_up, numbers_of
+from baytree.choose.select.ranking import Rank
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-
-
-class Coded(NamedTuple):
-    """A column as codes, −1 for missing."""
-
-    codes: np.ndarray
-    n_levels: int
-    how: str
 
 
 def mrmr(table: Table, cuts: str = "auto") -> tuple[Rank, ...]:
@@ -55,10 +45,7 @@ def _coded(table: Table, j: int, cut: str) -> Coded:
     column = table.schema.columns[j]
     if column.kind is not Kind.NUMERIC:
         return Coded(table.values[j], len(column.levels), f"{len(column.levels)} levels")
-    numbers = numbers_of(column, table.values[j])
-    points = CUTS[cut](numbers, table.label, table.n_classes)
-    codes = discretize.binned(numbers, points) if len(points) else np.where(np.isnan(numbers), -1, 0).astype(np.int32)
-    return Coded(codes, len(points) + 1, cut_in_words(column, points))
+    return cut_up(column, numbers_of(column, table.values[j]), table, cut)
 
 
 def _information(left: Coded, right: Coded) -> float:

@@ -12,16 +12,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.events.gaussian import NormalLikelihood
+from baytree.bayes.events.normal import NormalLikelihood
 from baytree.bayes.model import NaiveBayes
 from baytree.choose import metrics
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for
-from baytree.choose.validate.folds import Fold
-from baytree.choose.validate.trials import is_subtractable, models_without, prepared, trials
+from baytree.choose.validate.trials import can_subtract, models_without, prepared, reads_alike, trials
 from baytree.engine import threads
-from baytree.estimators.base import AdditiveClassifier
+from baytree.estimators.base import learner_of
+from baytree.folds.cv import Fold
+from baytree.learner import Additive
 from baytree.table.schema import Schema
+from baytree.table.table import Table
 
 FoldModel = tuple[Schema, NaiveBayes]
 
@@ -40,19 +42,18 @@ class Scorer(Protocol):
 
 def scorer(estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None) -> Scorer:
     """The fastest scorer that gives the right scores."""
-    ready = prepared(estimator, problem)
-    if metric == "accuracy" and is_subtractable(ready, problem):
-        models = _models(ready, problem, folds)
-        if models is not None:
-            return AddingScorer(models, problem, folds, n_jobs)
-    return RefittingScorer(estimator, problem, folds, metric)
+    models = _added_models(estimator, problem, folds) if metric == "accuracy" else None
+    if models is not None:
+        return AddingScorer(models, problem, folds, n_jobs)
+    return RefittingScorer(estimator, problem, folds, metric, n_jobs)
 
 
 class RefittingScorer:
     """Learns anew from every set of columns."""
 
-    def __init__(self, estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str):
-        self._estimator, self._problem, self._folds, self._metric = estimator, problem, folds, metric
+    def __init__(self, estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None = None):
+        self._estimator, self._problem, self._folds = estimator, problem, folds
+        self._metric, self._n_jobs = metric, n_jobs
 
     def added(self, chosen: Sequence[int], candidates: Sequence[int]) -> np.ndarray:
         """The scores with each candidate added to the chosen columns: [n_candidates, n_folds]."""
@@ -65,8 +66,9 @@ class RefittingScorer:
     def _scores(self, columns: Sequence[int]) -> list[float]:
         sign = -1.0 if self._metric in metrics.LOSSES else 1.0
         label = self._problem.label.values
-        tried = trials(self._estimator, self._problem.select(sorted(columns)), self._folds)
-        return [sign * metrics.score(self._metric, label[t.rows], t.answer, t.probability) for t in tried]
+        tried = trials(self._estimator, self._problem.select(sorted(columns)), self._folds, self._n_jobs)
+        answers = (metrics.Answers(label[t.rows], t.answer, t.probability) for t in tried)
+        return [sign * metrics.score(self._metric, given) for given in answers]
 
 
 class AddingScorer:
@@ -78,7 +80,7 @@ class AddingScorer:
         self._sizes = np.array(sizes)
         self._start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._label = problem.label.values[rows]
-        self._prior = np.empty((len(rows), len(problem.label.target.classes)))
+        self._prior = np.empty((len(rows), len(problem.classes)))
         self._effect = np.empty((len(problem.table.schema), *self._prior.shape))  # [n_columns, n_rows, n_classes]
         self._n_threads = threads.count(n_jobs)
 
@@ -93,7 +95,8 @@ class AddingScorer:
         """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
         schema, learnt = model
         test = to_answer_for(problem.table, fold.test, schema)
-        known = [problem.label.target.classes.index(label) for label in schema.classes]
+        place = {label: code for code, label in enumerate(problem.label.target.classes or ())}
+        known = [place[label] for label in schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
         self._prior[rows][:, known] = learnt.log_prior
         for likelihood in learnt.likelihoods:
@@ -139,14 +142,24 @@ class AddingScorer:
         return right / self._sizes
 
 
-def _models(estimator: AdditiveClassifier, problem: Problem, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
+def _added_models(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
     """The schema and the model of each fold; None where the columns do not simply add up."""
-    models = list(models_without(estimator, problem.table, folds))
-    return models if all(map(_adds_up, models)) else None
+    ready = prepared(estimator, problem)
+    if not problem.is_classification or not reads_alike(ready, problem):
+        return None
+    learner = learner_of(ready, problem.table.schema)
+    return _naive(learner, problem.table, folds) if can_subtract(learner, problem.table.schema) else None
 
 
-def _adds_up(model: FoldModel) -> bool:
+def _naive(learner: Additive, table: Table, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
+    models: list[FoldModel] = []
+    for schema, model in models_without(learner, table, folds):
+        if not isinstance(model, NaiveBayes) or not _adds_up(model):
+            return None
+        models.append((schema, model))
+    return models
+
+
+def _adds_up(model: NaiveBayes) -> bool:
     """Whether each column's term is its own: multinomial columns share one distribution, so theirs are not."""
-    return type(model[1]) is NaiveBayes and all(
-        len(likelihood.columns) == 1 or isinstance(likelihood, NormalLikelihood) for likelihood in model[1].likelihoods
-    )
+    return all(len(part.columns) == 1 or isinstance(part, NormalLikelihood) for part in model.likelihoods)

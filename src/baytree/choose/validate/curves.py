@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_learn_from
-from baytree.choose.validate.folds import Fold, Folds
+from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.significance import Interval
-from baytree.choose.validate.trials import prepared, reads_alike, trials
-from baytree.choose.validate.validation import CrossValidation
+from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
+from baytree.choose.validate.validation import problem_of
+from baytree.estimators.base import settled
+from baytree.estimators.tree_face import TreeFace
+from baytree.folds.cv import Fold
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
 
@@ -54,18 +57,50 @@ def learning_curve(
     cv: Any = 10,
     metric: str | None = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> LearningCurve:
-    """The cross-validated score when only a share of each fold's training rows is learnt from."""
-    task = "classification" if is_classifier(estimator) else "regression"
-    problem = Problem.of(frame, target, task, getattr(estimator, "schema", None)).without_identifiers()
-    folds = Folds.of(problem, cv, None, random_state)
+    """The cross-validated score when only a share of each fold's training rows is learnt from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any classifier or regressor.
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
+    shares : sequence of float
+        The shares of the training rows of each fold.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`.
+    metric : str, optional
+        Such as "AUC" or "log loss"; accuracy, or RMSE for numbers, by default.
+    random_state : int
+        The seed that shuffles the rows.
+    n_jobs : int, optional
+        How many threads share the folds; all cores by default.
+
+    Returns
+    -------
+    LearningCurve
+        Prints as a table; `to_frame` and `plot` give the curve.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"x": [1.0, 2.0, 3.0, 4.0] * 10, "y": ["a", "a", "b", "b"] * 10}
+    >>> bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", shares=(0.5, 1.0), cv=4).n_rows
+    (15, 30)
+    """
+    problem = problem_of(estimator, frame, target)
+    folds = problem.folds(cv, None, random_state)
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
     order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
     sizes, scores = [], []
     for share in shares:
         parts = tuple(Fold(_first(rows, share), fold.test) for rows, fold in zip(order, folds.parts, strict=True))
-        answered = tuple(trials(estimator, problem, parts))
-        result = CrossValidation(type(estimator).__name__, problem.label, answered, folds.how)
+        answered = trials(estimator, problem, parts, n_jobs)
+        result = CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
         sizes.append(len(parts[0].train))
         scores.append(result.summary(metric))
     return LearningCurve(metric, tuple(sizes), tuple(scores))
@@ -97,6 +132,24 @@ class Stability(Shown):
 def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 100, random_state: int = 0) -> Stability:
     """How often each column is the root of a tree when the rows are drawn anew with replacement.
 
+    Parameters
+    ----------
+    estimator : estimator
+        A tree.
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
+    n_times : int
+        How many tables are drawn.
+    random_state : int
+        The seed of the draws.
+
+    Returns
+    -------
+    Stability
+        Prints as a table; `shares` has each root with the share of the tables where it is.
+
     Examples
     --------
     >>> import baytree as bt
@@ -104,27 +157,23 @@ def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 10
     >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=20).shares
     (('x', 1.0),)
     """
-    task = "classification" if is_classifier(estimator) else "regression"
-    problem = Problem.of(frame, target, task, getattr(estimator, "schema", None)).without_identifiers()
+    problem = problem_of(estimator, frame, target)
     rng = np.random.default_rng(random_state)
     tree = prepared(estimator, problem)
-    if not hasattr(tree, "nodes"):
+    if not isinstance(tree, TreeFace):
         raise ValueError(f"{type(estimator).__name__} is no tree and has no first question; give a tree")
-    grow = _root_of_table if reads_alike(tree, problem) else _root
-    roots = Counter(grow(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
+    roots = Counter(_root(tree, problem, rng.integers(0, len(problem), len(problem))) for _ in range(n_times))
     return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
 
 
-def _root_of_table(tree: Any, problem: Problem, rows: np.ndarray) -> str:
-    return _first_question(clone(tree).fit(to_learn_from(problem.table, rows)))
-
-
-def _root(tree: Any, problem: Problem, rows: np.ndarray) -> str:
-    return _first_question(clone(tree).fit(*problem.rows(rows)))
-
-
-def _first_question(fitted: Any) -> str:
-    return next(iter(fitted.nodes()))["column"] or "(no question)"
+def _root(tree: TreeFace, problem: Problem, rows: np.ndarray) -> str:
+    """The first question of a tree that learnt from these rows."""
+    copy = clone(tree)
+    if reads_alike(copy, problem):
+        settled(copy, to_learn_from(problem.table, rows), False)
+    else:
+        fitted(copy, problem, rows)
+    return next(iter(copy.nodes()))["column"] or "(no question)"
 
 
 def _first(rows: np.ndarray, share: float) -> np.ndarray:

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import numpy as np
 
 from baytree.table import labels
 from baytree.table.schema import Column, Schema, level_map
-from baytree.table.table import Table
+from baytree.table.table import SparseColumns, Table, Values
 
 
 def to_learn_from(table: Table, rows: np.ndarray) -> Table:
     """These rows, without the collected levels and classes that none of them has: a fold must not know what it left out."""
     part = table.take(rows)
-    pairs = [_kept(column, values) for column, values in zip(part.schema.columns, part.values, strict=True)]
-    columns, values = tuple(column for column, _ in pairs), tuple(value for _, value in pairs)
     label = labels.take(labels.Labels(table.label, table.schema.target), rows)
-    schema = msgspec.structs.replace(part.schema, columns=columns, target=label.target)
-    return msgspec.structs.replace(part, schema=schema, values=values, label=label.values)
+    schema = msgspec.structs.replace(part.schema, target=label.target)
+    part = msgspec.structs.replace(part, schema=schema, label=label.values)
+    if isinstance(part.values, SparseColumns):  # numbers have no levels
+        return part
+    pairs = [_kept(column, values) for column, values in zip(schema.columns, part.values, strict=True)]
+    columns, values = tuple(column for column, _ in pairs), tuple(value for _, value in pairs)
+    return msgspec.structs.replace(part, schema=msgspec.structs.replace(schema, columns=columns), values=values)
 
 
 def to_answer_for(table: Table, rows: np.ndarray, schema: Schema) -> Table:
     """These rows under a schema that may know fewer levels: what it does not know is missing."""
     part = table.take(rows)
+    if isinstance(part.values, SparseColumns):
+        return msgspec.structs.replace(part, schema=schema, label=None)
     pairs = zip(part.schema.columns, schema.columns, part.values, strict=True)
     values = tuple(v if old.levels == new.levels else _recoded(v, old.levels, new.levels) for old, new, v in pairs)
     return msgspec.structs.replace(part, schema=schema, values=values, label=None)
 
 
-def _kept(column: Column, values: Any) -> tuple[Column, Any]:
-    if not column.levels or column.declared:
+def _kept(column: Column, values: Values) -> tuple[Column, Values]:
+    if not column.levels or column.declared or not isinstance(values, np.ndarray):
         return column, values
     is_used = np.bincount(values + 1, minlength=len(column.levels) + 1)[1:] > 0
     if is_used.all():

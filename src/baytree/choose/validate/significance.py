@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 LEVEL = 0.95
+SIGNIFICANCE = 0.05
 
 
 class Interval(NamedTuple):
@@ -17,6 +18,20 @@ class Interval(NamedTuple):
     mean: float
     low: float
     high: float
+
+
+class PairedTest(NamedTuple):
+    """Whether two models that answered for the same rows differ: `difference` is the first less the second."""
+
+    metric: str
+    difference: float
+    corrected_t: float
+    mcnemar: float
+
+    def __str__(self) -> str:
+        tests = f"p = {self.corrected_t:.3g} by the corrected resampled t"
+        also = "" if np.isnan(self.mcnemar) else f", p = {self.mcnemar:.3g} by McNemar"
+        return f"{self.metric}: difference {self.difference:+.4f}, {tests}{also}"
 
 
 def corrected_interval(scores: np.ndarray, ratio: float) -> Interval:

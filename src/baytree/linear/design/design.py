@@ -11,47 +11,14 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree import _core
 from baytree.linear.design.features import VALUE, WIDE, Layout, check_floats, check_integers
+from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
+from baytree.linear.design.words import Words
 from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import SparseColumns, Table, Tokens, refuse_infinite
-from baytree.table.text.bags import weighed
+from baytree.table.table import SparseColumns, Table, refuse_infinite
 
 _HUGE = 1e300
 _FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
-
-
-class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"):
-    """The weights of a text column's words: a row's features are count · idf, divided by the length of that vector."""
-
-    column: int
-    idf: np.ndarray  # float64 [n_words]; 0 for a word outside the limits on documents
-    is_unit: bool = True  # otherwise not divided
-
-    def __post_init__(self) -> None:
-        check_floats("words", idf=self.idf)
-
-    def weigh(self, tokens: Tokens) -> np.ndarray:
-        """The tf-idf weight of each entry. [n_entries]"""
-        return weighed(tokens, self.idf, self.is_unit)
-
-
-class Sparse(msgspec.Struct, frozen=True):
-    """Rows of features in compressed form."""
-
-    start: np.ndarray  # int64 [n_rows + 1]
-    code: np.ndarray  # int32 [n_entries], the feature
-    value: np.ndarray  # float64 [n_entries]
-    n_features: int
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    def product(self, weight: np.ndarray) -> np.ndarray:
-        """rows @ weight. weight [n_features, k] → [n_rows, k]"""
-        out = np.zeros((len(self), weight.shape[1]))
-        _core.sparse_product(self.start, self.code, self.value, np.ascontiguousarray(weight), out)
-        return out
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="design"):
@@ -131,14 +98,14 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
             rows = slice(first, min(first + step, len(table)))
             yield rows, self.features(table, rows)
 
-    def text(self, table: Table) -> Iterator[tuple[slice, Sparse]]:
+    def text(self, table: Table) -> Iterator[tuple[slice, SparseMatrix]]:
         """The words of each text column in standard units, and which features they are."""
         first = self.n_dense
         for words in self.words:
             own = slice(first, first + len(words.idf))
             tokens = table.values[words.column]
             value = words.weigh(tokens) / self.scale[own][tokens.code]
-            yield own, Sparse(tokens.start, tokens.code, value, len(words.idf))
+            yield own, SparseMatrix(tokens.start, tokens.code, value, len(words.idf))
             first = own.stop
 
     def scores(self, table: Table, weight: np.ndarray) -> np.ndarray:
@@ -166,7 +133,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
             effect[:, text.column] += words.product(weight[own])
         return effect
 
-    def compressed(self, table: Table) -> tuple[Sparse, np.ndarray]:
+    def compressed(self, table: Table) -> tuple[SparseMatrix, np.ndarray]:
         """All features of all rows without their zeros, and how far each lies above its centred form.
 
         Only numbers are centred: marks, words and the columns of a sparse matrix would lose their zeros.
@@ -178,23 +145,23 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         marks = self.layout.level != VALUE
         above[: self.n_dense] = np.where(marks, self.centre / self.scale[: self.n_dense], 0.0)
         parts = self._dense_parts(table, above[: self.n_dense])
-        parts += [Sparse(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
-        return _side_by_side(parts, len(self)), above
+        parts += [SparseMatrix(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
+        return side_by_side(parts, len(self)), above
 
-    def _dense_parts(self, table: Table, above: np.ndarray) -> list[Sparse]:
+    def _dense_parts(self, table: Table, above: np.ndarray) -> list[SparseMatrix]:
         """Numbers and marks without their zeros, as runs of features side by side."""
         if self.n_dense <= WIDE:
-            return [_stacked([_entries(x + above) for _, x in self.blocks(table)])] if self.n_dense else []
+            return [stacked([entries(x + above) for _, x in self.blocks(table)])] if self.n_dense else []
         numbers = np.flatnonzero(self.layout.level == VALUE)
         few = Design(self.layout.take(numbers), self.centre[numbers], self.scale[numbers], self.reference)
-        dense = _stacked([_entries(x) for _, x in few.blocks(table)])
-        parts = [Sparse(dense.start, numbers.astype(np.int32)[dense.code], dense.value, len(self))]
+        dense = stacked([entries(x) for _, x in few.blocks(table)])
+        parts = [SparseMatrix(dense.start, numbers.astype(np.int32)[dense.code], dense.value, len(self))]
         for rows, feature in self.layout.marks(table):
             start = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int64)
-            parts.append(Sparse(start, feature.astype(np.int32), 1 / self.scale[feature], len(self)))
+            parts.append(SparseMatrix(start, feature.astype(np.int32), 1 / self.scale[feature], len(self)))
         return parts
 
-    def stored(self, table: Table) -> Sparse | None:
+    def stored(self, table: Table) -> SparseMatrix | None:
         """The entries of a sparse matrix as they are, neither centred nor scaled; None where the table is not one.
 
         A gap, or a design that is more than the matrix's columns, needs dense rows.
@@ -203,7 +170,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         if not plain or (self.layout.level != VALUE).any() or np.isnan(table.values.matrix.data).any():
             return None
         matrix = table.values.matrix
-        return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, len(self))
+        return SparseMatrix(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, len(self))
 
     def _raw(self, table: Table, rows: slice) -> np.ndarray:
         whole = self.layout.view(table)
@@ -214,32 +181,3 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         if gap.any():
             x[gap] = np.broadcast_to(self.layout.fill, x.shape)[gap]
         return x
-
-
-def _entries(x: np.ndarray) -> Sparse:
-    """Dense rows without what is 0, or would be but for the rounding of taking the centre off and on."""
-    row, code = np.nonzero(np.abs(x) > 1e-12)
-    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(x)))]).astype(np.int64)
-    return Sparse(start, code.astype(np.int32), x[row, code], x.shape[1])
-
-
-def _stacked(parts: list[Sparse]) -> Sparse:
-    """Blocks of rows one after the other."""
-    length = np.concatenate([np.diff(part.start) for part in parts])
-    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    code, value = (np.concatenate(arrays) for arrays in zip(*((p.code, p.value) for p in parts), strict=True))
-    return Sparse(start, code, value, parts[0].n_features)
-
-
-def _side_by_side(parts: list[Sparse], n_features: int) -> Sparse:
-    """Rows joined end to end, features ascending."""
-    length = sum(np.diff(part.start) for part in parts)
-    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    code, value = np.empty(start[-1], np.int32), np.empty(start[-1])
-    at = start[:-1].copy()
-    for part in parts:
-        own = np.diff(part.start)
-        entry = np.repeat(at - part.start[:-1], own) + np.arange(len(part.code))
-        code[entry], value[entry] = part.code, part.value
-        at += own
-    return Sparse(start, code, value, n_features)

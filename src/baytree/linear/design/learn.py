@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.design import Design, Words
+from baytree.linear.design.design import Design
 from baytree.linear.design.features import VALUE, Layout, features_of
 from baytree.linear.design.spread import Look, moments_of
+from baytree.linear.design.words import Words
 from baytree.table.schema import Kind, Text
 from baytree.table.table import Table, Tokens
 from baytree.table.text.count import DocumentFrequency, inverse_frequency, within_limits

@@ -6,15 +6,14 @@ two near the column's own size, so that nothing is lost.
 
 from __future__ import annotations
 
-from functools import reduce
 from itertools import chain
-from operator import add
 
 import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
+from baytree.engine.runs import Runs
 from baytree.linear.design.features import VALUE, WIDE, Layout, as_matrix, gaps_of
 from baytree.table.table import SparseColumns, Table
 
@@ -73,7 +72,7 @@ def _plain_moments(whole: np.ndarray, weight: np.ndarray, pivot: np.ndarray) -> 
         return sums
 
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, square = reduce(add, in_order(part, chunks(len(whole)))) / weight.sum()
+        mean, square = Runs(len(whole)).total(part) / weight.sum()
         return pivot + mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 

@@ -13,7 +13,9 @@ from baytree.engine.parts import Parts
 from baytree.learner import Additive, Learnt
 from baytree.linear.design.features import VALUE
 from baytree.linear.discriminant.leave_one_out import linear_without_each, quadratic_without_each
-from baytree.linear.discriminant.rules import Choice, Pooled, derive_linear, derive_quadratic, pool
+from baytree.linear.discriminant.observe import scatter_of
+from baytree.linear.discriminant.pooled import Choice, Pooled, pool
+from baytree.linear.discriminant.rules import derive_linear, derive_quadratic
 from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oas
 from baytree.linear.model import LinearDiscriminant, QuadraticDiscriminant
@@ -21,7 +23,7 @@ from baytree.settings import ByClass
 from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
-from baytree.table.weights import bearable
+from baytree.table.weights import within_doubles
 
 
 def refuse_text(schema: Schema) -> None:
@@ -46,7 +48,7 @@ class Discriminant(Additive):
 
     def observe(self, table: Table) -> Scatter:
         """Weight, mean and scatter of each class."""
-        seen = Scatter.of(bearable(table), self.is_pooled)
+        seen = scatter_of(within_doubles(table), self.is_pooled)
         is_value = seen.layout.level == VALUE
         warn_of_outliers(table, seen.layout.source[is_value], seen.deviations()[is_value])
         return seen
@@ -58,7 +60,7 @@ class Discriminant(Additive):
 
     def leave_one_out(self, rows: Parts) -> np.ndarray:
         """The probabilities of each row under the rule of all other rows. [n_rows, n_classes]"""
-        table = bearable(rows.gather())
+        table = within_doubles(rows.gather())
         with at_most(rows.n_jobs):
             seen = self.observe(table)
             return self._without_each(table, seen, self._choice(seen, table.schema))
@@ -120,6 +122,6 @@ class LedoitWolf:
         with at_most(rows.n_jobs):
             seen = rows.total(self.rule.observe)
             pooled = self.rule.pooled(seen, rows.schema)
-            fourth = rows.total(lambda table: fourth_powers(bearable(table), pooled))
+            fourth = rows.total(lambda table: fourth_powers(within_doubles(table), pooled))
             amount = ledoit_wolf(fourth, pooled, by_class=not self.rule.is_pooled)
             return Learnt(replace(self.rule, shrinkage=amount).derive(seen, rows.schema), seen)

@@ -9,11 +9,12 @@ import numpy as np
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.linear.model import UNSEEN, LinearDiscriminant, QuadraticDiscriminant
+from baytree.show.results import frame_of
 from baytree.table.schema import Column, Schema
 
 
 def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n: int, random: np.random.Generator) -> Any:
-    """A frame of n rows with their classes (pandas where it is installed, else a dict of columns)."""
+    """A frame of n rows with their classes."""
     label = random.choice(len(model.prior), size=n, p=model.prior)
     x = np.empty((n, len(model.design)))
     for k in np.unique(label):
@@ -23,7 +24,7 @@ def sample(model: LinearDiscriminant | QuadraticDiscriminant, schema: Schema, n:
     x = x * model.design.scale + model.design.centre
     columns = {c.name: _column(x, model.design, j, c) for j, c in enumerate(schema.columns)}
     columns[schema.target.name] = np.array(schema.classes, dtype=object)[label]
-    return _framed(columns)
+    return frame_of(columns)
 
 
 def _root(model: LinearDiscriminant | QuadraticDiscriminant, k: int) -> np.ndarray:
@@ -56,11 +57,3 @@ def _column(x: np.ndarray, design: Design, j: int, column: Column) -> np.ndarray
 
 def _named(codes: np.ndarray, column: Column) -> np.ndarray:
     return np.array(column.levels, dtype=object)[codes.astype(int)]
-
-
-def _framed(columns: dict[str, np.ndarray]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        return columns
-    return pd.DataFrame(columns)

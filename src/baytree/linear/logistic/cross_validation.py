@@ -5,11 +5,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.logistic.fit import Options, Task, penalty_of
+from baytree.linear.logistic.dense_rows import DenseRows
 from baytree.linear.logistic.lockstep import Problems, solve_together
+from baytree.linear.logistic.loss import losses
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
-from baytree.linear.logistic.rows import DenseRows, SparseRows, losses
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.solve import optimum
+from baytree.linear.logistic.sparse_rows import SparseRows
+from baytree.linear.logistic.task import Task, penalty_of
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
 _LEAST = 1e-9
@@ -111,13 +115,13 @@ def _moved(fit: Fit, whole: Fit, next_whole: Fit) -> Fit:
     return msgspec.structs.replace(fit, theta=fit.theta + (next_whole.theta - whole.theta))
 
 
-def _loss(rows: DenseRows | SparseRows, fit: Fit, held: np.ndarray) -> float:
+def _loss(rows: Rows, fit: Fit, held: np.ndarray) -> float:
     score = rows.scores(fit.theta, held) if isinstance(rows, DenseRows) else rows.scores(fit.theta)[held]
     lost, _ = losses(score, rows.label[held])
     return float(rows.weight[held] @ lost / rows.weight[held].sum())
 
 
-def _sizes(rows: DenseRows | SparseRows) -> np.ndarray:
+def _sizes(rows: Rows) -> np.ndarray:
     """The standard deviation of each feature among the rows that count, in the design's units. [q]"""
     if isinstance(rows, SparseRows):
         return np.ones(rows.q)

@@ -1,4 +1,4 @@
-"""Logistic regression: from a table and the user's choices to a frozen model.
+"""Logistic regression: from a task and a penalty to a solution, and from solutions to a frozen model.
 
 min over b: mean loss + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²), intercepts free, b on columns divided by their
 standard deviation (divisor n) or, without standardisation, on the columns as they are. C = 1 / (n · λ).
@@ -6,95 +6,25 @@ standard deviation (divisor n) or, without standardisation, on the columns as th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import msgspec
 import numpy as np
 
-from baytree.linear.design.design import Design
-from baytree.linear.design.features import VALUE
-from baytree.linear.design.learn import learn_design
-from baytree.linear.design.spread import look_at
+from baytree.linear.logistic.dense_rows import DenseRows
+from baytree.linear.logistic.gradient import gradient_descent, safe_rate
 from baytree.linear.logistic.newton import newton, solve
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
-from baytree.linear.logistic.rows import DenseRows, SparseRows, rows_of
-from baytree.linear.logistic.solve import gradient_descent, optimum, safe_rate
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.rows import Rows
+from baytree.linear.logistic.solve import optimum
+from baytree.linear.logistic.task import Task, penalty_of
 from baytree.linear.model import NEVER, LinearModel, LogisticModel
-from baytree.table.outliers import warn_of_outliers
-from baytree.table.table import SparseColumns, Table
 
-L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's choices, checked."""
-
-    l1_share: float = 0.0
-    is_penalised: bool = True
-    C: float = 1.0
-    lambda_: float | None = None
-    multi_class: str = "multinomial"
-    standardize: bool = True
-    ordinal: str = "rank"
-    missing: str = "mean+indicator"
-    solver: str = "auto"
-    tol: float = 1e-8
-    max_iter: int = 1000
-    learning_rate: float | None = None
-
-
-class Task(msgspec.Struct, frozen=True):
-    """A table made ready: the design, its rows, and the classes that occur."""
-
-    design: Design
-    rows: DenseRows | SparseRows
-    present: np.ndarray  # [n_present], class codes
-    n_classes: int
-    total: float  # sum of the weights
-    price: np.ndarray  # [q], each feature's size in units of the penalty: 1, or 1 / sd; 0 for the constant
-    above: np.ndarray  # [q], how far each feature of the rows lies above the design's
-
-
-def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
-    """The table in the design's units, each row with its weight times that of its class."""
-    weight = table.weight * class_weight[table.label]
-    table = msgspec.structs.replace(table, weight=weight)
-    look = look_at(table)
-    design = learn_design(table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
-    is_value = design.layout.level == VALUE
-    warn_of_outliers(table, design.layout.source[is_value], design.scale[: design.n_dense][is_value])
-    design = design if options.standardize else _plain_if_sparse(table, design)
-    present = np.flatnonzero(np.bincount(table.label, weight, minlength=table.n_classes) > 0)
-    code = np.full(table.n_classes, 0, np.int32)
-    code[present] = np.arange(len(present))
-    table = msgspec.structs.replace(table, label=code[table.label])
-    rows, above = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present), bool(look.gaps.any()))
-    price = np.ones(rows.q)
-    price[-1] = 0.0
-    if not options.standardize:
-        price[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of prices must be doubles
-    return Task(design, rows, present, table.n_classes, float(weight.sum()), price, above)
-
-
-def _plain_if_sparse(table: Table, design: Design) -> Design:
-    """A sparse matrix in its own units: rare columns in units of their spread would make the problem worse, not better."""
-    usual = (design.scale > 1e-6) & (design.scale < 1e6)
-    if not isinstance(table.values, SparseColumns) or not usual.all():
-        return design
-    return msgspec.structs.replace(design, scale=np.ones(len(design)))
-
-
-def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Penalty:
-    """The price of each feature at a strength λ (the user's, if none is given)."""
-    if not options.is_penalised:
-        return Penalty(np.zeros_like(task.price), np.zeros_like(task.price))
-    lambda_ = strength(task, options) if lambda_ is None else lambda_
-    return Penalty(lambda_ * (1 - options.l1_share) * task.price**2, lambda_ * options.l1_share * task.price)
-
-
-def strength(task: Task, options: Options) -> float:
-    """The user's λ, or 1 / (n · C)."""
-    return options.lambda_ if options.lambda_ is not None else 1 / task.total / options.C
+Link = Literal["softmax", "sigmoid", "ovr"]
+_AIM = Aim(1e-10, 100, 1e-10)
+_SMALL = 1_000_000  # numbers in the rows, once per class
+_NEAREST = 1e-8  # of the tolerance
 
 
 def strongest(task: Task, options: Options) -> float:
@@ -104,11 +34,6 @@ def strongest(task: Task, options: Options) -> float:
     theta[:, -1] = start.theta[:, -1]
     gradient = np.abs(task.rows.slope(theta).gradient).max(axis=0)[:-1]
     return float((gradient / task.price[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
-
-
-_AIM = Aim(1e-10, 100, 1e-10)
-_SMALL = 1_000_000  # numbers in the rows, once per class
-_NEAREST = 1e-8  # of the tolerance
 
 
 def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
@@ -122,7 +47,7 @@ def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None =
     return gradient_descent(task.rows, penalty, theta, aim, rate)
 
 
-def _closer(rows: DenseRows | SparseRows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
+def _closer(rows: Rows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
     """The optimum as near as doubles come: for few rows a step more costs nothing, and laws hold to the last digits."""
     left = aim.max_iter - fit.n_iter
     is_by_newton = isinstance(rows, DenseRows) and fit.curvature is not None
@@ -133,10 +58,13 @@ def _closer(rows: DenseRows | SparseRows, penalty: Penalty, aim: Aim, fit: Fit) 
     return msgspec.structs.replace(last, n_iter=fit.n_iter + last.n_iter, losses=track, is_separable=False)
 
 
-def one_against_rest(task: Task, c: int) -> Task:
-    """The two-class task of one class against all others."""
-    rows = msgspec.structs.replace(task.rows, label=(task.rows.label == c).astype(np.int32), k=1)
-    return msgspec.structs.replace(task, rows=rows)
+def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
+    """The model of the solutions: one, or one per class against the rest."""
+    penalty = penalty_of(task, options)
+    if len(fits) > 1:
+        return _model(task, np.vstack([fit.theta for fit in fits]), "ovr", None)
+    covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
+    return _model(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
 
 
 def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
@@ -155,15 +83,6 @@ def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
     return theta
 
 
-def model_of(task: Task, theta: np.ndarray, link: Any, covariance: np.ndarray | None = None) -> LogisticModel:
-    """The model of these coefficients, for all declared classes; one that never occurred has probability 0."""
-    weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
-    if len(task.present) < task.n_classes or len(task.present) == 1:
-        weight, intercept, link = _for_all(task, weight, intercept, link)
-    linear = LinearModel(task.design, np.ascontiguousarray(weight), np.ascontiguousarray(intercept), link)
-    return LogisticModel(linear, np.zeros((0, 0)) if covariance is None else covariance, task.total)
-
-
 def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     """The covariance of unpenalised coefficients in standard units, those of the first class (of three or more) fixed.
 
@@ -177,7 +96,16 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     return solve(reduced, np.eye(len(reduced))) / task.total
 
 
-def _for_all(task: Task, weight: np.ndarray, intercept: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray, Any]:
+def _model(task: Task, theta: np.ndarray, link: Link, covariance: np.ndarray | None) -> LogisticModel:
+    """The model of these coefficients, for all declared classes; one that never occurred has probability 0."""
+    weight, intercept = theta[:, :-1], theta[:, -1] + theta @ task.above
+    if len(task.present) < task.n_classes or len(task.present) == 1:
+        weight, intercept, link = _for_all(task, weight, intercept, link)
+    linear = LinearModel(task.design, np.ascontiguousarray(weight), np.ascontiguousarray(intercept), link)
+    return LogisticModel(linear, np.zeros((0, 0)) if covariance is None else covariance, task.total)
+
+
+def _for_all(task: Task, weight: np.ndarray, intercept: np.ndarray, link: Link) -> tuple[np.ndarray, np.ndarray, Link]:
     p = weight.shape[1]
     if link == "sigmoid":  # as two scores, the first 0
         weight, intercept = np.vstack([np.zeros(p), weight[0]]), np.append(0.0, intercept)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,36 +11,19 @@ import numpy as np
 from baytree import notices
 from baytree.engine.blas import at_most
 from baytree.engine.parts import Parts
-from baytree.folds import held_out_folds
+from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Learnt
 from baytree.linear.logistic.cross_validation import Curve, choose, held_out_losses
-from baytree.linear.logistic.fit import (
-    Options,
-    Task,
-    covariance_of,
-    fit_task,
-    model_of,
-    one_against_rest,
-    penalty_of,
-    settled,
-    task_of,
-)
+from baytree.linear.logistic.fit import fit_task, model_of
 from baytree.linear.logistic.objective import Fit
+from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.path import Path, fits_along, lambdas_to, path_of
 from baytree.linear.logistic.row_folds import with_folds
-from baytree.linear.logistic.rows import DenseRows, SparseRows
-from baytree.linear.model import LogisticModel
+from baytree.linear.logistic.rows import Rows
+from baytree.linear.logistic.task import Task, penalty_of, task_of, tasks_of
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
-from baytree.table.weights import as_rows, bearable
-
-
-class Splitter(Protocol):
-    """What deals rows to folds, as scikit-learn's do."""
-
-    def split(self, X: np.ndarray, y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Pairs of the rows to learn from and the rows held out."""
-        ...
+from baytree.table.weights import as_proportions, within_doubles
 
 
 @dataclass(frozen=True)
@@ -59,7 +41,7 @@ class Logistic:
         with at_most(rows.n_jobs):
             task = _task(rows, self.options, self.class_weight)
             fits = self._fits(task)
-            model = _model(task, self.options, fits)
+            model = model_of(task, self.options, fits)
             path = {"path_": self._path(task, rows.schema)} if self.n_path else {}
         _warn(fits, self.options, len(task.present), self.warns_as)
         return Learnt(model, told={**_told(fits), **path, "_thetas": tuple(fit.theta for fit in fits)})
@@ -70,7 +52,7 @@ class Logistic:
 
     def _fits(self, task: Task) -> list[Fit]:
         options, penalty = self.options, penalty_of(task, self.options)
-        tasks = _tasks(task, options)
+        tasks = tasks_of(task, options)
         if [start.shape for start in self.start] != [(each.rows.k, each.rows.q) for each in tasks]:
             return [fit_task(each, options, penalty) for each in tasks]
         starts = [Fit(start, 0.0, 0) for start in self.start]
@@ -84,7 +66,7 @@ class LogisticCV:
     options: Options
     class_weight: ClassWeights
     strengths: np.ndarray  # [n], values of C
-    cv: int | Splitter | np.ndarray  # a number of folds, a splitter, or the fold of each row
+    cv: int | Splitter | str | float | np.ndarray  # what `read_cv` takes, or the fold of each row
     rule: str = "min"
     warns_as: type[Warning] = notices.BaytreeWarning
 
@@ -98,8 +80,10 @@ class LogisticCV:
             at = curve.best if self.rule == "min" else curve.one_se
             chosen = _at(self.options, lambdas[at])
             penalty = penalty_of(task, chosen)
-            fits = [fit_task(each, chosen, penalty, own[at]) for each, own in zip(_tasks(task, chosen), along, strict=True)]
-            model = _model(task, chosen, fits)
+            fits = [
+                fit_task(each, chosen, penalty, own[at]) for each, own in zip(tasks_of(task, chosen), along, strict=True)
+            ]
+            model = model_of(task, chosen, fits)
             path = _path(task, self.options, lambdas, along, rows.schema)
         _warn(fits, self.options, len(task.present), self.warns_as)
         strength = {"lambda_": float(lambdas[at]), "C_": float(1 / task.total / lambdas[at])}
@@ -107,49 +91,34 @@ class LogisticCV:
 
     def _curve(self, task: Task, lambdas: np.ndarray, along: list[list[Fit]]) -> Curve:
         rows, fold = self._folds(task)
-        tasks = _tasks(msgspec.structs.replace(task, rows=rows), self.options)
+        tasks = tasks_of(msgspec.structs.replace(task, rows=rows), self.options)
         parts = [held_out_losses(each, self.options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
         return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
 
-    def _folds(self, task: Task) -> tuple[DenseRows | SparseRows, np.ndarray]:
+    def _folds(self, task: Task) -> tuple[Rows, np.ndarray]:
         rows, label = task.rows, task.rows.label
         if isinstance(self.cv, np.ndarray):
             return rows, self.cv
         if not isinstance(self.cv, int):
-            return rows, held_out_folds(self.cv.split(np.zeros(len(label)), label), len(label))
+            return rows, read_cv(self.cv, len(label), label, is_classification=True).of_rows(len(label))
         n_rows = max(2, len(label), int(min(task.total, 1e6)))  # a row of weight 2 is two
         return with_folds(rows, task.total, min(self.cv, n_rows))
 
 
 def _task(rows: Parts, options: Options, class_weight: ClassWeights) -> Task:
-    table = as_rows(bearable(rows.gather()))
+    table = as_proportions(within_doubles(rows.gather()))
     weight = np.bincount(table.label, table.weight, minlength=table.n_classes)
     return task_of(table, options, class_weight.of(table.schema.classes, weight))
 
 
-def _tasks(task: Task, options: Options) -> list[Task]:
-    """The task itself, or one per class against the rest."""
-    if options.multi_class == "multinomial" or task.rows.k == 1:
-        return [task]
-    return [one_against_rest(task, c) for c in range(task.rows.k)]
-
-
-def _model(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
-    penalty = penalty_of(task, options)
-    if len(fits) > 1:
-        return model_of(task, np.vstack([fit.theta for fit in fits]), "ovr")
-    covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
-    return model_of(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
-
-
 def _along(task: Task, options: Options, lambdas: np.ndarray) -> list[list[Fit]]:
     """The solutions at each strength, of each task."""
-    return [fits_along(each, options, lambdas) for each in _tasks(task, options)]
+    return [fits_along(each, options, lambdas) for each in tasks_of(task, options)]
 
 
 def _path(task: Task, options: Options, lambdas: np.ndarray, along: list[list[Fit]], schema: Schema) -> Path:
     models = [
-        _model(task, _at(options, lambda_), list(fits)).linear
+        model_of(task, _at(options, lambda_), list(fits)).linear
         for lambda_, fits in zip(lambdas, zip(*along, strict=True), strict=True)
     ]
     return path_of(lambdas, task.total, models, task.design.names(schema.columns))

@@ -6,16 +6,12 @@ the same time, each by the curvature of all rows, which differs little from that
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
-
 import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.blas import chunks, in_order
+from baytree.linear.logistic.dense_rows import DenseRows
 from baytree.linear.logistic.newton import solve
-from baytree.linear.logistic.rows import DenseRows
 
 _BLOCK = 1024
 _PATIENCE = 15  # steps; problems that need more have another curvature than the one they were given
@@ -40,6 +36,9 @@ class Answers(msgspec.Struct, frozen=True):
     train: np.ndarray  # [m]
     held: np.ndarray  # [m]
     gradient: np.ndarray  # [m, q]
+
+    def __add__(self, other: Answers) -> Answers:
+        return Answers(self.train + other.train, self.held + other.held, self.gradient + other.gradient)
 
 
 def solve_together(rows: DenseRows, fold: np.ndarray, problems: Problems, tol: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,16 +67,16 @@ def answers(rows: DenseRows, fold: np.ndarray, problems: Problems) -> Answers:
     coefficient = problems.theta[padded, :-1] / rows.scale
     start = problems.theta[padded, -1] - coefficient @ rows.centre
     held_out = np.ascontiguousarray(problems.held_out[padded])
-    parts = in_order(lambda own: _part(rows, fold, held_out, coefficient, start, own), chunks(len(rows.x)))
-    train, held, gradient = (reduce(add, sums)[:m] for sums in zip(*parts, strict=True))
+    said = rows.runs.total(lambda own: _part(rows, fold, held_out, coefficient, start, own))
     weight = np.array([rows.weight[fold == f].sum() for f in range(int(fold.max()) + 1)])[problems.held_out]
     taught = np.maximum(rows.weight.sum() - weight, 1e-300)
-    return Answers(train / taught, held / np.maximum(weight, 1e-300), gradient @ rows.chain().T / taught[:, None])
+    gradient = said.gradient[:m] @ rows.chain().T / taught[:, None]
+    return Answers(said.train[:m] / taught, said.held[:m] / np.maximum(weight, 1e-300), gradient)
 
 
 def _part(
     rows: DenseRows, fold: np.ndarray, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray, own: slice
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Answers:
     train, held = np.zeros(len(start)), np.zeros(len(start))
     gradient = np.zeros((len(start), rows.q))
     for first in range(own.start, own.stop, _BLOCK):
@@ -87,7 +86,7 @@ def _part(
         _core.problem_residuals(score, rows.label[block], rows.weight[block], fold[block], held_out, train, held)
         gradient[:, :-1] += score.T @ x
         gradient[:, -1] += score.sum(axis=0)
-    return train, held, gradient
+    return Answers(train, held, gradient)
 
 
 def _step(curvature: np.ndarray, ridge: np.ndarray, slope: np.ndarray) -> np.ndarray:

@@ -10,8 +10,9 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import decomposed
+from baytree.linear.logistic.dense_rows import DenseRows
+from baytree.linear.logistic.loss import Slope
 from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
-from baytree.linear.logistic.rows import DenseRows, Slope
 
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors

@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.logistic.fit import Options, Task, fit_task, penalty_of, strength, strongest
+from baytree.linear.logistic.fit import fit_task, strongest
 from baytree.linear.logistic.objective import Aim, Fit
+from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.task import Task, penalty_of, strength
 from baytree.linear.model import LinearModel
 
 

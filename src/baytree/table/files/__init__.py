@@ -20,13 +20,27 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from baytree.table.files.delimited import attempt, open_delimited
+from baytree.table.files.delimited import attempt, is_settled, open_delimited, passing_over
 from baytree.table.files.errors import FileError, PathError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FileError", "PathError", "Source", "attempt", "batches", "from_columns", "in_memory", "read", "source", "to_csv"]
+__all__ = [
+    "FileError",
+    "PathError",
+    "Source",
+    "all_rows",
+    "attempt",
+    "batches",
+    "checked",
+    "from_columns",
+    "in_memory",
+    "passing_over",
+    "read",
+    "source",
+    "to_csv",
+]
 
 
 class Source(Protocol):
@@ -50,12 +64,12 @@ class Source(Protocol):
 
 def read(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> pl.DataFrame:
     """The whole table as a polars frame. Columns named in `text` or `numbers` are read as that."""
-    return attempt(source(path, text=text, numbers=numbers), _whole)
+    return all_rows(source(path, text=text, numbers=numbers))
 
 
 def batches(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Iterator[pl.DataFrame]:
     """The rows in frames of the same types throughout, of which a first reading of the file makes sure."""
-    return attempt(source(path, text=text, numbers=numbers), _checked).batches()
+    return checked(source(path, text=text, numbers=numbers)).batches()
 
 
 def source(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Source:
@@ -71,6 +85,16 @@ def source(path: str | Path, *, text: Iterable[str] = (), numbers: Iterable[str]
     if kind == "text":
         return open_delimited(path, path.name, *asked)
     return _openers()[kind](path, path.name)
+
+
+def all_rows(table: Source) -> pl.DataFrame:
+    """All rows of a source as a polars frame, of types that hold for every one of them."""
+    return attempt(table, _whole)
+
+
+def checked(table: Source) -> Source:
+    """The source with types that hold for all of its rows, of which a first reading makes sure where they are inferred."""
+    return table if is_settled(table) else attempt(table, _checked)
 
 
 def from_columns(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:

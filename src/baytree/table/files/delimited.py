@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,6 +70,21 @@ def attempt(source: Any, work: Callable[[Any], Result]) -> Result:
             for sentence in found.sentences:
                 warnings.warn(sentence, UserWarning, stacklevel=3)
             source = found.source
+
+
+def is_settled(source: Any) -> bool:
+    """Whether no later value can ask for other types: files that carry their own, and types that were all asked for."""
+    return not isinstance(source, Delimited) or all(reading.is_fixed for reading in source.readings)
+
+
+def passing_over(source: Any, names: Iterable[str]) -> Any:
+    """The source with these columns read as text, so that nothing in them can contradict a type."""
+    if not isinstance(source, Delimited):
+        return source
+    gone = frozenset(names)
+    text = (replace(reading, kind="text", by_text=False, is_fixed=True) for reading in source.readings)
+    pairs = zip(source.readings, text, strict=True)
+    return replace(source, readings=tuple(new if old.name in gone else old for old, new in pairs))
 
 
 def open_delimited(path: Path, name: str, text: frozenset[str], numbers: frozenset[str]) -> Delimited:

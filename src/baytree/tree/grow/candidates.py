@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -9,22 +10,21 @@ import numpy as np
 
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.grow.grow import Conventions, Costs, grow
 from baytree.tree.grow.policy import Policy
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.structure import Tree, parents
 from baytree.tree.view.nodes import groups
 
 
-def candidates(tree: Tree, table: Table, policy: Policy, costs: Costs, conventions: Conventions) -> list[dict[str, Any]]:
+def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, Policy], Tree]) -> list[dict[str, Any]]:
     """One dict per node and column that can split it: the gain, the cut or the groups, and whether it was taken."""
-    once = msgspec.structs.replace(policy.stopping, max_depth=1, min_gain=0.0, alpha=None)
-    policy = msgspec.structs.replace(policy, stopping=once)
+    stopping = msgspec.structs.replace(policy.stopping, max_depth=1, max_leaves=None, min_gain=0.0, alpha=None)
+    once = msgspec.structs.replace(policy, stopping=stopping)
     found = []
     for node, rows in enumerate(_rows_of(tree, table)):
         here = table.take(rows)
         for column in range(len(table.schema)):
-            stump = grow(here.select([column]), policy, costs, conventions, 1)
+            stump = grow(here.select([column]), once)
             if stump.column[0] >= 0:
                 is_taken = bool(tree.column[node] == column)
                 found.append({"node": node, **_candidate(stump, here, column), "is_taken": is_taken})

@@ -15,8 +15,9 @@ import numpy as np
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.bins import Bins
-from baytree.tree.grow.fractional import gain_of, impurity_of
+from baytree.tree.grow.impurity import gain_of, impurity_of
 from baytree.tree.grow.merging import TIE, Candidate, Grouping, Rules, merge, settle
+from baytree.tree.grow.policy import Criterion
 from baytree.tree.model.chaid_model import ChaidModel, Trial
 from baytree.tree.model.structure import LEAF, STOP, Surrogates, Tree
 
@@ -29,7 +30,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     min_split: float = 20
     max_depth: int | None = None
     bins: int = 10
-    criterion: str | None = None  # what the groups of a column are worth; None judges by the adjusted p
+    criterion: Criterion | None = None  # what the groups of a column are worth; None judges by the adjusted p
     min_gain: float = 0.0  # of the criterion, in units of weight
     min_impurity: float = 0.0  # of the criterion, per unit of weight
 
@@ -82,7 +83,7 @@ class _Rows:
         mean += float(weight @ (label - mean) / total)  # the second pass takes away what the first one rounded
         return np.array([total, mean, float(weight @ (label - mean) ** 2)])
 
-    def impurity(self, statistics: np.ndarray, criterion: str) -> float:
+    def impurity(self, statistics: np.ndarray, criterion: Criterion) -> float:
         """The criterion per unit of weight, or the variance."""
         return float(statistics[2] / statistics[0] if self.is_mean else impurity_of(statistics[None], criterion)[0])
 
@@ -111,7 +112,7 @@ def _may_split(rows: _Rows, node: _Node, growth: Growth) -> bool:
         return False
     if (node.statistics[0] if rows.is_mean else node.statistics.sum()) < growth.min_split:
         return False
-    if growth.min_impurity > 0 and rows.impurity(node.statistics, growth.criterion or "gini") <= growth.min_impurity:
+    if growth.min_impurity > 0 and rows.impurity(node.statistics, growth.criterion or Criterion.GINI) <= growth.min_impurity:
         return False
     label = rows.label[node.rows]
     return bool((label != label[0]).any())
@@ -211,7 +212,7 @@ def _winners(trials: list[Trial], growth: Growth, rows: _Rows, nodes: list[_Node
 
 def _most_useful(rows: _Rows, node: _Node, trials: list[Trial], growth: Growth) -> list[Trial]:
     """The trial whose groups gain most of a criterion, the first of equals; none where all gain too little."""
-    criterion = growth.criterion or "gini"
+    criterion = growth.criterion or Criterion.GINI
     worth = [gain_of(_counts(rows, node, trial), criterion) for trial in trials]
     most = max(worth, default=0.0)
     if most <= max(growth.min_gain, 1e-12 * float(node.statistics.sum())):

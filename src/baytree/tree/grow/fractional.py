@@ -1,11 +1,11 @@
-"""Multiway trees whose rows go down every branch in fractions where a value is missing: C4.5, J48, ID3 and relatives.
+"""The fractional search: rows without a value go down every branch in fractions, and levels may have a branch each.
 
-`sprout` grows such a tree in the core, `ripen` turns the grown nodes into a `Tree`. What sets the algorithms apart is a
-`Rules` record; what sets the programs apart that made them known is a `Conventions` record.
+C4.5, J48, ID3 and relatives. The core grows the nodes, pruning works on them, `fractional_tree` makes a `Tree` of them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
@@ -14,38 +14,33 @@ import numpy as np
 from baytree import _core
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.model.structure import SPREAD, STOP, Surrogates, Tree
+from baytree.tree.grow.policy import SUITS, Arithmetic, Branching, Choose, Criterion, Missing, Policy
+from baytree.tree.model.structure import Tree
 
-MEASURES = {"entropy": 0, "gini": 1, "error": 2, "chi2": 3, "id3": 4}
-MISSING = {"fractional": 0, "largest": 1, "category": 2, "learned": 3}
-_THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
-_MODERATE = 2.0**40  # weights within a factor of this around 1 are taken as they are
+MISSING = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
 
 
-class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a fractional tree is grown; the names are those of the core."""
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """Where programs with fractional cases differ in their arithmetic."""
 
-    measure: str = "entropy"
-    missing: str = "fractional"
-    by_ratio: bool = True  # gain ratio among tests of at least average gain; otherwise the largest gain
-    binary: bool = False
-    grouped: bool = False
-    mdl: bool = True
-    midpoint: bool = False
-    quinlan_sides: bool = True
-    zero_ratio_wins: bool = True
-    min_side: float = 2
-    tolerance: float = 0.0
+    single: bool = False  # float32 where it decides
+    tolerance: float = 0.0  # a > b means a - b > tolerance
+    zero_gain: float = 0.0  # a gain up to here is none
     min_info: float = 0.0
-    zero_gain: float = 0.0
-    min_gain: float = 0.0
-    min_split: float = 0.0
-    min_impurity: float = 0.0
-    gated: bool = True
-    max_depth: int = -1  # -1 = no limit
-    max_leaves: int = -1
-    single: bool = False  # float32 arithmetic where it is exact for the number of rows
+    quinlan_sides: bool = False  # each side of a cut holds 10 % of an average class, at least min_leaf, at most 25
+    zero_ratio_wins: bool = False
+    cuts_ranks: bool = False  # ordinal columns are cut by rank; otherwise they have a branch for each level
+    empty: str = "parent"  # what a leaf without training rows answers: its "class", or its parent's distribution
+
+
+PROGRAMS = {
+    Arithmetic.C45: Program(single=True, min_info=1e-3, quinlan_sides=True, zero_ratio_wins=True, empty="class"),
+    Arithmetic.J48: Program(tolerance=1e-6, quinlan_sides=True),
+    Arithmetic.ID3: Program(zero_gain=1e-9),  # rounding leaves this much where nothing is gained
+    # fractions of rows are sums of rounded shares: ties must not hang on their order
+    Arithmetic.OWN: Program(tolerance=1e-10, zero_gain=1e-12, cuts_ranks=True),
+}
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -59,39 +54,41 @@ class Rows(msgspec.Struct, frozen=True):
     chosen: np.ndarray  # int32
     total: float  # weight of the whole table, the base of the many-levels rule
 
+    def weighed(self, share: np.ndarray) -> Rows:
+        """The rows that have a share, with that much of their weight."""
+        chosen = self.chosen[share[self.chosen] > 0]
+        return msgspec.structs.replace(self, weight=self.weight * share, chosen=chosen)
+
 
 class Growth(msgspec.Struct, frozen=True):
     """Grown nodes in the core, with what was tried at each of them."""
 
-    nodes: Any  # _core.Growth
+    nodes: _core.Growth
     tried: list[tuple[int, int, float, float, float, int]]
     single: bool
 
 
-def rows_of(table: Table, chosen: np.ndarray | None = None) -> Rows:
-    """The rows with weight, all or those chosen."""
-    if chosen is None:
-        chosen = np.arange(len(table))
-    chosen = chosen[table.weight[chosen] > 0].astype(np.int32)
-    weight = _moderate(table.weight)
+def rows_of(table: Table, arithmetic: Arithmetic) -> Rows:
+    """The rows that have weight, as a program reads them."""
+    cuts_ranks = PROGRAMS[arithmetic].cuts_ranks
     return Rows(
         table.schema.names,
-        [_contiguous(table, j) for j in range(len(table.schema))],
-        np.array([0 if c.kind is Kind.NUMERIC else max(len(c.levels), 1) for c in table.schema], np.int32),
+        [_contiguous(table, j, cuts_ranks) for j in range(len(table.schema))],
+        np.array([0 if _is_cut(c.kind, cuts_ranks) else max(len(c.levels), 1) for c in table.schema], np.int32),
         np.ascontiguousarray(table.label, np.int32),
-        weight,
-        chosen,
-        float(weight.sum()),
+        np.ascontiguousarray(table.weight, np.float64),
+        np.flatnonzero(table.weight > 0).astype(np.int32),
+        float(table.weight.sum()),
     )
 
 
-def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: bool = False) -> Growth:
+def grow_nodes(rows: Rows, n_classes: int, policy: Policy, n_threads: int = 1, traces: bool = False) -> Growth:
     """The full tree of these rows, neither collapsed nor pruned."""
-    single = rules.single and is_counted_in_single(rows.weight)
+    single = PROGRAMS[policy.arithmetic].single and is_counted_in_single(rows.weight)
     try:
         nodes, tried = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
-            _core_rules(rules, rows.total), single, threads, traces,
+            _core_rules(policy, rows.total), single, n_threads, traces,
         )  # fmt: skip
     except IndexError as refused:
         j = int(str(refused))
@@ -102,7 +99,7 @@ def grow(rows: Rows, n_classes: int, rules: Rules, *, threads: int = 1, traces: 
     return Growth(nodes, tried, single)
 
 
-def regrown(tree: Tree) -> Any:
+def regrown(tree: Tree) -> _core.Growth:
     """The nodes of a finished tree in the core, to be pruned further."""
     return _core.growth_of(
         tree.column, tree.first, tree.branches, tree.cut, tree.start, tree.levels, tree.branch_of, tree.missing,
@@ -115,127 +112,52 @@ def is_counted_in_single(weight: np.ndarray) -> bool:
     return bool(weight.sum() <= _EXACT_SINGLE and np.array_equal(weight, np.floor(weight)))
 
 
-def ripen(growth: Growth, *, empty: str, laplace: bool = False, measure: str = "entropy") -> Tree:
-    """The nodes as a `Tree`. An empty leaf gives its class ("class") or its parent's distribution ("parent")."""
-    raw = growth.nodes.compact().arrays()
-    inner = raw["test"] > 0
-    parent = _parents(raw)
-    start, branch_of = _branch_maps(raw)
-    n = len(inner)
-    return Tree(
-        column=raw["column"],
-        first=np.where(inner, raw["first"], 0).astype(np.int32),
-        branches=raw["branches"],
-        cut=np.where(raw["test"] == _THRESHOLD, raw["cut"], np.nan),
-        strict=np.zeros(n, bool),
-        mirrored=np.zeros(n, bool),
-        start=start,
-        levels=raw["levels"],
-        branch_of=branch_of,
-        missing=np.where(inner, np.where(raw["missing"] >= 0, raw["missing"], SPREAD), STOP).astype(np.int32),
-        share=_shares(raw, parent),
-        rows=raw["rows"],
-        weight=raw["weight"],
-        counts=raw["counts"],
-        value=_distributions(raw, parent, empty, laplace),
-        prediction=raw["label"],
-        impurity=impurity_of(raw["counts"], measure),
-        risk=raw["weight"] - raw["counts"].max(axis=1),
-        gain=np.where(inner, np.maximum(raw["gain"], 0) * raw["weight"], 0.0),
-        complexity=np.zeros(n),
-        surrogates=Surrogates.none(),
-    )
+def refuse(policy: Policy) -> None:
+    """Raises an error where a policy asks for what several branches cannot have."""
+    if not SUITS[policy.criterion].multiway:
+        known = ", ".join(repr(c.value) for c, suits in SUITS.items() if suits.multiway and not suits.numbers)
+        raise ValueError(f"criterion={policy.criterion.value!r} cannot compare many branches; with 'multiway' give {known}")
+    if policy.missing not in MISSING:
+        known = ", ".join(repr(missing.value) for missing in MISSING)
+        raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")
+    if policy.stopping.alpha is not None and policy.criterion is not Criterion.CHI2:
+        raise ValueError("alpha with branching='multiway' needs criterion='chi2'")
 
 
-def gain_of(counts: np.ndarray, criterion: str) -> float:
-    """What branches [n_branches, n_classes] gain of a criterion, in units of weight; `gain_ratio` over their own entropy."""
-    measure = "entropy" if criterion == "gain_ratio" else criterion
-    weight, whole = counts.sum(axis=1), counts.sum(axis=0, keepdims=True)
-    gain = float(weight.sum() * impurity_of(whole, measure)[0] - weight @ impurity_of(counts, measure))
-    if criterion != "gain_ratio":
-        return gain
-    info = float(impurity_of(weight[None], "entropy")[0])
-    return gain / info if info > 0 else 0.0
+def _is_cut(kind: Kind, cuts_ranks: bool) -> bool:
+    return kind is Kind.NUMERIC or (cuts_ranks and kind is Kind.ORDINAL)
 
 
-def _moderate(weight: np.ndarray) -> np.ndarray:
-    """The weights, brought near 1 if they are extreme: their sums must neither overflow nor vanish."""
-    largest = float(weight.max(initial=0.0))
-    if _MODERATE**-1 <= largest <= _MODERATE or largest == 0:
-        return np.ascontiguousarray(weight, np.float64)
-    return np.ldexp(weight, -int(np.frexp(largest)[1]))
+def _contiguous(table: Table, j: int, cuts_ranks: bool) -> np.ndarray:
+    """The column as the core reads it: numbers, ranks as numbers where these are cut, or codes."""
+    kind, values = table.schema.columns[j].kind, table.values[j]
+    if kind is Kind.NUMERIC:
+        return np.ascontiguousarray(values, np.float64)
+    if not _is_cut(kind, cuts_ranks):
+        return np.ascontiguousarray(values, np.int32)
+    return np.where(values < 0, np.nan, values.astype(np.float64))
 
 
-def _contiguous(table: Table, j: int) -> np.ndarray:
-    column = table.schema.columns[j]
-    dtype = np.float64 if column.kind is Kind.NUMERIC else np.int32
-    return np.ascontiguousarray(table.values[j], dtype)
+def _core_rules(policy: Policy, total: float) -> Any:
+    rules, program = _core.FractionalRules(), PROGRAMS[policy.arithmetic]
+    for name in ("tolerance", "zero_gain", "min_info", "quinlan_sides", "zero_ratio_wins"):
+        setattr(rules, name, getattr(program, name))
+    rules.measure = "id3" if policy.arithmetic is Arithmetic.ID3 else policy.criterion.value
+    rules.missing = policy.missing.value
+    rules.by_ratio = SUITS[policy.criterion].by_ratio
+    rules.gated = policy.choose is Choose.AVERAGE_GAIN
+    rules.binary = policy.branching is Branching.ONE_LEVEL
+    rules.grouped = policy.branching is Branching.GROUPED
+    rules.mdl, rules.midpoint = policy.cuts.mdl, policy.cuts.is_midpoint
+    rules.total = total
+    _set_stopping(rules, policy)
+    return rules
 
 
-def _core_rules(rules: Rules, total: float) -> Any:
-    core = _core.FractionalRules()
-    for name in rules.__struct_fields__:
-        if name not in {"measure", "missing", "single"}:
-            setattr(core, name, getattr(rules, name))
-    core.measure, core.missing, core.total = MEASURES[rules.measure], MISSING[rules.missing], total
-    return core
-
-
-def _parents(raw: dict[str, np.ndarray]) -> np.ndarray:
-    parent = np.zeros(len(raw["test"]), np.int64)
-    inner = np.flatnonzero(raw["test"] > 0)
-    count = raw["branches"][inner]
-    child = np.repeat(raw["first"][inner] - np.cumsum(count) + count, count) + np.arange(count.sum())
-    parent[child] = np.repeat(inner, count)
-    return parent
-
-
-def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Where each node's level -> branch map starts, and all maps in a row.
-
-    Tests with a branch for each level all share one map: level c takes branch c.
-    """
-    each = raw["test"] == _EACH_LEVEL
-    maps = [np.arange(raw["levels"][each].max(initial=0), dtype=np.int32)]
-    start, end = np.zeros(len(each), np.int32), len(maps[0])
-    for i in np.flatnonzero((raw["levels"] > 0) & ~each):
-        maps.append(_branch_map(raw, int(i)))
-        start[i], end = end, end + len(maps[-1])
-    return start, np.concatenate(maps).astype(np.int32)
-
-
-def _branch_map(raw: dict[str, np.ndarray], i: int) -> np.ndarray:
-    length = raw["levels"][i]
-    if raw["test"][i] == _ONE_LEVEL:
-        return np.where(np.arange(length) == raw["level"][i], 0, 1)
-    return raw["branch_of"][raw["group"][i] : raw["group"][i] + length]
-
-
-def _shares(raw: dict[str, np.ndarray], parent: np.ndarray) -> np.ndarray:
-    """Weight over that of all siblings."""
-    total = np.bincount(parent[1:], raw["weight"][1:], minlength=len(parent))[parent]
-    share = np.divide(raw["weight"], total, out=np.zeros(len(parent)), where=total > 0)
-    share[0] = 1.0
-    return share
-
-
-def _distributions(raw: dict[str, np.ndarray], parent: np.ndarray, empty: str, laplace: bool) -> np.ndarray:
-    counts = raw["counts"] + (1.0 if laplace else 0.0)
-    is_empty = raw["weight"] <= 0
-    if empty == "parent":
-        counts = np.where(is_empty[:, None], counts[parent], counts)
-    else:
-        counts[is_empty] = 0
-        counts[is_empty, raw["label"][is_empty]] = 1
-    return counts / counts.sum(axis=1, keepdims=True)
-
-
-def impurity_of(counts: np.ndarray, measure: str) -> np.ndarray:
-    """The criterion per unit of weight; bits for entropy. An empty node is pure."""
-    total = counts.sum(axis=1, keepdims=True)
-    share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-    if measure == "error":
-        return np.where(total[:, 0] > 0, 1 - share.max(axis=1), 0.0)
-    if measure in ("gini", "chi2"):
-        return np.where(total[:, 0] > 0, 1 - (share**2).sum(axis=1), 0.0)
-    return -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
+def _set_stopping(rules: Any, policy: Policy) -> None:
+    stop = policy.stopping
+    rules.min_side, rules.min_split, rules.min_impurity = stop.min_leaf, stop.min_split, stop.min_impurity
+    rules.max_depth = -1 if stop.max_depth is None else stop.max_depth
+    rules.max_leaves = -1 if stop.max_leaves is None else stop.max_leaves
+    by_significance = policy.criterion is Criterion.CHI2 and stop.alpha
+    rules.min_gain = -math.log(stop.alpha) if by_significance and stop.alpha else stop.min_gain

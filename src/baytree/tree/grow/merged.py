@@ -10,36 +10,49 @@ import numpy as np
 from baytree.table.table import Table
 from baytree.tree.grow.chaid_growth import Growth, grow
 from baytree.tree.grow.merging import Rules
-from baytree.tree.grow.policy import Criterion, Missing, Policy
+from baytree.tree.grow.policy import SUITS, Choose, Missing, Policy
 from baytree.tree.model.chaid_model import ChaidModel
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
-TESTS = {Criterion.CHI2: "pearson", Criterion.LIKELIHOOD_RATIO: "likelihood_ratio", Criterion.SSE: "mean"}  # by adjusted p
-GAINS = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATIO)  # these merge by Pearson's test
-_ALPHA = 0.05  # levels merge above it where no other was asked for
+TESTS = {criterion: suits.test for criterion, suits in SUITS.items() if suits.test}  # by adjusted p
+GAINS = tuple(criterion for criterion, suits in SUITS.items() if suits.merged and not suits.test)  # merge by Pearson's test
 
 
 def grow_merged(table: Table, policy: Policy) -> ChaidModel:
-    """The tree of a policy in which levels, ranks and tenths of a numeric column merge while they do not differ.
+    """The tree of a policy in which levels, ranks and bins of a numeric column merge while they do not differ.
 
-    Levels differ where the p-value of their classes is at most `alpha` (0.05 if none is given); the merged columns then
-    compete by the criterion. With `alpha` a split must be significant too, adjusted for the number of ways to merge.
+    The merged columns then compete by the criterion, or by their p-value, adjusted for the number of ways to merge. With
+    `alpha` a split must be significant, so adjusted. CHAID's own trees know significance only, and no penalties.
     """
     _refuse(policy)
     stop = policy.stopping
-    alpha = _ALPHA if stop.alpha is None else stop.alpha
     growth = Growth(
-        rules=Rules(test=TESTS.get(policy.criterion, "pearson"), alpha_merge=alpha, min_leaf=stop.min_leaf, min_prob=1.0),
+        rules=_rules(policy),
         alpha_split=inf if stop.alpha is None else stop.alpha,
         min_split=stop.min_split,
         max_depth=stop.max_depth,
-        criterion=None if policy.criterion in TESTS else policy.criterion.value,
+        bins=policy.merging.bins,
+        criterion=None if policy.criterion in TESTS else policy.criterion,
         min_gain=stop.min_gain * float(table.weight.sum()),
         min_impurity=stop.min_impurity,
     )
     model = grow(table, growth)
+    if policy.choose is Choose.ADJUSTED_P:
+        return model
     model = msgspec.structs.replace(model, tree=with_complexity(model.tree))
     return model if stop.max_leaves is None else _with_leaves(model, stop.max_leaves)
+
+
+def _rules(policy: Policy) -> Rules:
+    merging = policy.merging
+    return Rules(
+        test=TESTS.get(policy.criterion, "pearson"),
+        alpha_merge=merging.alpha,
+        alpha_resplit=merging.alpha_resplit,
+        exhaustive=merging.exhaustive,
+        min_leaf=policy.stopping.min_leaf,
+        min_prob=merging.min_prob,
+    )
 
 
 def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
@@ -54,7 +67,7 @@ def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
 
 def _refuse(policy: Policy) -> None:
     if policy.criterion not in TESTS and policy.criterion not in GAINS:
-        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if c is not Criterion.SSE)
+        known = ", ".join(repr(c.value) for c in (*TESTS, *GAINS) if SUITS[c].binary and not SUITS[c].numbers)
         raise ValueError(f"criterion={policy.criterion.value!r} compares two branches; with branching='merge' give {known}")
     if policy.missing not in (Missing.LEARNED, Missing.CATEGORY):
         raise ValueError(

@@ -9,8 +9,9 @@ import numpy as np
 
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.grow.grow import equal_costs, grow, grow_arrays
+from baytree.tree.grow.costs import equal_costs
 from baytree.tree.grow.policy import Branching, Missing, Policy
+from baytree.tree.grow.sorted import grow_arrays, grow_sorted
 from baytree.tree.model.structure import LEAF, STOP, Surrogates, Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
@@ -60,7 +61,7 @@ def _has_levels(table: Table) -> bool:
 
 def _grow_in_two(table: Table, policy: Policy, threads: int) -> Tree:
     """Without levels every split has two branches, and the whole tree is the machine's that grows those."""
-    return grow(table, msgspec.structs.replace(policy, branching=Branching.BINARY), equal_costs(0), threads=threads)
+    return grow_sorted(table, msgspec.structs.replace(policy, branching=Branching.BINARY), equal_costs(0), threads)
 
 
 def _grow_nodes(table: Table, policy: Policy, threads: int) -> Tree:
@@ -107,7 +108,7 @@ def _cut(here: Table, columns: list[int], policy: Policy, threads: int) -> Itera
     """The best cut of all columns that are cut, by the machine that grows trees of two branches."""
     once = msgspec.structs.replace(policy.stopping, max_depth=1, max_leaves=None, min_gain=0.0, min_split=0)
     in_two = msgspec.structs.replace(policy, branching=Branching.BINARY, stopping=once)
-    stump = grow_arrays(here.select(columns), in_two, equal_costs(0), threads=threads if len(here) > _FEW else 1)
+    stump = grow_arrays(here.select(columns), in_two, equal_costs(0), threads if len(here) > _FEW else 1)
     if stump["column"][0] < 0:
         return
     column, cut = columns[int(stump["column"][0])], float(stump["cut"][0])

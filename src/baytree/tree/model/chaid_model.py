@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from math import exp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from baytree.model import Explanation
+from baytree.summary import TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow.bins import Bins
 from baytree.tree.model import routing as reading
 from baytree.tree.model.structure import Tree
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):
@@ -87,12 +91,19 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
         explanations = self.tree.explain(self._coded(table))
         return [_with_values(each, table, row) for row, each in enumerate(explanations)]
 
-    def describe(self, schema: Schema) -> str:
-        """The tree in words, each split with its p-value, adjusted for the number of ways to merge."""
-        from baytree.tree.view.outline import lines
+    def formula(self, schema: Schema) -> Formula:
+        """The tree as an expression of the raw columns."""
+        from baytree.tree.formula import decision_tree
 
-        notes = {trial.node: f"; adjusted p {_told(trial.log_adjusted)}" for trial in self.taken}
-        return "\n".join(lines(self.tree, schema, self.bins, notes=notes))
+        return decision_tree(self.tree, schema, self.bins)
+
+    def summary(self, schema: Schema) -> TreeSummary:
+        """The tree as records, each split with its p-value, adjusted for the number of ways to merge."""
+        from baytree.tree.view.outline import class_names, outlined
+
+        log_p = {trial.node: trial.log_adjusted for trial in self.taken}
+        nodes = tuple(outlined(self.tree, schema, self.bins, log_p=log_p))
+        return TreeSummary(schema.target.name, class_names(self.tree, schema), nodes, is_merged=True)
 
     @property
     def taken(self) -> tuple[Trial, ...]:
@@ -101,10 +112,6 @@ class ChaidModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
 
     def _coded(self, table: Table) -> Table:
         return self.bins.coded(table, set(self.tree.column.tolist()))
-
-
-def _told(log_p: float) -> str:
-    return f"{exp(min(log_p, 0.0)):.3g}" if log_p > -700 else "below 1e-304"
 
 
 def _with_values(explanation: Explanation, table: Table, row: int) -> Explanation:

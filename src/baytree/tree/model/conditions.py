@@ -11,13 +11,14 @@ from math import inf
 import msgspec
 import numpy as np
 
-from baytree.table.schema import Column, Kind, Schema
+from baytree.show.conditions import sentence
+from baytree.summary import NamedCondition
+from baytree.table.schema import Kind, Schema
 from baytree.tree.grow.bins import Bins
-from baytree.tree.model.structure import SPREAD, STOP, Tree, bounds
-from baytree.tree.view.names import listed, plain
+from baytree.tree.model.structure import Tree, bounds
 
 
-class Interval(msgspec.Struct, frozen=True):
+class Interval(msgspec.Struct, frozen=True, gc=False):
     """low < x ≤ high; `from_low` and `below_high` turn these into ≤ and <."""
 
     low: float = -inf
@@ -31,20 +32,8 @@ class Interval(msgspec.Struct, frozen=True):
         right = min((self.high, not self.below_high), (other.high, not other.below_high))
         return Interval(left[0], right[0], not left[1], not right[1])
 
-    def show(self, column: Column, name: str = "") -> str:
-        """The interval around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`."""
-        has_low, has_high = self.low > -inf or self.from_low, self.high < inf or self.below_high
-        edges = (self.low, self.high)
-        low, high = (column.show(edge) if abs(edge) < inf or not column.unit else str(edge) for edge in edges)
-        below = "<" if self.below_high else "≤"
-        if has_low and has_high:
-            return f"{low} {'≤' if self.from_low else '<'} {name or '…'} {below} {high}"
-        if has_low:
-            return f"{name} {'≥' if self.from_low else '>'} {low}".strip()
-        return f"{name} {below} {high}".strip() if has_high else f"{name} known".strip()
 
-
-class Condition(msgspec.Struct, frozen=True):
+class Condition(msgspec.Struct, frozen=True, gc=False):
     """A test on one column that a row passes or not."""
 
     column: int
@@ -64,24 +53,18 @@ class Condition(msgspec.Struct, frozen=True):
 
     def show(self, schema: Schema, most_levels: int | None = None) -> str:
         """The condition in words: `3 < age ≤ 10 or missing`, `sex = female`."""
-        column = schema.columns[self.column]
-        if isinstance(self.allowed, Interval):
-            test = self.allowed.show(column, plain(column.name))
-        else:
-            names = [column.levels[code] for code in self.allowed]
-            test = f"{plain(column.name)} = {listed(names, most_levels)}" if names else ""
-        if not self.missing:
-            return test or f"{plain(column.name)}: none"
-        return f"{test} or missing" if test else f"{plain(column.name)} missing"
+        return sentence(self.named(schema), most_levels)
 
-    def label(self, schema: Schema, most_levels: int | None = None) -> str:
-        """The condition without the column's name, as it stands beside a branch: `≤ 14`, `1st, 2nd or missing`."""
+    def named(self, schema: Schema) -> NamedCondition:
+        """The condition with the names of its column and levels instead of codes."""
         column = schema.columns[self.column]
-        if isinstance(self.allowed, Interval):
-            test = self.allowed.show(column)
-        else:
-            test = listed([column.levels[code] for code in self.allowed], most_levels)
-        return (f"{test} or missing" if test else "missing") if self.missing else test or "none"
+        if not isinstance(self.allowed, Interval):
+            levels = tuple(str(column.levels[code]) for code in self.allowed)
+            return NamedCondition(column.name, levels=levels, missing=self.missing)
+        low = self.allowed.low if self.allowed.low > -inf or self.allowed.from_low else None
+        high = self.allowed.high if self.allowed.high < inf or self.allowed.below_high else None
+        sides = (self.allowed.from_low, self.allowed.below_high)
+        return NamedCondition(column.name, low, high, *sides, None, self.missing, column.unit)
 
 
 class Branches:
@@ -103,14 +86,6 @@ class Branches:
         for branch in range(self.branches[node]):
             comes = missing == branch and not self.has_surrogates[node]
             yield Condition(column, self._allowed(node, column, branch), comes)
-
-    def missing_road(self, node: int) -> str:
-        """What happens to a row without a value where that is not part of a branch's condition."""
-        missing = self.missing[node]
-        last = {STOP: "stay here", SPREAD: "go down every branch"}.get(missing, f"take branch {missing + 1}")
-        if self.has_surrogates[node]:
-            return f"missing values go by surrogates, then {last}"
-        return "" if missing >= 0 else f"missing values {last}"
 
     def _allowed(self, node: int, column: int, branch: int) -> Interval | tuple[int, ...]:
         tree = self.tree

@@ -7,14 +7,19 @@ arrays, never a recursion: a chain of a million nodes is as safe as a stump.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from baytree.model import Explanation
+from baytree.summary import TreeSummary
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.model import routing as reading
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
 
 STOP = -1  # a row without a known branch rests at the node itself
 SPREAD = -2  # a row without a known branch goes down every branch, in the shares of the training rows
@@ -128,11 +133,17 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         """The ledger of each row: what each test on its way changed of the root's distribution."""
         return reading.explain(self, table)
 
-    def describe(self, schema: Schema) -> str:
-        """The tree in words, a line per node."""
-        from baytree.tree.view.describe import describe
+    def formula(self, schema: Schema) -> Formula:
+        """The tree as an expression of the raw columns."""
+        from baytree.tree.formula import decision_tree
 
-        return describe(self, schema)
+        return decision_tree(self, schema)
+
+    def summary(self, schema: Schema) -> TreeSummary:
+        """The tree as records, a node after the other."""
+        from baytree.tree.view.outline import summary
+
+        return summary(self, schema)
 
     def check(self, schema: Schema, by_level: tuple[Kind, ...] = (Kind.NOMINAL,)) -> None:
         """Raises an error unless every test reads a column of the schema in the way of its kind.

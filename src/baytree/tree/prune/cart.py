@@ -1,77 +1,86 @@
-"""CART as rpart grows it, and its penalty chosen by cross-validation with one tree per fold."""
+"""CART as rpart grows it: the tree that is left at a penalty, and the penalty chosen by cross-validation."""
 
 from __future__ import annotations
 
 import msgspec
 import numpy as np
 
-from baytree.engine.threads import in_order
+from baytree.engine import threads
+from baytree.folds.contents import as_single_rows, dealt, row_keys
+from baytree.folds.cv import read_cv
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.grow.grow import CART_TRIED_LEVELS, Conventions, Costs, altered_costs, equal_costs, grow
-from baytree.tree.grow.policy import Criterion, Missing, Policy, Stopping
+from baytree.tree.grow.costs import Costs, Weighing
+from baytree.tree.grow.policy import CrossValidated, Policy, SurrogateRules
+from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.model.routing import columns, level_counts, router
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
 
-
-class Controls(msgspec.Struct, frozen=True, kw_only=True):
-    """rpart's controls, in baytree's words."""
-
-    criterion: Criterion = Criterion.GINI
-    cp: float = 0.01
-    min_split: float = 20
-    min_leaf: float = 7
-    max_depth: int | None = 30
-    max_surrogates: int = 5
-    use_surrogate: int = 2
-    surrogate_style: int = 0
-    counts_rows: bool = True  # sizes are rows whatever their weights
-    prunes_impurity: bool = False  # a split is worth what it takes of the criterion, as in scikit-learn, not of the risk
+OTHER_ROWS = (
+    "cv names rows of the table that fit was called with, but the tree is to be learnt from other rows, as in "
+    "cross-validation; give a number of folds or a splitter of scikit-learn"
+)
 
 
-def cart(table: Table, controls: Controls, costs: Costs, threads: int | None) -> Tree:
+def grow_cart(table: Table, policy: Policy, weighing: Weighing, n_jobs: int | None) -> Tree:
+    """The tree that is left at `cp`, or at the penalty that cross-validation chooses."""
+    fitted, step = with_values(table, policy), policy.cross_validated
+    costs = weighing.of(fitted)
+    if step is None:
+        return at_penalty(fitted, policy, costs, n_jobs)
+    judged, fold = _judged(table, fitted, policy, step)
+    return validated(fitted, judged, policy, costs, fold, n_jobs)[0]
+
+
+def with_values(table: Table, policy: Policy) -> Table:
+    """The rows that CART is fitted to: those that have a value."""
+    is_fitted = _has_value(table, policy)
+    return table if is_fitted.all() else table.take(is_fitted)
+
+
+def at_penalty(table: Table, policy: Policy, costs: Costs, n_jobs: int | None) -> Tree:
     """The tree that is left at `cp`, with the penalty at which each of its splits would go."""
-    tree = _grown(table, controls, costs, controls.cp * _root_risk(table, costs), threads)
-    return with_complexity(tree, controls.cp, is_bounded=not controls.prunes_impurity)
+    cp = policy.stopping.cp
+    tree = grown(table, policy, costs, cp * _root_risk(table, costs), n_jobs)
+    return with_complexity(tree, cp, is_bounded=not _by_impurity(policy))
 
 
-def cart_costs(table: Table, priors: np.ndarray | None, loss: np.ndarray | None) -> Costs:
-    """Class scales as rpart computes them on all the rows of the fit."""
-    if not table.n_classes:
-        return equal_costs(0)
-    return altered_costs(np.bincount(table.label, table.weight, table.n_classes), priors, loss)
+def validated(
+    table: Table, judged: Table, policy: Policy, costs: Costs, fold: np.ndarray, n_jobs: int | None
+) -> tuple[Tree, Path]:
+    """The tree at the penalty that the rule of a policy chooses, and the path it was chosen from.
+
+    `judged` are the rows of the table as they go into folds, where a row of weight 2 may come twice.
+    """
+    tree, step = at_penalty(table, policy, costs, n_jobs), policy.cross_validated
+    if step is None or tree.column[0] < 0:
+        return tree, path(tree, policy.stopping.cp)
+    steps = cross_validated(judged, tree, policy, costs, fold, n_jobs)
+    chosen = best_step(steps, step.rule, takes_larger=step.by_impurity)
+    smaller = cost_complexity(tree, float(steps.cp[chosen]))
+    return (_with_risk(smaller, costs) if step.by_impurity else smaller), steps
 
 
-def fitted_rows(table: Table, counts_rows: bool) -> np.ndarray:
-    """bool [n_rows]: which rows have a value. rpart keeps the others where weights are given; so do we where those count."""
-    if counts_rows and not table.is_unweighted:
-        return np.ones(len(table), np.bool_)
-    known = np.zeros(len(table), np.bool_)
-    for column, values in zip(table.schema, table.values, strict=True):
-        known |= ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
-    return known if known.any() else ~known
-
-
-def cross_validated(
-    table: Table, tree: Tree, controls: Controls, costs: Costs, fold: np.ndarray, threads: int | None
-) -> Path:
+def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold: np.ndarray, n_jobs: int | None) -> Path:
     """The path of a tree with the errors that its penalties make on rows left out: one tree per fold."""
-    steps = path(tree, controls.cp)
+    cp, by_impurity = policy.stopping.cp, _by_impurity(policy)
+    steps = path(tree, cp)
     between = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
-    penalty = steps.cp if controls.prunes_impurity else between
+    penalty = steps.cp if by_impurity else between
     root, whole = float(tree.risk[0]), float(table.weight.sum())
     if _is_complete(table):  # nothing to substitute for
-        controls = msgspec.structs.replace(controls, max_surrogates=0)
+        none = SurrogateRules(most=0, use=policy.surrogates.use, style=policy.surrogates.style)
+        policy = msgspec.structs.replace(policy, surrogates=none)
 
     def lost(out: int) -> np.ndarray:
         inside, outside = table.take(fold != out), table.take(fold == out)
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
-        grown = _grown(inside, controls, costs, controls.cp * unit, 1)
-        part = with_complexity(grown, alpha=controls.cp * unit, is_bounded=not controls.prunes_impurity)
+        part = grown(inside, policy, costs, cp * unit, 1)
+        part = with_complexity(part, alpha=cp * unit, is_bounded=not by_impurity)
         return np.array(_losses(part, outside, costs, penalty * unit))
 
-    total, squares = sum(in_order(lost, np.unique(fold).tolist(), threads or 1))
+    total, squares = sum(threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 
@@ -84,48 +93,48 @@ def best_step(steps: Path, rule: str, takes_larger: bool = False) -> int:
     return int(np.argmax(steps.error <= steps.error[least] + steps.deviation[least]))
 
 
-def pruned_by_validation(
-    table: Table, judged: Table, controls: Controls, costs: Costs, rule: str, fold: np.ndarray, threads: int | None
-) -> tuple[Tree, Path]:
-    """The tree at the penalty that a rule chooses ("1se" or "min"), and the path it was chosen from.
-
-    `judged` are the rows of the table as they go into folds, where a row of weight 2 may come twice.
-    """
-    tree = cart(table, controls, costs, threads)
-    if tree.column[0] < 0:
-        return tree, path(tree, controls.cp)
-    steps = cross_validated(judged, tree, controls, costs, fold, threads)
-    chosen = best_step(steps, rule, takes_larger=controls.prunes_impurity)
-    return _with_risk(cost_complexity(tree, float(steps.cp[chosen])), costs, controls), steps
+def grown(table: Table, policy: Policy, costs: Costs, min_risk: float, n_jobs: int | None) -> Tree:
+    """The tree before complexities are looked at; nodes of no more risk than `min_risk` are not split."""
+    if not _by_impurity(policy):
+        return grow_sorted(table, policy, costs, n_jobs, min_risk * (1 - 1e-9))  # complexities make the exact test
+    tree = grow_sorted(table, policy, costs, n_jobs)
+    return msgspec.structs.replace(tree, risk=tree.impurity * tree.weight)
 
 
-def _with_impurity(tree: Tree, controls: Controls) -> Tree:
-    """The tree whose nodes cost what is left of the criterion in them."""
-    return msgspec.structs.replace(tree, risk=tree.impurity * tree.weight) if controls.prunes_impurity else tree
+def _by_impurity(policy: Policy) -> bool:
+    return policy.cross_validated is not None and policy.cross_validated.by_impurity
 
 
-def _with_risk(tree: Tree, costs: Costs, controls: Controls) -> Tree:
+def _with_risk(tree: Tree, costs: Costs) -> Tree:
     """The tree whose nodes cost what is lost by stopping there."""
-    if not controls.prunes_impurity:
-        return tree
     return msgspec.structs.replace(tree, risk=((costs.risk_scale * tree.counts) @ costs.loss).min(axis=1))
 
 
-def _grown(table: Table, controls: Controls, costs: Costs, min_risk: float, threads: int | None) -> Tree:
-    stopping = Stopping(max_depth=controls.max_depth, min_split=controls.min_split, min_leaf=controls.min_leaf)
-    policy = Policy(
-        criterion=controls.criterion if table.n_classes else Criterion.SSE, missing=Missing.SURROGATE, stopping=stopping
-    )
-    conventions = Conventions(
-        is_cart=True,
-        counts_rows=controls.counts_rows,
-        most_levels=CART_TRIED_LEVELS,
-        max_surrogates=controls.max_surrogates,
-        use_surrogate=controls.use_surrogate,
-        surrogate_style=controls.surrogate_style,
-        min_risk=0.0 if controls.prunes_impurity else min_risk * (1 - 1e-9),  # the exact test comes with the complexities
-    )
-    return _with_impurity(grow(table, policy, costs, conventions, threads), controls)
+def _has_value(table: Table, policy: Policy) -> np.ndarray:
+    """bool [n_rows]: which rows have a value. rpart keeps the others where weights are given; so do we where those count."""
+    if policy.stopping.counts_rows and not table.is_unweighted:
+        return np.ones(len(table), np.bool_)
+    known = np.zeros(len(table), np.bool_)
+    for column, values in zip(table.schema, table.values, strict=True):
+        known |= ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
+    return known if known.any() else ~known
+
+
+def _judged(table: Table, fitted: Table, policy: Policy, step: CrossValidated) -> tuple[Table, np.ndarray]:
+    """The rows that are dealt into folds, and the fold of each."""
+    if not isinstance(step.cv, int):
+        return fitted, _given_folds(table, step)[_has_value(table, policy)]
+    judged = fitted if policy.stopping.counts_rows else as_single_rows(fitted)
+    label = judged.label if judged.n_classes else None
+    return judged, dealt(row_keys(judged, step.seed), label, min(step.cv, len(judged)))
+
+
+def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
+    if not isinstance(step.cv, np.ndarray):
+        return read_cv(step.cv, len(table), table.label, table.n_classes > 0).of_rows(len(table))
+    if len(step.cv) != len(table):
+        raise ValueError(OTHER_ROWS)
+    return step.cv
 
 
 def _is_complete(table: Table) -> bool:

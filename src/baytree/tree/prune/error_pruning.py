@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.tree.grow.fractional import Growth, Rows
+from baytree.tree.grow.fractional import PROGRAMS, Growth, Rows
+from baytree.tree.grow.policy import Arithmetic, Collapse, ErrorBased, Policy, ReducedError
 
 # Quinlan's normal deviates by confidence; between two of them the deviate is interpolated.
 Z_TABLE = (
@@ -37,12 +38,23 @@ class Pessimism(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return errors + _core.extra_errors(n, errors, self.confidence, self.z, self.top_share)
 
 
-def pessimism(conventions: str, confidence: float) -> Pessimism:
+def pessimism(arithmetic: str, confidence: float) -> Pessimism:
     """The estimate of C4.5 release 8 (interpolated deviates) or of J48 (exact deviates)."""
-    if conventions == "c4.5":
+    if arithmetic == Arithmetic.C45:
         at, deviate = zip(*Z_TABLE, strict=True)
         return Pessimism(confidence, float(np.interp(confidence, at, deviate)), 0.67)
     return Pessimism(confidence, NormalDist().inv_cdf(1 - confidence), 1.0)
+
+
+def prune_nodes(growth: Growth, policy: Policy, rows: Rows, held_out: Rows | None) -> None:
+    """The pruning of a policy, one step after the other; `rows` are those that the nodes were grown from."""
+    for step in policy.pruning:
+        if isinstance(step, Collapse):
+            collapse(growth)
+        elif isinstance(step, ErrorBased):
+            prune_by_estimate(growth, policy.arithmetic, step, rows)
+        elif isinstance(step, ReducedError) and held_out is not None:
+            prune_on_held_out(growth, held_out)
 
 
 def collapse(growth: Growth) -> None:
@@ -50,13 +62,14 @@ def collapse(growth: Growth) -> None:
     _core.collapse(growth.nodes, growth.single)
 
 
-def prune_by_estimate(growth: Growth, estimate: Pessimism, rows: Rows | None, tolerance: float) -> None:
+def prune_by_estimate(growth: Growth, arithmetic: Arithmetic, step: ErrorBased, rows: Rows | None) -> None:
     """Error-based pruning. With the training rows a node may also give its place to its heaviest branch."""
+    estimate = pessimism(arithmetic, step.confidence)
     how = (estimate.confidence, estimate.z, estimate.top_share)
-    if rows is None:
+    if rows is None or not step.raising:
         _core.error_prune(growth.nodes, *how, growth.single)
         return
-    _core.error_prune_raising(growth.nodes, *_given(rows), *how, tolerance, growth.single)
+    _core.error_prune_raising(growth.nodes, *_given(rows), *how, PROGRAMS[arithmetic].tolerance, growth.single)
 
 
 def prune_on_held_out(growth: Growth, held_out: Rows) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.show.names import number, plain
+from baytree.show.results import frame_of
+from baytree.show.terminal import in_columns
 from baytree.table.schema import Schema
 from baytree.tree.model.structure import Tree, importances
-from baytree.tree.view.names import number, plain
 
 
 class Importance(msgspec.Struct, frozen=True):
@@ -40,17 +42,11 @@ class ImportanceTable(msgspec.Struct, frozen=True):
         return [msgspec.structs.asdict(row) for row in self.rows]
 
     def to_frame(self) -> Any:
-        """A pandas frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dicts())
+        """A data frame of the library that is in use."""
+        return frame_of({name: [getattr(row, name) for row in self] for name in Importance.__struct_fields__})
 
     def __str__(self) -> str:
-        lines = [list(Importance.__struct_fields__), *map(_cells, self)]
-        width = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        sign = ["<", *">" * (len(width) - 1)]  # the name to the left, numbers to the right
-        padded = ([f"{cell:{s}{w}}" for cell, s, w in zip(line, sign, width, strict=True)] for line in lines)
-        return "\n".join(map("  ".join, padded))
+        return "\n".join(in_columns([list(Importance.__struct_fields__), *map(_cells, self)], "<>"))
 
 
 def _cells(row: Importance) -> list[str]:

@@ -58,13 +58,13 @@ def _outcome(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
 def _split(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
     column = schema.columns[tree.column[i]]
     described: dict[str, Any] = {"column": column.name, "gain": float(tree.gain[i]), "children": children(tree, i)}
-    described["missing"] = _missing_road(tree, i)
+    described["missing"] = _missing_rule(tree, i)
     if column.kind is not Kind.NUMERIC:
         return described | {"groups": groups(tree, schema, i)}
     return described | {"threshold": float(tree.cut[i])} | ({"strict": True} if tree.strict[i] else {})
 
 
-def _missing_road(tree: Tree, i: int) -> int | str | None:
+def _missing_rule(tree: Tree, i: int) -> int | str | None:
     """The child that a row without a value goes to, "spread", or None where it stops."""
     named = {STOP: None, SPREAD: "spread"}
     missing = int(tree.missing[i])

@@ -1,18 +1,26 @@
-"""A tree as indented text."""
+"""A tree as records, a node after the other: how rows get there, what is predicted, and what is asked next.
+
+Every text and every picture of a tree is made of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from baytree.show import outline
+from baytree.summary import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches
 from baytree.tree.model.structure import Tree
-from baytree.tree.view.describe import MOST_BARS
-from baytree.tree.view.names import number, quoted
 
-_MOST_CLASSES = 8
+_NO_TESTS: Mapping[int, float] = MappingProxyType({})
+
+
+def summary(tree: Tree, schema: Schema) -> TreeSummary:
+    """What the tree is, its nodes depth first."""
+    return TreeSummary(schema.target.name, class_names(tree, schema), tuple(outlined(tree, schema)))
 
 
 def export_text(
@@ -22,70 +30,58 @@ def export_text(
 
     Below `max_depth` only the number of nodes is told; of a long list of levels, `max_levels` names are.
     """
-    return "\n".join(lines(tree, schema, bins, max_depth, max_levels))
+    nodes = outlined(tree, schema, bins, max_depth)
+    return "\n".join(outline.outline(nodes, class_names(tree, schema), max_levels))
 
 
-def lines(
+def class_names(tree: Tree, schema: Schema) -> tuple[str, ...]:
+    """The classes as they are written; none where the target is a number."""
+    return tuple(map(str, schema.classes or range(tree.n_classes))) if tree.n_classes else ()
+
+
+def outlined(
     tree: Tree,
     schema: Schema,
     bins: Bins | None = None,
     max_depth: int | None = None,
-    max_levels: int | None = 12,
-    notes: Mapping[int, str] = MappingProxyType({}),
-) -> Iterator[str]:
-    """The lines of the text, one after the other; memory does not grow with the depth. `notes` follow predictions."""
-    branches, outcome = Branches(tree, schema, bins), Outcome(tree, schema)
-    waiting = [(0, 0, "", "", f"{int(tree.rows[0])} rows")]  # node, depth, bars before it, bars below it, words
+    log_p: Mapping[int, float] = _NO_TESTS,
+) -> Iterator[Node]:
+    """The nodes depth first, down to a depth; `log_p` is the significance of splits by their node."""
+    branches, outcomes = Branches(tree, schema, bins), _Outcomes(tree)
+    names = [column.name for column in schema.columns]
+    waiting: list[tuple[int, int, NamedCondition | None]] = [(0, 0, None)]
     while waiting:
-        node, depth, bars, below, words = waiting.pop()
-        yield f"{bars}{words}: {outcome.of(node)}{notes.get(node, '')}"
-        if branches.column[node] < 0:
-            continue
-        if max_depth is not None and depth >= max_depth:
-            yield f"{below}└─ …"
-            continue
-        road = branches.missing_road(node)
-        if road:
-            yield f"{below}│  ({road})"
-        waiting += _children(branches, node, depth, below, max_levels)
+        node, depth, condition = waiting.pop()
+        asked = branches.column[node]
+        is_open = asked >= 0 and (max_depth is None or depth < max_depth)
+        conditions = [each.named(schema) for each in branches.of(node)] if is_open else []
+        yield Node(
+            node,
+            depth,
+            condition,
+            *outcomes.of(node),
+            names[asked] if asked >= 0 else "",
+            len(conditions),
+            branches.missing[node],
+            branches.has_surrogates[node],
+            log_p.get(node),
+        )
+        last = branches.first[node] + len(conditions) - 1
+        waiting += [(last - k, depth + 1, each) for k, each in enumerate(reversed(conditions))]
 
 
-class Outcome:
-    """What a node predicts, in words."""
+class _Outcomes:
+    """What nodes predict. Reads the arrays once, so that asking is quick."""
 
-    def __init__(self, tree: Tree, schema: Schema) -> None:
-        self.prediction, self.weight = tree.prediction.tolist(), tree.weight.tolist()
-        self.counts, self.mean = tree.counts.tolist(), None if tree.n_classes else tree.value[:, 0].tolist()
-        target = schema.target
-        classes = target.classes if target and target.classes is not None else range(max(1, tree.n_classes))
-        self.classes = [quoted(label) for label in classes]
+    def __init__(self, tree: Tree) -> None:
+        self.rows, self.weight, self.prediction = tree.rows.tolist(), tree.weight.tolist(), tree.prediction.tolist()
+        self.value = tree.value[range(len(tree)), tree.prediction].tolist()
+        occurs = tree.counts > 0
+        self.counts = list(zip(occurs.nonzero()[1].tolist(), tree.counts[occurs].tolist(), strict=True))
+        self.end = occurs.sum(axis=1).cumsum().tolist()
 
-    def of(self, node: int) -> str:
-        """The class and the weights of the classes that occur, or the mean and the weight."""
-        if self.mean is not None:
-            return f"{self.mean[node]:.6g} ({number(self.weight[node])} rows)"
-        return f"{self.classes[self.prediction[node]]} ({self._counts(self.counts[node])})"
-
-    def _counts(self, counts: list[float]) -> str:
-        occurs = [c for c, weight in enumerate(counts) if weight > 0]
-        largest = sorted(occurs, key=lambda c: -counts[c])[:_MOST_CLASSES]
-        shown = occurs if len(occurs) <= _MOST_CLASSES else largest
-        words = [f"{self.classes[c]} {number(counts[c])}" for c in shown]
-        return ", ".join([*words, "…"] if len(shown) < len(occurs) else words) or "no rows"
-
-
-def _children(
-    branches: Branches, node: int, depth: int, below: str, max_levels: int | None
-) -> list[tuple[int, int, str, str, str]]:
-    """The children of a node, the last one first, as they wait on the stack."""
-    first = branches.first[node]
-    told = [condition.show(branches.schema, max_levels) for condition in branches.of(node)]
-    rows = []
-    for branch, words in enumerate(told):
-        is_last = branch == len(told) - 1
-        if depth >= MOST_BARS:
-            bars = under = f"{depth + 1:>7} "
-        else:
-            bars, under = below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")
-        rows.append((first + branch, depth + 1, bars, under, words))
-    return rows[::-1]
+    def of(self, node: int) -> tuple[int, float, int, float, tuple[tuple[int, float], ...]]:
+        """Rows, weight, prediction, its share or the mean, and the weights of the classes that occur."""
+        first = self.end[node - 1] if node else 0
+        counts = tuple(self.counts[first : self.end[node]])
+        return self.rows[node], self.weight[node], self.prediction[node], self.value[node], counts

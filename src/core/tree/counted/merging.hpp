@@ -7,9 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "numbers/chi_squared.hpp"
 #include "numbers/tails.hpp"
 
-namespace baytree {
+namespace baytree::tree::counted {
 
 using Groups = std::vector<std::span<const double>>;  // the statistics of each group, all of one length
 
@@ -36,13 +37,13 @@ template <bool is_pearson> class ClassTest {
     double statistic = 0;
     for (size_t g = 0; g < groups.size(); ++g)
       for (size_t c = 0; c < n_classes; ++c) statistic += cell(groups[g][c], size[g] * (label[c] / total));
-    return chi2_log_tail(statistic <= rounding * total ? 0 : statistic, rows * columns);
+    return numbers::chi2_log_tail(statistic <= rounding * total ? 0 : statistic, rows * columns);
   }
 
  private:
   static constexpr double rounding = 1e-28;  // of the weight: what rounding alone adds to the statistic
   static double cell(double seen, double expected) {
-    if constexpr (is_pearson) return expected > 0 ? (seen - expected) * (seen - expected) / expected : 0;
+    if constexpr (is_pearson) return numbers::pearson_cell(seen, expected);
     return seen > 0 ? 2 * seen * std::log(seen / expected) : 0;
   }
   std::vector<double> label, size;  // [n_classes], [n_groups]
@@ -60,7 +61,7 @@ struct MeanTest {
     const double between = explained - sum * sum / weight, within = square - explained;
     if (between <= rounding * square) return 0;
     const double noise = within <= rounding * square ? 0 : within / (weight - n);
-    return f_log_tail(between / (n - 1) / noise, n - 1, weight - n);
+    return numbers::f_log_tail(between / (n - 1) / noise, n - 1, weight - n);
   }
 
  private:
@@ -171,4 +172,4 @@ template <GroupTest Test> class Merger {
   std::vector<size_t> alive_;  // the groups' first levels, in order
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::counted

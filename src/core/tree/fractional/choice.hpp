@@ -1,15 +1,17 @@
 // Which of the candidate tests of a node wins.
 #pragma once
-#include "tree/fractional/candidate.hpp"
+#include <optional>
 
-namespace baytree::fractional {
+#include "tree/fractional/gain.hpp"
+
+namespace baytree::tree::fractional {
 
 // Gains this much below the average still pass, and gains this much below zero still are tests.
 inline constexpr double kGainSlack = 1e-3;
 
 // The average gain of the tests that count: nominal columns with very many levels would raise it unfairly.
-template <typename Real>
-std::optional<Real> average_gain(std::span<const Candidate<Real>> tests, const std::vector<bool>& has_many_levels) {
+template <std::floating_point Real>
+std::optional<Real> average_gain(std::span<const ColumnTest<Real>> tests, const std::vector<bool>& has_many_levels) {
   Real sum = 0;
   int64_t counted = 0;
   for (size_t j = 0; j < tests.size(); ++j) {
@@ -22,14 +24,14 @@ std::optional<Real> average_gain(std::span<const Candidate<Real>> tests, const s
 }
 
 // The best gain ratio among tests of at least average gain; the earlier column wins ties. -1 = no test.
-template <typename Real>
-int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules, double least) {
+template <std::floating_point Real>
+int32_t best_by_ratio(std::span<const ColumnTest<Real>> tests, const std::vector<bool>& has_many_levels, const Rules& rules, double least) {
   const auto average = rules.gated ? average_gain(tests, has_many_levels) : std::optional<Real>(Real(0));
   if (!average) return -1;
   int32_t best = -1;
   double best_ratio = 0;
   for (size_t j = 0; j < tests.size(); ++j) {
-    const Candidate<Real>& test = tests[j];
+    const ColumnTest<Real>& test = tests[j];
     if (!test.is_valid || !(test.gain > -kGainSlack)) continue;
     if (!(test.gain >= *average - kGainSlack) || !(test.info > rules.min_info)) continue;
     if (!rules.zero_ratio_wins && !(test.gain > least)) continue;
@@ -41,8 +43,8 @@ int32_t best_by_ratio(std::span<const Candidate<Real>> tests, const std::vector<
   return best;
 }
 
-template <typename Real>
-int32_t best_by_gain(std::span<const Candidate<Real>> tests, const Rules& rules, double least) {
+template <std::floating_point Real>
+int32_t best_by_gain(std::span<const ColumnTest<Real>> tests, const Rules& rules, double least) {
   int32_t best = -1;
   double best_gain = rules.zero_ratio_wins ? -kGainSlack : least;
   for (size_t j = 0; j < tests.size(); ++j) {
@@ -53,4 +55,4 @@ int32_t best_by_gain(std::span<const Candidate<Real>> tests, const Rules& rules,
   return best;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

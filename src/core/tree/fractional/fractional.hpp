@@ -3,12 +3,13 @@
 #include <numeric>
 
 #include "tree/fractional/choice.hpp"
+#include "tree/fractional/growth.hpp"
 #include "tree/fractional/nominal_test.hpp"
 #include "tree/fractional/numeric_test.hpp"
 #include "tree/fractional/partition.hpp"
 #include "tree/fractional/value_groups.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 struct Training {
   std::vector<GivenColumn> columns;
@@ -39,8 +40,8 @@ template <std::floating_point Real>
 class FractionalGrower {
  public:
   FractionalGrower(const Training& training, const Rules& rules, Workers& workers, Workers& alone, bool traces)
-      : from_(training), rules_(rules), numeric_rules_(for_numbers(rules)), workers_(workers), alone_(alone), traces_(traces),
-        xlog_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(static_cast<size_t>(workers.size())) {
+      : from_(training), rules_(rules), worth_(worth_of_levels<Real>(rules.measure)), worth_of_cuts_(worth_of_cuts<Real>(rules.measure)), workers_(workers), alone_(alone), traces_(traces),
+        x_log2_x_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(static_cast<size_t>(workers.size())) {
     tree_.n_classes = training.n_classes;
     mark_many_levels();
   }
@@ -75,7 +76,7 @@ class FractionalGrower {
     std::vector<bool> is_used;  // nominal columns tested above
     Cases<Real> cases;
     int32_t column;        // its best test
-    Candidate<Real> test;
+    ColumnTest<Real> test;
   };
 
   // Depth first; where leaves are rationed, the node whose test gains most.
@@ -88,12 +89,6 @@ class FractionalGrower {
     Pending taken = std::move(*next);
     waiting_.erase(next);
     return taken;
-  }
-
-  // Id3 knows no numbers, so there are no ties of its own to follow.
-  static Rules for_numbers(Rules rules) {
-    if (rules.measure == Measure::id3) rules.measure = Measure::entropy;
-    return rules;
   }
 
   void mark_many_levels() {
@@ -137,15 +132,15 @@ class FractionalGrower {
   void wait_with_best_test(Pending&& pending) {
     if (rules_.max_depth >= 0 && pending.depth >= rules_.max_depth) return;
     const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
-    const Situation<Real> at{rules_, xlog_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
-    if (impurity<Real>(rules_.measure, counts, xlog_) / at.weight < rules_.min_impurity) return;
-    std::vector<Candidate<Real>> tests(from_.columns.size());
+    const NodeCases<Real> at{rules_, worth_, x_log2_x_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
+    if (worth_.impurity(counts, x_log2_x_) / at.weight < rules_.min_impurity) return;
+    std::vector<ColumnTest<Real>> tests(from_.columns.size());
     workers_for(pending.cases).run(tests.size(), [&](size_t column, int worker) {
       if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[static_cast<size_t>(worker)]);
     });
     if (traces_) record(pending.id, tests);
-    const std::span<const Candidate<Real>> all(tests);
-    const double scale = rules_.measure == Measure::chi2 ? 1 : rules_.total / at.weight;
+    const std::span<const ColumnTest<Real>> all(tests);
+    const double scale = worth_.is_significance ? 1 : rules_.total / at.weight;
     const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
     pending.column = rules_.by_ratio ? best_by_ratio(all, has_many_levels_, rules_, least) : best_by_gain(all, rules_, least);
     if (pending.column < 0) return;
@@ -159,8 +154,8 @@ class FractionalGrower {
   }
 
   // The best test of a column. Where missing values have a branch of their own, it counts.
-  Candidate<Real> candidate(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
-    Candidate<Real> test = of_known_values(at, column, slots);
+  ColumnTest<Real> candidate(const NodeCases<Real>& at, size_t column, LevelSlots& slots) const {
+    ColumnTest<Real> test = of_known_values(at, column, slots);
     const GivenColumn& given = from_.columns[column];
     const auto is_missing = [&](const Case<Real>& it) {
       return given.is_numeric() ? std::isnan(given.value[it.row]) : given.code[it.row] < 0;
@@ -169,12 +164,11 @@ class FractionalGrower {
     return test;
   }
 
-  Candidate<Real> of_known_values(const Situation<Real>& at, size_t column, LevelSlots& slots) const {
+  ColumnTest<Real> of_known_values(const NodeCases<Real>& at, size_t column, LevelSlots& slots) const {
     const GivenColumn& given = from_.columns[column];
     if (given.is_numeric()) {
       const auto stripe = static_cast<size_t>(from_.stripe[column]);
-      const Situation<Real> numeric{numeric_rules_, at.xlog, at.cases, at.counts, at.weight};
-      return best_cut(numeric, from_.ranked[stripe], at.cases.sorted(stripe));
+      return best_cut(at.judged_by(worth_of_cuts_), from_.ranked[stripe], at.cases.sorted(stripe));
     }
     const Branches<Real> split = tabulate(at, given.code, given.levels, slots);
     if (rules_.binary) return best_level(at, split, std::span<const int32_t>(slots.present));
@@ -182,14 +176,14 @@ class FractionalGrower {
     return each_level(at, split, given.levels);
   }
 
-  void record(int32_t node, std::span<const Candidate<Real>> tests) {
+  void record(int32_t node, std::span<const ColumnTest<Real>> tests) {
     for (size_t j = 0; j < tests.size(); ++j)
       if (tests[j].is_valid)
         tried_.push_back({node, static_cast<int32_t>(j), tests[j].gain, tests[j].raw_gain, tests[j].info, tests[j].cuts});
   }
 
   // Where each case goes: a branch, or -1 = no value.
-  std::vector<int32_t> directions(const Cases<Real>& cases, const Node& node, const Candidate<Real>& test) const {
+  std::vector<int32_t> directions(const Cases<Real>& cases, const Node& node, const ColumnTest<Real>& test) const {
     std::vector<int32_t> direction(cases.size(), -1);
     if (node.test == Test::threshold) {
       for (const Placed& placed : cases.sorted(static_cast<size_t>(from_.stripe[node.column])))
@@ -202,7 +196,7 @@ class FractionalGrower {
     return direction;
   }
 
-  void write_test(Node& node, int32_t column, Candidate<Real>& test) {
+  void write_test(Node& node, int32_t column, ColumnTest<Real>& test) {
     node.column = column;
     node.gain = test.gain;
     node.ratio = test.ratio();
@@ -266,6 +260,7 @@ class FractionalGrower {
   // The heaviest branch, or the one that the cases without a value make least impure.
   int32_t best_fitting_branch(size_t branches, const Cases<Real>& cases, std::span<const int32_t> direction) const {
     const auto k = tree_.n_classes;
+    const auto impurity = worth_of_levels<double>(rules_.measure).impurity;
     std::vector<double> table(branches * k), absent(k), fit(branches);
     for (size_t i = 0; i < cases.size(); ++i)
       (direction[i] >= 0 ? table[static_cast<size_t>(direction[i]) * k + static_cast<size_t>(cases[i].label)]
@@ -275,20 +270,20 @@ class FractionalGrower {
       const std::span<double> counts(table.data() + b * k, k);
       fit[b] = std::accumulate(counts.begin(), counts.end(), 0.0);
       if (!is_learned) continue;
-      fit[b] = impurity<double>(rules_.measure, counts, xlog_);
+      fit[b] = impurity(counts, x_log2_x_);
       for (size_t c = 0; c < k; ++c) counts[c] += absent[c];
-      fit[b] -= impurity<double>(rules_.measure, counts, xlog_);
+      fit[b] -= impurity(counts, x_log2_x_);
     }
     return heaviest<double>(fit);
   }
 
   const Training& from_;
   const Rules& rules_;
-  const Rules numeric_rules_;
+  const Worth<Real> worth_, worth_of_cuts_;
   Workers& workers_;
   Workers& alone_;  // small nodes are not worth a thread
   const bool traces_;
-  const XLog xlog_;
+  const XLog2XTable x_log2_x_;
   std::vector<LevelSlots> slots_;
   std::vector<bool> has_many_levels_;
   std::vector<Pending> waiting_;
@@ -296,4 +291,4 @@ class FractionalGrower {
   Growth tree_;
 };
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

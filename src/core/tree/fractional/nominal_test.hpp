@@ -1,8 +1,8 @@
 // Tests of a nominal column: a branch for each level, or one level against the rest.
 #pragma once
-#include "tree/fractional/candidate.hpp"
+#include "tree/fractional/gain.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // Room for counting a column's levels without a table as long as the column has levels.
 struct LevelSlots {
@@ -11,8 +11,8 @@ struct LevelSlots {
 };
 
 // Class weights of the levels that occur among the cases, in level order.
-template <typename Real>
-Branches<Real> tabulate(const Situation<Real>& at, std::span<const int32_t> code, int32_t levels, LevelSlots& slots) {
+template <std::floating_point Real>
+Branches<Real> tabulate(const NodeCases<Real>& at, std::span<const int32_t> code, int32_t levels, LevelSlots& slots) {
   const auto k = at.counts.size();
   if (slots.slot.size() < static_cast<size_t>(levels)) slots.slot.resize(static_cast<size_t>(levels), -1);
   slots.present.clear();
@@ -43,19 +43,19 @@ Branches<Real> tabulate(const Situation<Real>& at, std::span<const int32_t> code
 }
 
 // One branch for each level.
-template <typename Real>
-Candidate<Real> each_level(const Situation<Real>& at, const Branches<Real>& split, int32_t levels) {
-  Candidate<Real> test;
+template <std::floating_point Real>
+ColumnTest<Real> each_level(const NodeCases<Real>& at, const Branches<Real>& split, int32_t levels) {
+  ColumnTest<Real> test;
   if (!has_two_branches(at, split)) return test;
   test.is_valid = true;
-  test.gain = test.raw_gain = gain_of(at, split);
+  test.gain = test.raw_gain = at.worth.gain(at, split);
   test.info = info_of(at, split);
   test.branches = levels;
   return test;
 }
 
 // Two branches: this level and all others.
-template <typename Real>
+template <std::floating_point Real>
 Branches<Real> against_rest(const Branches<Real>& split, size_t b) {
   const auto k = split.n_classes;
   Branches<Real> two{.table = std::vector<Real>(2 * k), .weight = std::vector<Real>(2), .known = split.known,
@@ -69,16 +69,16 @@ Branches<Real> against_rest(const Branches<Real>& split, size_t b) {
 }
 
 // The level whose test against the rest has the best gain ratio, the first on ties.
-template <typename Real>
-Candidate<Real> best_level(const Situation<Real>& at, const Branches<Real>& split, std::span<const int32_t> present) {
-  Candidate<Real> best;
+template <std::floating_point Real>
+ColumnTest<Real> best_level(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const int32_t> present) {
+  ColumnTest<Real> best;
   for (size_t b = 0; b < present.size(); ++b) {
     if (!at.rules.reaches(split.weight[b], at.rules.min_side)) continue;
     const Branches<Real> two = against_rest(split, b);
     if (!at.rules.reaches(two.weight[1], at.rules.min_side)) continue;
-    Candidate<Real> test;
+    ColumnTest<Real> test;
     test.is_valid = true;
-    test.gain = test.raw_gain = gain_of(at, two);
+    test.gain = test.raw_gain = at.worth.gain(at, two);
     test.info = info_of(at, two);
     test.level = present[b];
     test.branches = 2;
@@ -90,4 +90,4 @@ Candidate<Real> best_level(const Situation<Real>& at, const Branches<Real>& spli
   return best;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

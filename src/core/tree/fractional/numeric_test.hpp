@@ -1,19 +1,17 @@
 // The best threshold of a numeric column: one scan of the cases in value order.
 #pragma once
-#include "tree/fractional/candidate.hpp"
+#include "tree/fractional/gain.hpp"
 
-namespace baytree::fractional {
-
-namespace detail {
+namespace baytree::tree::fractional {
 
 // Class weights below and above a moving cut. The sums are the convention's; `roughly` follows them in double, so
 // that the convention's own arithmetic is needed only for cuts that could be the best.
-template <typename Real>
+template <std::floating_point Real>
 class Sides {
  public:
-  Sides(std::span<const Real> known, const XLog& xlog) : xlog_(xlog), low_(known.size()), high_(known.begin(), known.end()) {
+  Sides(std::span<const Real> known, const XLog2XTable& x_log2_x) : x_log2_x_(x_log2_x), low_(known.size()), high_(known.begin(), known.end()) {
     for (const Real weight : high_) {
-      high_term_.push_back(xlog_(weight));
+      high_term_.push_back(x_log2_x_(weight));
       high_sum_ += high_term_.back();
     }
     low_term_.resize(high_.size());
@@ -22,7 +20,7 @@ class Sides {
     low_[label] += weight;
     high_[label] -= weight;
     below_ += weight;
-    const double low = xlog_(low_[label]), high = xlog_(high_[label]);
+    const double low = x_log2_x_(low_[label]), high = x_log2_x_(high_[label]);
     low_sum_ += low - low_term_[label];
     high_sum_ += high - high_term_[label];
     low_term_[label] = low;
@@ -31,10 +29,10 @@ class Sides {
   Real below() const { return below_; }
   std::span<const Real> low() const { return low_; }
   std::span<const Real> high() const { return high_; }
-  double roughly(Real known) const { return xlog_(below_) - low_sum_ + xlog_(known - below_) - high_sum_; }
+  double roughly(Real known) const { return x_log2_x_(below_) - low_sum_ + x_log2_x_(known - below_) - high_sum_; }
 
  private:
-  const XLog& xlog_;
+  const XLog2XTable& x_log2_x_;
   std::vector<Real> low_, high_;
   std::vector<double> low_term_, high_term_;
   double low_sum_ = 0, high_sum_ = 0;
@@ -42,7 +40,7 @@ class Sides {
 };
 
 // The weight that each side must hold.
-template <typename Real>
+template <std::floating_point Real>
 Real smallest_side(const Rules& rules, Real known, size_t n_classes) {
   if (!rules.quinlan_sides) return static_cast<Real>(rules.min_side);
   const Real share = static_cast<Real>(0.1 * known / static_cast<double>(n_classes));
@@ -51,7 +49,7 @@ Real smallest_side(const Rules& rules, Real known, size_t n_classes) {
 }
 
 // A value between two neighbours, never the upper one.
-template <typename Real>
+template <std::floating_point Real>
 double halfway(double low, double high) {
   const Real a = static_cast<Real>(low), b = static_cast<Real>(high);
   Real middle = (a + b) / 2;
@@ -59,8 +57,8 @@ double halfway(double low, double high) {
   return middle < b && middle >= a ? static_cast<double>(middle) : low;
 }
 
-template <typename Real>
-Branches<Real> known_part(const Situation<Real>& at, const RankedColumn& column, size_t n_known) {
+template <std::floating_point Real>
+Branches<Real> known_part(const NodeCases<Real>& at, const RankedColumn& column, size_t n_known) {
   const auto k = at.counts.size();
   Branches<Real> split{.table = std::vector<Real>(2 * k), .weight = std::vector<Real>(2), .known = {},
                        .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
@@ -77,24 +75,22 @@ Branches<Real> known_part(const Situation<Real>& at, const RankedColumn& column,
   return split;
 }
 
-}  // namespace detail
-
 // The cut with the largest gain, the lowest on ties; then charged for having been chosen among many.
-template <typename Real>
-Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, std::span<const Placed> sorted) {
+template <std::floating_point Real>
+ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const Placed> sorted) {
   const Rules& rules = at.rules;
-  Candidate<Real> best;
+  ColumnTest<Real> best;
   best.branches = 2;
   if (sorted.size() < 2) return best;
   const auto k = at.counts.size();
-  Branches<Real> split = detail::known_part(at, column, sorted.size());
+  Branches<Real> split = known_part(at, column, sorted.size());
   const Real known = static_cast<Real>(at.weight - split.missing);
-  const Real least = detail::smallest_side(rules, known, k);
+  const Real least = smallest_side(rules, known, k);
   const double gap = rules.quinlan_sides ? column.min_gap : 0;
-  detail::Sides<Real> sides(split.known, at.xlog);
+  Sides<Real> sides(split.known, at.x_log2_x);
 
-  const bool is_entropy = rules.measure == Measure::entropy && rules.missing != MissingValues::category;
-  const double before = is_entropy ? information<Real>(split.known, at.xlog) : 0.0;
+  const bool is_entropy = at.worth.is_entropy && rules.missing != MissingValues::category;
+  const double before = is_entropy ? numbers::entropy<Real>(split.known, at.x_log2_x) : 0.0;
   // Twice the most that rounding can move a gain: 2k + 8 additions of terms up to n·log2 n.
   const double slack = 1e-9 + static_cast<double>(std::numeric_limits<Real>::epsilon()) *
                                   (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
@@ -112,7 +108,7 @@ Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, 
     std::copy(sides.low().begin(), sides.low().end(), split.table.begin());
     std::copy(sides.high().begin(), sides.high().end(), split.table.begin() + static_cast<std::ptrdiff_t>(k));
     split.weight = {sides.below(), static_cast<Real>(known - sides.below())};
-    const Real gain = gain_of(at, split);
+    const Real gain = at.worth.gain(at, split);
     if (best.is_valid && !rules.greater(gain, best.gain)) continue;
     best.is_valid = true;
     best.gain = best.raw_gain = gain;
@@ -129,12 +125,12 @@ Candidate<Real> best_cut(const Situation<Real>& at, const RankedColumn& column, 
 }
 
 // Where the winning cut lies: at the largest training value not above the middle, or in the middle itself.
-template <typename Real>
-void place_cut(Candidate<Real>& test, const RankedColumn& column, bool midpoint) {
+template <std::floating_point Real>
+void place_cut(ColumnTest<Real>& test, const RankedColumn& column, bool midpoint) {
   const auto& values = midpoint ? column.distinct : column.measured;
   const double low = values[test.rank], high = values[test.next];
   const bool is_single = column.is_single && !midpoint;
-  const double middle = is_single ? detail::halfway<float>(low, high) : detail::halfway<double>(low, high);
+  const double middle = is_single ? halfway<float>(low, high) : halfway<double>(low, high);
   if (midpoint) {
     test.cut = middle;
     return;
@@ -144,4 +140,4 @@ void place_cut(Candidate<Real>& test, const RankedColumn& column, bool midpoint)
   test.cut = column.distinct[test.rank];
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -5,7 +5,7 @@
 #include "tree/fractional/training.hpp"
 #include "workers.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // A test that would need more memory than is sensible: its column has too many levels.
 struct TooManyBranches {
@@ -100,4 +100,4 @@ class Partition {
   std::vector<int32_t> spread_place_;   // places of the cases without a branch, one per reached branch
 };
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

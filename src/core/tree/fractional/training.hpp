@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // A column as the table gives it: numbers with NaN, or codes with -1 below `levels`.
 struct GivenColumn {
@@ -27,8 +27,6 @@ struct RankedColumn {
   bool is_single = false;  // measured in float32
 };
 
-namespace detail {
-
 // float32 is used only where it tells all values of the column apart: otherwise it would forget a difference.
 inline bool measure_in_single(RankedColumn& column) {
   std::vector<double> rounded(column.distinct);
@@ -45,8 +43,6 @@ inline bool measure_in_single(RankedColumn& column) {
 inline double smallest_gap(const std::vector<double>& distinct) {
   return distinct.size() > 1 && distinct.back() - distinct.front() >= 1e-3 ? 1e-5 : 0;
 }
-
-}  // namespace detail
 
 inline RankedColumn rank_column(std::span<const double> value, bool single) {
   struct Entry {
@@ -68,9 +64,9 @@ inline RankedColumn rank_column(std::span<const double> value, bool single) {
     column.rank[entry.row] = static_cast<int32_t>(column.distinct.size()) - 1;
     column.order.push_back(entry.row);
   }
-  column.is_single = single && detail::measure_in_single(column);
+  column.is_single = single && measure_in_single(column);
   if (!column.is_single) column.measured = column.distinct;
-  column.min_gap = detail::smallest_gap(column.distinct);
+  column.min_gap = smallest_gap(column.distinct);
   return column;
 }
 
@@ -117,4 +113,4 @@ std::vector<Real> class_weights(const Cases<Real>& cases, size_t n_classes) {
   return counts;
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -1,8 +1,9 @@
 // Groups of levels: pairs of groups are united as long as the gain ratio of the column does not fall.
 #pragma once
-#include "tree/fractional/candidate.hpp"
+#include "tree/fractional/gain.hpp"
+#include "tree/fractional/growth.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::fractional {
 
 // Levels united so far. Levels that hardly occur are put aside and share one last branch.
 struct LevelGroups {
@@ -22,8 +23,6 @@ struct LevelGroups {
     weight.erase(weight.begin() + static_cast<std::ptrdiff_t>(b));
   }
 };
-
-namespace detail {
 
 inline constexpr double kAside = 0.5;          // weight up to which a level is put aside
 inline constexpr double kSameShare = 1e-3;     // class shares closer than this are the same
@@ -66,7 +65,7 @@ inline void unite_neighbours(LevelGroups& groups) {
   groups = std::move(fewer);
 }
 
-template <typename Real>
+template <std::floating_point Real>
 LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> present) {
   LevelGroups groups;
   groups.aside_counts.resize(split.n_classes);
@@ -83,7 +82,7 @@ LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> 
   return groups;
 }
 
-template <typename Real>
+template <std::floating_point Real>
 Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& split, bool has_aside) {
   const size_t k = split.n_classes, n = groups.size() + (has_aside ? 1 : 0);
   Branches<Real> united{.table = std::vector<Real>(n * k), .weight = std::vector<Real>(n), .known = split.known,
@@ -98,22 +97,20 @@ Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& spli
   return united;
 }
 
-}  // namespace detail
-
 // A test of groups of levels, by greedy pairing.
-template <typename Real>
-Candidate<Real> best_groups(const Situation<Real>& at, const Branches<Real>& split, std::span<const int32_t> present, int32_t levels) {
-  LevelGroups groups = detail::single_levels(split, present);
-  Candidate<Real> test;
+template <std::floating_point Real>
+ColumnTest<Real> best_groups(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const int32_t> present, int32_t levels) {
+  LevelGroups groups = single_levels(split, present);
+  ColumnTest<Real> test;
   if (groups.size() < 2) return test;
   const bool has_aside = groups.size() < static_cast<size_t>(levels);
-  if (groups.size() <= 4 * detail::kMaxGroups) detail::unite_same_shares(groups);
-  detail::unite_neighbours(groups);
+  if (groups.size() <= 4 * kMaxGroups) unite_same_shares(groups);
+  unite_neighbours(groups);
 
   const auto judge = [&](const LevelGroups& these) {
-    const Branches<Real> united = detail::as_branches(these, split, has_aside);
+    const Branches<Real> united = as_branches(these, split, has_aside);
     if (!has_two_branches(at, united)) return -1.0;
-    const double gain = gain_of(at, united), info = info_of(at, united);
+    const double gain = at.worth.gain(at, united), info = info_of(at, united);
     return at.rules.by_ratio ? (info > 0 ? gain / info : 0.0) : gain;
   };
   const auto is_counted = [&](double weight) { return weight > at.rules.min_side / 2; };
@@ -133,10 +130,10 @@ Candidate<Real> best_groups(const Situation<Real>& at, const Branches<Real>& spl
     current = best;
   }
 
-  const Branches<Real> united = detail::as_branches(groups, split, has_aside);
+  const Branches<Real> united = as_branches(groups, split, has_aside);
   if (!has_two_branches(at, united)) return test;
   test.is_valid = true;
-  test.gain = test.raw_gain = gain_of(at, united);
+  test.gain = test.raw_gain = at.worth.gain(at, united);
   test.info = info_of(at, united);
   test.branches = static_cast<int32_t>(groups.size()) + (has_aside ? 1 : 0);
   test.group.assign(static_cast<size_t>(levels), test.branches - 1);
@@ -164,4 +161,4 @@ inline void drop_excluded_levels(Growth& tree) {
   }
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::fractional

@@ -2,7 +2,9 @@
 #pragma once
 #include "tree/fractional/fractional.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::prune {
+
+using fractional::Growth, fractional::heaviest, fractional::Node;
 
 // How pessimistic: the convention's normal quantile and its bound for nodes where nearly every case is wrong.
 struct Pessimism {
@@ -64,4 +66,4 @@ void prune_by_counts(Growth& tree, const PruningRules& rules) {
   }
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::prune

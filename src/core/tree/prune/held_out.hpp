@@ -2,7 +2,9 @@
 #pragma once
 #include "tree/prune/raising.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::prune {
+
+using fractional::Case;
 
 // Weight of the held-out rows per node and class, spread in the shares of the training rows.
 inline std::vector<double> held_out_counts(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, Workers& workers) {
@@ -43,4 +45,4 @@ inline void reduce_errors(Growth& tree, std::span<const double> held, double tol
   }
 }
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::prune

@@ -11,7 +11,9 @@
 
 #include "tree/route/routing.hpp"
 
-namespace baytree {
+namespace baytree::tree::prune {
+
+using route::Router;
 
 struct Shape {
   std::span<const int32_t> first, branches;  // [n_nodes]
@@ -145,7 +147,7 @@ PathLoss path_losses(const Router& router, std::span<const ColumnView> columns, 
     bool is_stopped = false;
     for (size_t i = 0; i < penalty.size(); ++i) {
       while (!is_stopped && router.nodes[size_t(at)].column >= 0 && complexity[size_t(at)] > penalty[i]) {
-        const Test& node = router.nodes[size_t(at)];
+        const route::Test& node = router.nodes[size_t(at)];
         const int32_t taken = router.branch(node, columns, row);
         is_stopped = taken < 0;
         if (!is_stopped) at = node.first + taken;
@@ -157,4 +159,4 @@ PathLoss path_losses(const Router& router, std::span<const ColumnView> columns, 
   return total;
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree::prune

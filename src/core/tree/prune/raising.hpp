@@ -4,7 +4,9 @@
 
 #include "tree/prune/error_pruning.hpp"
 
-namespace baytree::fractional {
+namespace baytree::tree::prune {
+
+using fractional::Cases, fractional::class_weights, fractional::GivenColumn, fractional::Partition;
 
 // Where each case goes at a node: a branch, or -1 = no value.
 template <typename Real>
@@ -150,4 +152,4 @@ class RaisingPruner {
   Real returned_ = 0;
 };
 
-}  // namespace baytree::fractional
+}  // namespace baytree::tree::prune

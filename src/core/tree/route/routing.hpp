@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "tree/sorted/sorting.hpp"
+#include "tree/column_view.hpp"
 #include "workers.hpp"
 
-namespace baytree {
+namespace baytree::tree::route {
 
 constexpr int32_t kStop = -1, kSpread = -2;
 
@@ -112,4 +112,4 @@ inline void mixtures(const Router& router, std::span<const ColumnView> columns, 
   });
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree::route

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // One row of a column: above the rank of its value, below its tag (row and class).
 using Entry = uint64_t;
@@ -87,4 +87,4 @@ class BucketSort {
   std::vector<uint32_t> room_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -8,7 +8,7 @@
 
 #include "tree/sorted/bucket_sort.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 inline uint64_t count_ones(std::span<const Entry> entries) {
   uint64_t ones = 0;
@@ -36,4 +36,4 @@ class ClassBlocks {
   std::vector<uint8_t> ones_;  // [n_rows / kRows]
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -11,13 +11,13 @@
 #include <vector>
 #include "tree/sorted/grouping.hpp"
 #include "tree/sorted/ground.hpp"
-#include "tree/measures.hpp"
-#include "tree/node.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node.hpp"
 #include "tree/sorted/search.hpp"
 #include "tree/sorted/two_class_scan.hpp"
 #include "workers.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // What a thread needs to work: nothing in it outlives a task.
 template <Measure M> struct Desk {
@@ -225,4 +225,4 @@ template <Measure M> class ColumnSearch {
   std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

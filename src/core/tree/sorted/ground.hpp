@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <span>
 #include <vector>
-#include "tree/measures.hpp"
-#include "tree/node.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node.hpp"
 #include "tree/sorted/slots.hpp"
 #include "tree/sorted/sorting.hpp"
 #include "tree/sorted/surrogates.hpp"
 #include "workers.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // Room for the rows of the second and the third branch while a column is divided.
 struct Aside {
@@ -171,4 +171,4 @@ class Ground {
   std::vector<uint8_t> side_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

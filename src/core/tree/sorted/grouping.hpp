@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "tree/measures.hpp"
+#include "tree/sorted/measures.hpp"
 #include "tree/sorted/search.hpp"
 #include "tree/sorted/slots.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // The levels that occur in a node, ascending, each with its statistic.
 struct Levels {
@@ -106,8 +106,6 @@ template <Measure M> class LevelCounter {
   std::vector<uint64_t> order_;
 };
 
-namespace detail {
-
 // The first principal component of the levels' class shares, weighted by their mass (Coppersmith, Hong, Hosking 1999).
 inline std::vector<double> component_keys(const Levels& levels, size_t classes) {
   const size_t n = levels.size();
@@ -167,18 +165,16 @@ bool improves(M& measure, std::span<const double> left, std::span<const double> 
   return true;
 }
 
-}  // namespace detail
-
 // Cuts after each level in the order of the keys; exact for two classes and for numbers.
 template <Measure M>
 bool group_in_order(const Levels& levels, M& measure, std::span<const double> total, Limits limits, Split& best) {
-  const auto order = detail::level_order(levels, measure);
+  const auto order = level_order(levels, measure);
   std::vector<double> left = measure.nothing();
   size_t taken = 0;
   for (size_t i = 0; i + 1 < order.size(); ++i) {
     const auto statistic = levels[order[i]];
     for (size_t j = 0; j < left.size(); ++j) left[j] += statistic[j];
-    if (detail::improves(measure, left, total, limits, best)) taken = i + 1;
+    if (improves(measure, left, total, limits, best)) taken = i + 1;
   }
   if (!taken) return false;
   for (auto& group : best.group) group.clear();
@@ -201,7 +197,7 @@ bool group_by_trying_all(const Levels& levels, M& measure, std::span<const doubl
     const double sign = out >> level & 1 ? 1.0 : -1.0;
     const auto statistic = levels[size_t(level)];
     for (size_t j = 0; j < left.size(); ++j) left[j] += sign * statistic[j];
-    if (detail::improves(measure, left, total, limits, best)) taken = out;
+    if (improves(measure, left, total, limits, best)) taken = out;
     if ((step & 0xFFFF) == 0) pause();
   }
   if (!taken) return false;
@@ -210,4 +206,4 @@ bool group_by_trying_all(const Levels& levels, M& measure, std::span<const doubl
   return true;
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

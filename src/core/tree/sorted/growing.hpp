@@ -8,16 +8,16 @@
 #include <iterator>
 #include <span>
 #include <vector>
-#include "tree/cart.hpp"
+#include "tree/sorted/rpart_measures.hpp"
 #include "tree/sorted/column_search.hpp"
 #include "tree/sorted/ground.hpp"
-#include "tree/measures.hpp"
-#include "tree/node.hpp"
-#include "tree/node_measure.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node.hpp"
+#include "tree/sorted/node_measure.hpp"
 #include "tree/sorted/sending.hpp"
 #include "workers.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 template <Measure M> class Grower {
  public:
@@ -95,7 +95,7 @@ template <Measure M> class Grower {
            (size_t(columns_[column].levels) + 1) * target_.classes <= kLarge;
   }
   Tally tally_of(const Node& node, size_t column) const {
-    return baytree::tally_of(ground_.tags(node), ground_.slots(column), columns_[column].levels, target_);
+    return sorted::tally_of(ground_.tags(node), ground_.slots(column), columns_[column].levels, target_);
   }
 
   void tally_root(Node& root) {
@@ -265,4 +265,4 @@ template <Measure M> class Grower {
   std::vector<Desk<M>> desks_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 constexpr uint64_t kMissingKey = ~uint64_t(0);
 
@@ -76,4 +76,4 @@ class KeyScale {
   bool is_even_ = false, is_whole_ = false;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "tree/measures.hpp"
+#include "tree/sorted/measures.hpp"
 #include "tree/sorted/sorting.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // What a column offers: how much it is worth and where it divides the rows.
 struct Split {
@@ -66,4 +66,4 @@ bool scan(std::span<const Entry> known, M& measure, std::span<const double> tota
   return is_improved;
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -8,12 +8,12 @@
 #include <vector>
 #include "tree/criteria.hpp"
 #include "tree/sorted/ground.hpp"
-#include "tree/measures.hpp"
-#include "tree/node.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node.hpp"
 #include "tree/sorted/search.hpp"
 #include "tree/sorted/surrogates.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 class Sender {
  public:
@@ -145,4 +145,4 @@ class Sender {
   std::span<uint8_t> side_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

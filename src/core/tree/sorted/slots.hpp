@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "tree/sorted/sorting.hpp"
+#include "tree/column_view.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // Rows of a node lie apart in the table, so counting its levels jumps: the fewer bytes a column has, the more of it is near.
 class Slots {
@@ -39,4 +39,4 @@ class Slots {
   std::vector<uint32_t> wide_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -9,27 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "tree/column_view.hpp"
 #include "tree/sorted/bucket_sort.hpp"
 #include "tree/sorted/key_scale.hpp"
 
-namespace baytree {
-
-// A column of a table as it lies in memory; numbers may be strided, levels are codes with -1 for missing.
-struct ColumnView {
-  const double* x = nullptr;
-  const int32_t* code = nullptr;
-  std::ptrdiff_t stride = 1;
-  int32_t levels = 0;
-
-  bool is_nominal() const { return levels > 0; }
-  // Ordinal columns are cut at their codes.
-  double operator[](size_t row) const {
-    if (x) return x[std::ptrdiff_t(row) * stride];
-    const int32_t c = code[std::ptrdiff_t(row) * stride];
-    return c < 0 ? std::numeric_limits<double>::quiet_NaN() : double(c);
-  }
-  int32_t level(size_t row) const { return code[std::ptrdiff_t(row) * stride]; }
-};
+namespace baytree::tree::sorted {
 
 constexpr uint32_t kMissing = 0xFFFFFFFFu;  // the rank of a missing value: after every number
 
@@ -40,8 +24,6 @@ inline void copy_keys(const ColumnView& column, size_t begin, size_t end, std::s
     keys[i] = x == x ? sortable(x) : kMissingKey;
   }
 }
-
-namespace detail {
 
 // Entries of equal rank hold numbers that the scale could not tell apart, or equal ones: most runs are the latter.
 template <typename Number> void sort_run(std::span<Entry> run, const Number& number) {
@@ -74,8 +56,6 @@ template <typename Number> void set_ranks(std::span<Entry> order, const Number& 
   }
 }
 
-}  // namespace detail
-
 // Turns a column's keys into its rows in ascending order as (rank, tag): ties by row, missing values last.
 // `keys` are the numbers as `copy_keys` gives them, a tag is a row with `class_bits` more bits that tag_of(row) knows.
 template <std::invocable<size_t> Tag>
@@ -92,9 +72,9 @@ void sort_keys(const ColumnView& column, int class_bits, const Tag& tag_of_row, 
   keys.resize(known);
   BucketSort(keys, scratch).sort();
   const auto number = [&](Entry e) { return column[tag_of(e) >> class_bits]; };
-  if (!scale.is_exact()) detail::sort_runs(keys, number);
-  detail::set_ranks(keys, number, !scale.is_exact());
+  if (!scale.is_exact()) sort_runs(keys, number);
+  set_ranks(keys, number, !scale.is_exact());
   for (const uint32_t tag : missing) keys.push_back(entry(kMissing, tag));
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "tree/measures.hpp"
+#include "tree/sorted/measures.hpp"
 #include "tree/sorted/search.hpp"
 #include "tree/sorted/sorting.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 constexpr uint8_t kNowhere = 255;  // the side of a row that no test has sent yet, or that has come to rest
 
@@ -117,4 +117,4 @@ inline Substitute imitate_by_level(std::span<const uint32_t> tags, const ColumnV
   return judged(std::move(found), score, primary, both, style);
 }
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

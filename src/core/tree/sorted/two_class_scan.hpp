@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tree/sorted/class_blocks.hpp"
-#include "tree/measures.hpp"
+#include "tree/sorted/measures.hpp"
 #include "tree/sorted/search.hpp"
 
-namespace baytree {
+namespace baytree::tree::sorted {
 
 // With c of C in class 1 among the first l of n rows, the gain is 2 d^2 / (n l r), d = c n - l C, r = n - l. What a block of
 // cuts can be worth at most follows from its rows of class 1, and closer from their order; only blocks that can hold the
@@ -188,4 +188,4 @@ class TwoClassScan {
   Blocks& blocks_;
 };
 
-}  // namespace baytree
+}  // namespace baytree::tree::sorted

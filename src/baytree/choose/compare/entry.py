@@ -1,0 +1,65 @@
+"""A model that took part in a comparison: its answers, what was learnt from all rows, and how much there is to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baytree.choose.metrics import LOSSES
+from baytree.choose.validate.result import CrossValidation
+
+
+class Size(NamedTuple):
+    """How much there is to read in a model, and in which words to say it."""
+
+    numbers: int
+    words: str
+
+    @classmethod
+    def of(cls, estimator: Any) -> Size:
+        """The nodes of a tree, the weights of a linear model that are not 0, or all numbers of any other model."""
+        if hasattr(estimator, "n_leaves_"):
+            n = int(estimator.n_leaves_)
+            return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")
+        if hasattr(estimator, "coef_"):
+            n = _weights(estimator.coef_) + (1 if len(estimator.coef_) <= 2 else len(estimator.coef_))
+            return cls(n, f"{n:,} {'weight' if n == 1 else 'weights'}")
+        n = _numbers(getattr(estimator, "model_", None))
+        return cls(n, f"{n:,} numbers")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the leaderboard: the model's answers in every fold, and the model learnt from all rows."""
+
+    short: str
+    name: str
+    validation: CrossValidation
+    fitted: Any
+    size: Size
+
+
+def ordered(entries: list[Entry]) -> tuple[Entry, ...]:
+    """Entries from the best mean score down; equals by size."""
+    metric = entries[0].validation.metrics[0]
+    sign = 1 if metric in LOSSES else -1
+    return tuple(sorted(entries, key=lambda entry: (sign * entry.validation.mean(metric), entry.size.numbers)))
+
+
+def _weights(coefficients: np.ndarray) -> int:
+    """The weights that are not 0; of two classes only the difference counts."""
+    own = coefficients[1] - coefficients[0] if len(coefficients) == 2 else coefficients
+    return int(np.count_nonzero(own))
+
+
+def _numbers(record: Any) -> int:
+    """How many numbers a record of arrays holds."""
+    if isinstance(record, np.ndarray):
+        return int(record.size)
+    if isinstance(record, (tuple, list)):
+        return sum(map(_numbers, record))
+    if hasattr(record, "__struct_fields__"):
+        return sum(_numbers(getattr(record, name)) for name in record.__struct_fields__)
+    return int(isinstance(record, float))

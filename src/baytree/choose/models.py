@@ -1,0 +1,77 @@
+"""The models by the short names that `fit --model`, `compare` and its advice share. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from baytree.estimators.base import Estimator
+
+BASELINE = "majority class"
+CLASSIFICATION, REGRESSION = "classification", "regression"
+
+
+class Family(NamedTuple):
+    """A family of models: its name in a leaderboard, the estimator that it is, and settings that suit a raw table."""
+
+    name: str
+    home: str  # "module:class" among the estimators
+    settings: Mapping[str, Any] = {}
+    effort: float = 1.0  # of one fold beside the other families, on a census of 32,000 rows
+    competes: bool = True  # whether `compare` tries it without being asked
+
+    @property
+    def kind(self) -> type[Estimator]:
+        """The estimator's class."""
+        module, _, name = self.home.partition(":")
+        return getattr(import_module(f"baytree.estimators.{module}"), name)
+
+    def made(self, **settings: Any) -> Estimator:
+        """An unfitted estimator, with these settings over the usual ones."""
+        return self.kind(**{**self.settings, **settings})
+
+
+# weaker penalties than these leave classes that can be told apart with weights beyond all reading, and take longest
+STRENGTHS = (
+    0.0001, 0.00046415888336127773, 0.002154434690031882, 0.01, 0.046415888336127774,
+    0.21544346900318823, 1.0, 4.641588833612772, 21.54434690031882, 100.0,
+)  # fmt: skip
+_BY_CV = {"Cs": STRENGTHS, "max_iter": 100}
+_LOGISTIC = "logistic_cv:LogisticRegressionCV"
+CLASSIFIERS = {
+    "majority": Family(BASELINE, "open_trees:DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
+    "id3": Family("ID3", "id3:ID3Classifier"),
+    "c45": Family("C4.5", "c45:C45Classifier", effort=1.5),
+    "cart": Family("CART, pruned by 1 SE", "cart:CARTClassifier", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
+    "chaid": Family("CHAID", "chaid:CHAIDClassifier", effort=5.0),
+    "nb-mle": Family("naive Bayes, mle", "naive_bayes:NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
+    "nb": Family("naive Bayes, bayes", "naive_bayes:NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
+    "lda": Family("LDA", "discriminant:LinearDiscriminantAnalysis"),
+    "qda": Family("QDA", "discriminant:QuadraticDiscriminantAnalysis", effort=1.5),
+    "logistic": Family("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=16.0),
+    "lasso": Family("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=18.0),
+    "logistic-fixed": Family("logistic, L2 at C = 1", "logistic:LogisticRegression", effort=2.0, competes=False),
+    "cart-cp": Family("CART, cp 0.01", "cart:CARTClassifier", competes=False),
+    "tree": Family("tree, not pruned", "open_trees:DecisionTreeClassifier", competes=False),
+}
+REGRESSORS = {
+    "mean": Family("mean", "open_trees:DecisionTreeRegressor", {"max_depth": 0}, effort=0.2),
+    "cart": Family("CART, pruned by 1 SE", "cart:CARTRegressor", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
+    "cart-min": Family("CART, pruned by min", "cart:CARTRegressor", {"cp": 0.0005, "pruning": "min"}, effort=10.0),
+    "cart-cp": Family("CART, cp 0.01", "cart:CARTRegressor"),
+    "chaid": Family("CHAID", "chaid:CHAIDRegressor", effort=5.0),
+    "tree": Family("tree, not pruned", "open_trees:DecisionTreeRegressor", competes=False),
+}
+FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}
+
+
+def names() -> list[str]:
+    """The short names, those of classes first."""
+    return list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
+
+
+def named(short: str) -> dict[str, Family]:
+    """The families of that short name by their task; none where there is no such model."""
+    return {task: families[short] for task, families in FAMILIES.items() if short in families}

@@ -1,0 +1,75 @@
+"""A fitted model as a program elsewhere: one printer of formulas for each target.
+
+A printer reads a `Formula` and knows nothing of models. The room is called `exports`, so that `bt.export` stays a function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from baytree.formula import Formula
+from baytree.predictor import Predictor
+
+# The printer of each target, a function of a formula and the target's own options.
+EXPORTS: Mapping[str, str] = {"python": "python:source"}
+
+
+class Fitted(Protocol):
+    """What can be exported: an estimator that has learnt."""
+
+    @property
+    def _predictor(self) -> Predictor: ...
+
+
+def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
+    """A fitted model as source text (or bytes) that answers like `predict_proba` without this library.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        What is exported: its schema and its model.
+    target : {"python"}
+        "python": a module for Python 3.9 or later that imports the standard library only, with `predict(row)` and, for
+        classes, `predict_proba(row)`; a row is a dict by the names of columns. None, NaN and what is left out are missing.
+    path : path, optional
+        Where the text is written, too.
+    **options
+        Options of the target; "python" has none.
+
+    Returns
+    -------
+    str or bytes
+        The text.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.NaiveBayesClassifier().fit({"size": [1.0, 2.0, 9.0], "y": ["a", "a", "b"]}, "y")
+    >>> exported = {}
+    >>> exec(bt.export(model, "python"), exported)
+    >>> exported["predict"]({"size": 8.0})
+    'b'
+    """
+    if target not in EXPORTS:
+        raise ValueError(f"target={target!r}: no such export; there is {', '.join(map(repr, EXPORTS))}")
+    printed = _printer(target)(formula_of(model), **options)
+    if path is not None:
+        Path(path).write_bytes(printed if isinstance(printed, bytes) else printed.encode())
+    return printed
+
+
+def formula_of(model: Fitted | Predictor) -> Formula:
+    """What a fitted model computes, with its rule for levels that were never seen."""
+    predictor = model if isinstance(model, Predictor) else model._predictor
+    return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
+
+
+def _printer(target: str) -> Callable[..., str | bytes]:
+    module, _, name = EXPORTS[target].partition(":")
+    return getattr(import_module(f"baytree.exports.{module}"), name)

@@ -1,0 +1,123 @@
+"""What models write their formulas with: constants from arrays, sums, and steps with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+
+from baytree.formula import Formula, Step
+from baytree.formula.expressions import (
+    Bag,
+    Case,
+    Constant,
+    Expression,
+    FirstHighest,
+    Highest,
+    Kernels,
+    Known,
+    LogDensity,
+    Lookup,
+    Matching,
+    Named,
+    Number,
+    Numbers,
+    OverWords,
+    Pick,
+    Route,
+    Spread,
+    Sum,
+    Total,
+    When,
+)
+from baytree.formula.inputs import Domain, class_names, inputs
+from baytree.table.schema import Schema
+
+Effects = list[tuple[int | None, Expression]]
+"""What is added to the scores, each by the column whose effect it is."""
+
+
+class Steps:
+    """Values that are evaluated one after the other, and read by name."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.done: list[Step] = []
+
+    def keep(self, value: Expression, effect_of: int | None = None) -> Named:
+        """The name of a value that is evaluated once."""
+        self.done.append(Step(value, effect_of))
+        return Named(len(self.done) - 1)
+
+    def scores(self, start: np.ndarray, effects: Effects) -> Named:
+        """start + Σ effects, each effect a step of its own."""
+        return self.keep(Sum((constant(start), *(self.keep(value, column) for column, value in effects))))
+
+
+def constant(values: np.ndarray | float) -> Constant:
+    """Known numbers as an expression."""
+    return Constant(numbers(np.atleast_1d(np.asarray(values, np.float64))))
+
+
+def numbers(values: np.ndarray) -> Numbers:
+    """A vector as plain doubles."""
+    return tuple(np.asarray(values, np.float64).tolist())
+
+
+def table(values: np.ndarray) -> tuple[Numbers, ...]:
+    """A matrix as rows of plain doubles; a vector as rows of one."""
+    return tuple(map(tuple, np.asarray(values, np.float64).reshape(len(values), -1).tolist()))
+
+
+def where_known(column: int, value: Expression, width: int) -> Case:
+    """The value; 0, as often as the value is wide, where the column has none."""
+    return Case((When(Known(column), value),), Constant((0.0,) * width))
+
+
+def bag(steps: Steps, column: int, scale: np.ndarray, is_unit: bool) -> Named:
+    """The amounts of a document's words, of those whose scale is not 0."""
+    levels, kept = steps.schema.columns[column].levels, np.flatnonzero(scale > 0)
+    return steps.keep(Bag(column, tuple(str(levels[k]) for k in kept), numbers(scale[kept]), is_unit))
+
+
+def chosen(title: str, steps: Steps, share: Expression, domain: Domain = "finite", counts: tuple[int, ...] = ()) -> Formula:
+    """The formula of the classes' shares: the class is the first of the most probable ones."""
+    answers, schema = steps.keep(share), steps.schema
+    columns, choice = inputs(schema, domain, counts), FirstHighest(answers)
+    return Formula(title, columns, schema.target.name, class_names(schema), answers, choice, tuple(steps.done))
+
+
+def parts(record: msgspec.Struct) -> Iterator[msgspec.Struct]:
+    """The records that a record holds."""
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, msgspec.Struct):
+                yield item
+
+
+def widths(formula: Formula) -> list[int]:
+    """The width of each step."""
+    found: list[int] = []
+    for step in formula.steps:
+        found.append(width(step.value, found))
+    return found
+
+
+def width(expression: msgspec.Struct, of_steps: Sequence[int]) -> int:
+    """1 for a number, the number of classes for a vector; a vector of one class is a number."""
+    match expression:
+        case Constant(values=values) | Lookup(missing=values) | LogDensity(mean=values):
+            return len(values)
+        case Pick(table=rows) | Spread(table=rows) | OverWords(table=rows):
+            return len(rows[0]) if rows else 1
+        case Kernels(classes=classes):
+            return len(classes)
+        case Matching(n_classes=n_classes):
+            return n_classes
+        case Named(step=step):
+            return of_steps[step]
+        case Number() | Known() | Route() | Total() | Highest() | FirstHighest() | Bag():
+            return 1
+    return max((width(part, of_steps) for part in parts(expression)), default=1)

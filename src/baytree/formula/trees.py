@@ -1,0 +1,35 @@
+"""Trees in formulas: a flat table of nodes, the children of a node side by side and after it. Nothing recurses."""
+
+from __future__ import annotations
+
+import msgspec
+
+STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, unless that takes a branch
+
+
+class Test(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question about one column: its place, and the branch of each place, −1 where the test cannot tell.
+
+    The place of a level is its code. That of a number is the number of `cuts` below it; a number that equals a cut lies
+    below it, or above where `is_strict` (the branch before is then x < cut).
+    """
+
+    __test__ = False  # no test of pytest's
+
+    column: int
+    branches: tuple[int, ...]
+    cuts: tuple[float, ...] = ()
+    is_strict: bool = False
+
+
+class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Tests in order of preference, the first that can tell decides; none at a leaf.
+
+    Branch b leads to node `first + b`. Where no test can tell, `missing` is a branch, STOP or SPREAD; `shares` are then the
+    parts of the row that take each branch.
+    """
+
+    tests: tuple[Test, ...] = ()
+    first: int = 0
+    missing: int = STOP
+    shares: tuple[float, ...] = ()

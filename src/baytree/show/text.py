@@ -1,0 +1,69 @@
+"""A model in words: the summary of each kind of model, printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from baytree.show.coefficients import coefficient_lines
+from baytree.show.likelihoods import likelihood_rows
+from baytree.show.outline import indented, outline
+from baytree.show.terminal import in_columns
+from baytree.summary import JointSummary, LinearSummary, NaiveBayesSummary, QuadraticSummary, Summary, TreeSummary
+
+_MOST_AXES = 6  # discriminant axes whose shares are told
+
+
+def text(summary: Summary) -> str:
+    """The model that the record tells of, as a person reads it on a terminal."""
+    return "\n".join(_PRINTERS[type(summary)](summary))
+
+
+def _naive_bayes(summary: NaiveBayesSummary) -> list[str]:
+    """Priors and class-conditional distributions as a table."""
+    rows = [["", *summary.classes], ["prior", *(f"{p:.3f}" for p in summary.prior)]]
+    rows += [row for likelihood in summary.likelihoods for row in likelihood_rows(likelihood)]
+    return [f"naive Bayes for {summary.target}", *in_columns(rows, "<>")]
+
+
+def _joint_table(summary: JointSummary) -> list[str]:
+    """The combinations that weigh most."""
+    counted = f"{summary.occurring} combinations occur of {summary.possible}"
+    lines = [f"joint table for {summary.target}: {counted}"]
+    for each in summary.heaviest:
+        values = zip((*summary.columns, summary.target), (*each.levels, each.label), strict=True)
+        lines.append(f"{each.share:8.4f}  " + ", ".join(f"{name} = {value}" for name, value in values))
+    return lines
+
+
+def _linear(summary: LinearSummary) -> list[str]:
+    """The coefficients as a table, and how much each axis counts."""
+    lines = [f"{summary.title} for {summary.target}", *coefficient_lines(summary)]
+    if len(summary.axes) < 2:
+        return lines
+    shares = ", ".join(f"{share:.1%}" for share in summary.axes[:_MOST_AXES])
+    more = ", …" if len(summary.axes) > _MOST_AXES else ""
+    return [*lines, f"share of each axis in what keeps the classes apart: {shares}{more}"]
+
+
+def _quadratic(summary: QuadraticSummary) -> list[str]:
+    """Priors and class means as a table."""
+    means = zip(summary.features, summary.mean, strict=True)
+    rows = [["", *summary.classes], ["prior", *(f"{p:.4g}" for p in summary.prior)]]
+    rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean)] for name, mean in means]
+    note = "each class has a covariance of its own; the mean of a level is its share"
+    return [f"quadratic discriminant analysis for {summary.target}", *in_columns(rows, "<>"), note]
+
+
+def _tree(summary: TreeSummary) -> list[str]:
+    """A line per node; where levels were merged, with the weights of the classes and the significance of each split."""
+    return list((outline if summary.is_merged else indented)(summary.nodes, summary.classes))
+
+
+_PRINTERS: dict[type, Callable[[Any], list[str]]] = {
+    NaiveBayesSummary: _naive_bayes,
+    JointSummary: _joint_table,
+    LinearSummary: _linear,
+    QuadraticSummary: _quadratic,
+    TreeSummary: _tree,
+}

@@ -1,0 +1,88 @@
+"""Trees as formulas: the table of nodes, the node where a row comes to rest, and what stands there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from baytree.formula import Formula
+from baytree.formula.build import Steps, table
+from baytree.formula.expressions import Expression, FirstHighest, Pick, Route, Spread
+from baytree.formula.inputs import class_names, inputs
+from baytree.formula.trees import Node, Test
+from baytree.table.schema import Column, Kind, Schema
+from baytree.tree.grow.bins import Bins
+from baytree.tree.model import structure
+from baytree.tree.model.structure import SPREAD, Surrogates, Tree
+
+
+def decision_tree(tree: Tree, schema: Schema, bins: Bins | None = None) -> Formula:
+    """The shares, or the mean, where a row comes to rest; of a row in parts, those of its parts by their shares."""
+    steps = Steps(schema)
+    answers, choice = _spread(tree, steps) if _may_spread(tree) else _routed(tree, steps)
+    classes, nodes = class_names(schema), _nodes(tree, schema, bins)
+    columns, decided = inputs(schema, "any"), None if classes is None else choice
+    return Formula("decision tree", columns, schema.target.name, classes, answers, decided, tuple(steps.done), (nodes,))
+
+
+def _may_spread(tree: Tree) -> bool:
+    return bool(np.any(tree.missing[tree.column >= 0] == SPREAD))
+
+
+def _routed(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
+    """The row of the node where a row of the table rests, and the class of that node."""
+    node = steps.keep(Route(0))
+    return steps.keep(Pick(node, table(tree.value))), Pick(node, table(tree.prediction))
+
+
+def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
+    """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
+    plain = structure._unsmoothed(tree)
+    answers = steps.keep(Spread(0, table(tree.value)))
+    votes = answers if plain is tree else steps.keep(Spread(0, table(plain.value)))
+    return answers, FirstHighest(votes)
+
+
+def _nodes(tree: Tree, schema: Schema, bins: Bins | None) -> tuple[Node, ...]:
+    start = structure.bounds(tree).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
+    tests = _Tests(schema, bins)
+    return tuple(_node(tree, k, tests, range(start[k], start[k + 1])) for k in range(len(tree)))
+
+
+def _node(tree: Tree, k: int, tests: _Tests, surrogates: range) -> Node:
+    if tree.column[k] < 0:
+        return Node()
+    first, missing = int(tree.first[k]), int(tree.missing[k])
+    shares = tree.share[first : first + tree.branches[k]].tolist() if missing == SPREAD else ()
+    own = tests.of(tree, k)
+    return Node((own, *(tests.of(tree.surrogates, s) for s in surrogates)), first, missing, tuple(shares))
+
+
+class _Tests:
+    """Reads the tests of a tree and of its surrogates: the one place that knows how a tree keeps them."""
+
+    def __init__(self, schema: Schema, bins: Bins | None) -> None:
+        self.columns, self.bins = schema.columns, bins
+
+    def of(self, record: Tree | Surrogates, k: int) -> Test:
+        """Test k of a record."""
+        j, levels, first = int(record.column[k]), int(record.levels[k]), int(record.start[k])
+        column, branches = self.columns[j], record.branch_of[first : first + levels].tolist()
+        if levels and column.kind is not Kind.NUMERIC:
+            return Test(j, tuple(branches))
+        is_flipped = isinstance(record, Surrogates) and bool(record.flipped[k])
+        if levels and self.bins is not None:
+            return _merged(j, branches, self.bins.of_column(j).tolist())
+        return _cut(j, column, float(record.cut[k]), bool(record.strict[k]), is_flipped)
+
+
+def _cut(j: int, column: Column, cut: float, is_strict: bool, is_flipped: bool) -> Test:
+    sides = (1, 0) if is_flipped else (0, 1)
+    if column.kind is Kind.NUMERIC:
+        return Test(j, sides, (cut,), is_strict)
+    return Test(j, tuple(sides[not (code < cut if is_strict else code <= cut)] for code in range(len(column.levels))))
+
+
+def _merged(j: int, branches: list[int], edges: list[float]) -> Test:
+    """Bins and their branches, those side by side that take the same branch as one."""
+    kept = [k for k in range(len(edges)) if branches[k] != branches[k + 1]]
+    return Test(j, (*(branches[k] for k in kept), branches[-1]), tuple(edges[k] for k in kept))

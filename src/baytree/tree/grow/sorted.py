@@ -1,0 +1,110 @@
+"""The sorted search: each numeric column is sorted once, and a level of the tree is one scan of each column in the core.
+
+Two branches a split, exact thresholds, the best two groups of levels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baytree import _core
+from baytree.engine import threads
+from baytree.table.table import Table
+from baytree.tree.grow.costs import Costs
+from baytree.tree.grow.policy import Arithmetic, Missing, Policy
+from baytree.tree.model.build import build
+from baytree.tree.model.routing import columns, level_counts
+from baytree.tree.model.structure import Surrogates, Tree
+
+TRIED_LEVELS = 12  # with three or more classes, up to here every way to group levels is tried
+CART_TRIED_LEVELS = 25  # rpart tries them all: every level more doubles the time
+
+
+def grow_sorted(table: Table, policy: Policy, costs: Costs, n_jobs: int | None = None, min_risk: float = 0.0) -> Tree:
+    """The tree that a policy grows on a table, not pruned; a node that risks less than `min_risk` is not split."""
+    grown = grow_arrays(table, policy, costs, n_jobs, min_risk)
+    return _tree(grown, costs, uses_surrogates=policy.surrogates.use > 0)
+
+
+def grow_arrays(
+    table: Table, policy: Policy, costs: Costs, n_jobs: int | None = None, min_risk: float = 0.0
+) -> dict[str, Any]:
+    """The same as the core's arrays, one entry per node."""
+    label = table.label
+    is_class = table.n_classes > 0
+    return _core.grow(
+        columns(table),
+        level_counts(table.schema),
+        np.ascontiguousarray(label, np.int32) if is_class else None,
+        None if is_class else np.ascontiguousarray(label, np.float64),
+        None if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
+        np.ascontiguousarray(costs.scale, np.float64),
+        {**_settings(table, policy), **_weights(table, costs), "min_risk": min_risk},
+        threads.count(n_jobs),
+    )
+
+
+def _settings(table: Table, policy: Policy) -> dict[str, Any]:
+    stop, is_cart = policy.stopping, policy.arithmetic is Arithmetic.RPART
+    return {
+        "criterion": policy.criterion.value,
+        "missing": policy.missing.value,
+        "min_split": float(stop.min_split),
+        "min_leaf": float(stop.min_leaf),
+        "max_depth": 2**31 - 1 if stop.max_depth is None else int(stop.max_depth),
+        "min_impurity": float(stop.min_impurity),
+        "min_gain": float(stop.min_gain) * float(table.weight.sum()),
+        "critical": _critical(stop.alpha, table.n_classes),
+        "counts_rows": stop.counts_rows,
+        "is_cart": is_cart,
+        "most_levels": CART_TRIED_LEVELS if is_cart else TRIED_LEVELS,
+        "max_surrogates": policy.surrogates.most if policy.missing is Missing.SURROGATE else 0,
+        "use_surrogate": policy.surrogates.use,
+        "surrogate_style": policy.surrogates.style,
+    }
+
+
+def _weights(table: Table, costs: Costs) -> dict[str, Any]:
+    return {
+        "risk_scale": costs.risk_scale.tolist(),
+        "loss": costs.loss.ravel().tolist(),
+        "is_counted": _is_counted(table, costs),
+    }
+
+
+def _is_counted(table: Table, costs: Costs) -> bool:
+    """Masses are whole numbers, so that ties can be told from near ties."""
+    if not np.all(costs.scale == 1.0):
+        return False
+    return table.is_unweighted or bool(np.all(table.weight == np.floor(table.weight)) and table.weight.max() < 2**31)
+
+
+def _critical(alpha: float | None, n_classes: int) -> list[float]:
+    if alpha is None:
+        return []
+    from scipy.stats import chi2  # only growing needs it: predicting stays free of scipy
+
+    return [0.0, *chi2.isf(alpha, np.arange(1, max(2, 2 * n_classes))).tolist()]
+
+
+def _tree(grown: dict[str, Any], costs: Costs, uses_surrogates: bool) -> Tree:
+    """The tree of the core's arrays."""
+    counts, mean = grown["counts"], grown.pop("mean")
+    grown.pop("depth")
+    surrogates = Surrogates(**_with_bools(grown.pop("surrogates"), "strict", "flipped"))
+    value = _probabilities(counts, costs) if counts.shape[1] else mean[:, None].copy()
+    nodes = _with_bools(grown, "strict", "mirrored")
+    return build(**nodes, value=value, surrogates=surrogates, uses_surrogates=uses_surrogates)
+
+
+def _probabilities(counts: np.ndarray, costs: Costs) -> np.ndarray:
+    scaled = counts * costs.risk_scale
+    total = scaled.sum(axis=1, keepdims=True)
+    even = np.full_like(scaled, 1.0 / scaled.shape[1])
+    return np.divide(scaled, total, out=even, where=total > 0)
+
+
+def _with_bools(arrays: dict[str, Any], *names: str) -> dict[str, Any]:
+    return arrays | {name: arrays[name].view(np.bool_) for name in names}

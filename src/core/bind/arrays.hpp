@@ -1,0 +1,47 @@
+// What every binding file shares: the array types that kernels accept, and how kernels run.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <concepts>
+#include <span>
+#include <vector>
+
+#include "workers.hpp"
+
+namespace baytree::bind {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// One-dimensional contiguous input, never copied or converted on the way in (bind with `.noconvert()`).
+template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T> using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T> std::span<const T> view(const Vector<T>& array) { return {array.data(), array.shape(0)}; }
+template <typename T> std::span<T> view(const Output<T>& array) { return {array.data(), array.shape(0)}; }
+
+// Hands a vector's memory to numpy without a copy.
+template <typename T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+// Whether the user pressed Ctrl-C: what the workers of a kernel ask now and then.
+inline bool is_interrupted() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+// Runs a kernel without the GIL; an interrupt becomes the exception that Python has already set.
+template <std::invocable Kernel> auto interruptible(const Kernel& kernel) {
+  try {
+    const nb::gil_scoped_release released;
+    return kernel();
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+}  // namespace baytree::bind

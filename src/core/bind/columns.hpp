@@ -1,0 +1,49 @@
+// Columns of a table as the trees read them: arrays come in as they are, and are kept alive while a kernel looks at them.
+#pragma once
+#include "bind/arrays.hpp"
+#include "tree/column_view.hpp"
+#include "tree/fractional/training.hpp"
+
+namespace baytree::bind {
+
+using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+struct Columns {
+  std::vector<AnyColumn> held;
+  std::vector<tree::ColumnView> views;
+};
+
+// levels: 0 for a column that is cut, the number of levels for one that is grouped.
+inline Columns columns_of(const nb::list& arrays, const Vector<int32_t>& levels, size_t rows) {
+  Columns columns;
+  if (levels.shape(0) != arrays.size()) throw nb::value_error("one number of levels is needed per column");
+  for (size_t j = 0; j < arrays.size(); ++j) {
+    auto array = nb::cast<AnyColumn>(arrays[j], false);
+    if (array.shape(0) != rows) throw nb::value_error("a column has another number of rows than the table");
+    tree::ColumnView view;
+    view.stride = array.stride(0);
+    view.levels = levels.data()[j];
+    if (array.dtype() == nb::dtype<double>()) view.x = static_cast<const double*>(array.data());
+    else if (array.dtype() == nb::dtype<int32_t>()) view.code = static_cast<const int32_t*>(array.data());
+    else throw nb::type_error("a column is neither float64 nor int32");
+    if (view.x && view.levels) throw nb::value_error("a column of numbers has no levels");
+    columns.views.push_back(view);
+    columns.held.push_back(std::move(array));
+  }
+  return columns;
+}
+
+// The same for the fractional search, which reads columns without strides.
+inline std::vector<tree::fractional::GivenColumn> given(const nb::list& columns, const Vector<int32_t>& levels) {
+  std::vector<tree::fractional::GivenColumn> all;
+  if (levels.shape(0) != columns.size()) throw nb::value_error("one number of levels is needed per column");
+  for (size_t j = 0; j < levels.shape(0); ++j) {
+    tree::fractional::GivenColumn column{.value = {}, .code = {}, .levels = view(levels)[j]};
+    if (column.is_numeric()) column.value = view(nb::cast<Vector<double>>(columns[j], false));
+    else column.code = view(nb::cast<Vector<int32_t>>(columns[j], false));
+    all.push_back(column);
+  }
+  return all;
+}
+
+}  // namespace baytree::bind

@@ -1,0 +1,19 @@
+// What each binding file offers to the module.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace baytree::bind {
+
+void bind_statistics(nanobind::module_& module);
+void bind_cuts(nanobind::module_& module);
+void bind_fractional(nanobind::module_& module);
+void bind_sorted(nanobind::module_& module);
+void bind_route(nanobind::module_& module);
+void bind_prune(nanobind::module_& module);
+void bind_counted(nanobind::module_& module);
+void bind_text(nanobind::module_& module);
+void bind_bayes(nanobind::module_& module);
+void bind_wrapper(nanobind::module_& module);
+void bind_linear(nanobind::module_& module);
+
+}  // namespace baytree::bind

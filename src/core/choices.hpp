@@ -1,0 +1,39 @@
+// Options that come as names: each is looked up in a list, and a name that is not there is refused with those that are.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace baytree {
+
+[[noreturn]] inline void refuse_choice(std::string_view option, std::string_view given, std::span<const std::string_view> names) {
+  std::string message = std::string(option) + "='" + std::string(given) + "': give one of ";
+  for (std::size_t i = 0; i < names.size(); ++i) message.append(i ? ", " : "").append(names[i]);
+  throw std::invalid_argument(message);
+}
+
+template <typename Value> struct Choice {
+  std::string_view name;
+  Value value;
+};
+
+template <typename Value, std::size_t N>
+Value chosen(std::string_view option, std::string_view given, const Choice<Value> (&choices)[N]) {
+  std::array<std::string_view, N> names;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (choices[i].name == given) return choices[i].value;
+    names[i] = choices[i].name;
+  }
+  refuse_choice(option, given, names);
+}
+
+template <typename Value, std::size_t N> std::string name_of(Value value, const Choice<Value> (&choices)[N]) {
+  for (const Choice<Value>& choice : choices)
+    if (choice.value == value) return std::string(choice.name);
+  return {};
+}
+
+}  // namespace baytree

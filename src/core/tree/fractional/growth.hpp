@@ -1,0 +1,99 @@
+// A multiway tree while it is grown and pruned: nodes in a flat list, children consecutive and after their parent.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace baytree::tree::fractional {
+
+enum class Test : int32_t { none, threshold, each_level, one_level, groups };
+
+struct Node {
+  Test test = Test::none;
+  int32_t column = -1;
+  int32_t first = -1;         // first child
+  int32_t branches = 0;
+  int32_t label = 0;          // the class it gives
+  int32_t level = -1;         // one_level: this level goes to the first branch
+  int64_t group = -1;         // groups: start of its level -> branch map
+  int32_t levels = 0;         // of the column, unless the test is a threshold
+  int32_t origin = -1;        // its place when it was grown
+  int32_t missing = -1;       // the branch of rows without a value; -1 = all branches by their share
+  double cut = 0;             // threshold: value <= cut goes to the first branch
+  double weight = 0;
+  int64_t rows = 0;           // cases, whatever their weight
+  double gain = 0, ratio = 0;
+  double errors = 0;
+  bool is_leaf() const { return test == Test::none; }
+};
+
+struct Growth {
+  std::vector<Node> node;
+  std::vector<double> counts;      // [n_nodes, n_classes]
+  std::vector<int32_t> branch_of;  // level -> branch maps of grouped tests, one after the other
+  size_t n_classes = 0;
+
+  std::span<double> counts_of(size_t id) { return {counts.data() + id * n_classes, n_classes}; }
+  std::span<const double> counts_of(size_t id) const { return {counts.data() + id * n_classes, n_classes}; }
+
+  // The branch of a known value.
+  int32_t branch(const Node& node, double value) const { return value <= node.cut ? 0 : 1; }
+  int32_t branch(const Node& node, int32_t code) const {
+    if (node.test == Test::each_level) return code;
+    if (node.test == Test::one_level) return code == node.level ? 0 : 1;
+    return code < node.levels ? branch_of[static_cast<size_t>(node.group + code)] : -1;
+  }
+
+  int32_t append(size_t count) {
+    const auto first = static_cast<int32_t>(node.size());
+    node.resize(node.size() + count);
+    counts.resize(node.size() * n_classes);
+    for (auto id = static_cast<size_t>(first); id < node.size(); ++id) node[id].origin = static_cast<int32_t>(id);
+    return first;
+  }
+
+  void make_leaf(size_t id) {
+    Node& it = node[id];
+    it.test = Test::none;
+    it.column = it.first = -1;
+    it.branches = 0;
+  }
+};
+
+// The first class with the largest weight.
+template <typename Real>
+int32_t heaviest(std::span<const Real> counts) {
+  size_t best = 0;
+  for (size_t c = 1; c < counts.size(); ++c)
+    if (counts[c] > counts[best]) best = c;
+  return static_cast<int32_t>(best);
+}
+
+// The tree without the nodes that nothing points to any more, in breadth-first order.
+inline Growth compact(const Growth& from) {
+  Growth to;
+  to.n_classes = from.n_classes;
+  std::vector<int32_t> origin;
+  if (from.node.empty()) return to;
+  to.append(1);
+  origin.push_back(0);
+  for (size_t id = 0; id < origin.size(); ++id) {
+    const auto old = static_cast<size_t>(origin[id]);
+    Node node = from.node[old];
+    std::copy_n(from.counts_of(old).begin(), from.n_classes, to.counts_of(id).begin());
+    if (!node.is_leaf()) {
+      for (int32_t b = 0; b < node.branches; ++b) origin.push_back(node.first + b);
+      node.first = to.append(static_cast<size_t>(node.branches));
+    }
+    if (node.test == Test::groups) {
+      const auto map = from.branch_of.begin() + node.group;
+      node.group = static_cast<int64_t>(to.branch_of.size());
+      to.branch_of.insert(to.branch_of.end(), map, map + node.levels);
+    }
+    to.node[id] = node;
+  }
+  return to;
+}
+
+}  // namespace baytree::tree::fractional

@@ -1,0 +1,60 @@
+// How a tree is to be grown, and a node while it grows.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "choices.hpp"
+#include "tree/sorted/search.hpp"
+#include "tree/sorted/surrogates.hpp"
+
+namespace baytree::tree::sorted {
+
+enum class Absent { kLearned, kCategory, kLargest, kSurrogate };  // what happens to rows without a value
+
+inline Absent absent(std::string_view name) {
+  static constexpr Choice<Absent> choices[] = {{"learned", Absent::kLearned},
+                                               {"category", Absent::kCategory},
+                                               {"largest", Absent::kLargest},
+                                               {"surrogate", Absent::kSurrogate}};
+  return chosen("missing", name, choices);
+}
+
+struct Settings {
+  std::string criterion = "gini";
+  bool is_cart = false;  // rpart's arithmetic and conventions
+  Absent absent = Absent::kLearned;
+  double min_split = 2, min_leaf = 1;
+  int max_depth = std::numeric_limits<int>::max();
+  double min_impurity = 0;         // per unit of weight
+  double min_gain = 0;             // in units of weight
+  double min_risk = 0;             // a node of no more risk stays whole
+  std::vector<double> critical;    // [df + 1] chi-squared that a split must reach, empty if none
+  std::vector<double> risk_scale;  // [n_classes]
+  std::vector<double> loss;        // [true * predicted]
+  int most_levels = 12;            // up to here all groupings are tried where no ordering is exact
+  int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
+
+  // A column is judged by the rows that have a value in it.
+  bool is_known_only() const { return absent == Absent::kLargest || absent == Absent::kSurrogate; }
+};
+
+struct Node {
+  uint32_t begin = 0, end = 0;  // its rows, in every column
+  int32_t depth = 0, first = 0, branches = 0, prediction = 0, missing = -1;
+  int64_t rows = 0;
+  double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0, most_improved = 0;
+  bool is_final = false, is_strict = false;
+  uint8_t side = kNowhere;     // the branch of its parent that it is, which all its rows are still marked with
+  std::vector<double> counts;  // [n_classes]
+  std::vector<double> total;   // the measure's statistic of all the rows
+  Split split;
+  std::vector<Substitute> substitutes;
+  std::vector<std::vector<uint32_t>> tallies;  // per column, empty where its levels are not counted yet
+
+  bool is_leaf() const { return branches == 0; }
+};
+
+}  // namespace baytree::tree::sorted
