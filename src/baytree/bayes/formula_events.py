@@ -44,7 +44,9 @@ from baytree.formula.expressions import (
 
 def effects(likelihood: Likelihood, steps: Steps) -> Effects:
     """What each column of a likelihood adds, in order, by its column."""
-    return _WRITERS[type(likelihood)](likelihood, steps)
+    if type(likelihood) not in WRITERS:
+        raise ValueError(f"a {type(likelihood).__name__} cannot be said as a formula, so this model cannot be exported")
+    return WRITERS[type(likelihood)](likelihood, steps)
 
 
 def _normal(likelihood: NormalLikelihood, _: Steps) -> Effects:
@@ -156,7 +158,7 @@ def _bumps(kernels: KernelArrays) -> tuple[Bumps, ...]:
     return tuple(Bumps(numbers(v), numbers(w), width) for (v, w), width in zip(classes, widths, strict=True))
 
 
-_WRITERS: dict[type, Callable[[Any, Steps], Effects]] = {
+WRITERS: dict[type, Callable[[Any, Steps], Effects]] = {
     NormalLikelihood: _normal,
     LevelLikelihood: _levels,
     BinLikelihood: _bins,

@@ -106,14 +106,15 @@ def _k_folds(
 
     if k < 2:
         raise ValueError(f"cv={k}: give at least 2 folds")
-    shuffled, by = {"shuffle": seed is not None, "random_state": seed}, "" if seed is None else f", seed {seed}"
+    by = "" if seed is None else f", seed {seed}"
     if groups is not None:
-        kind = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
-        return kind(k, **shuffled).split(rows, label, groups), f"{k} folds of whole groups{by}"
+        kind: type = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
+        splitter = kind(k, shuffle=seed is not None, random_state=seed)
+        return splitter.split(rows, label, groups), f"{k} folds of whole groups{by}"
     k = min(k, len(rows))
     if is_classification and np.bincount(label).max() >= k:
         return _by_fold(_stratified(label, k, seed)), f"{k} stratified folds{by}"
-    return ms.KFold(k, **shuffled).split(rows), f"{k} folds{by}"
+    return ms.KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{by}"
 
 
 def _stratified(label: np.ndarray, k: int, seed: int | None) -> np.ndarray:

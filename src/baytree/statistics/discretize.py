@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from baytree import _core
+from baytree.statistics import information
 
 QUANTILE_BINS = 10
 
@@ -69,6 +70,22 @@ def quantile_cuts(values: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray
     return cuts[cuts < known.max()]
 
 
+def weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+    """The upper edges of bins of similar weight, but for the last: each a value that occurs; few values are a bin each.
+
+    >>> weighted_quantiles(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
+    array([2.])
+    """
+    known = ~np.isnan(values)
+    distinct, place = np.unique(values[known], return_inverse=True)
+    if len(distinct) <= n_bins:
+        return distinct[:-1] + 0.0
+    reached = np.cumsum(np.bincount(place, weight[known], len(distinct)))
+    goal = reached[-1] * np.arange(1, n_bins) / n_bins
+    last = np.searchsorted(reached, goal * (1 - 1e-12))
+    return distinct[np.unique(last[last < len(distinct) - 1])] + 0.0
+
+
 def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """The bin of each value, −1 where it is missing: int32 [n_rows].
 
@@ -109,19 +126,12 @@ def _best_paying_cut(running: np.ndarray) -> int | None:
     """After how many values the cut of least entropy lies, None where it does not pay; the first of equals."""
     low, whole = running[1:-1] - running[0], running[-1] - running[0]
     high = whole - low
-    total, entropy = whole.sum(), _entropy(whole)
-    parts = (low.sum(axis=1) * _entropy(low) + high.sum(axis=1) * _entropy(high)) / total
+    total, entropy = whole.sum(), information.entropy(whole)
+    parts = (low.sum(axis=1) * information.entropy(low) + high.sum(axis=1) * information.entropy(high)) / total
     place = int(np.argmin(parts))
     if not parts[place] < entropy:
         return None
     kinds, kinds_low, kinds_high = (int((counts > 0).sum()) for counts in (whole, low[place], high[place]))
-    surprise = kinds * entropy - kinds_low * _entropy(low[place]) - kinds_high * _entropy(high[place])
+    surprise = kinds * entropy - kinds_low * information.entropy(low[place]) - kinds_high * information.entropy(high[place])
     description = (np.log2(max(total - 1, 1e-300)) + np.log2(3.0**kinds - 2) - surprise) / total
     return place + 1 if entropy - parts[place] > description else None
-
-
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    """The entropy in bits of each row of counts."""
-    total = counts.sum(axis=-1, keepdims=True)
-    share = counts / np.maximum(total, 1e-300)
-    return -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=-1)
