@@ -332,6 +332,13 @@ def has_own_kinds(estimator: Estimator) -> bool:
     return type(estimator)._schema_of is not Estimator._schema_of
 
 
+def adds_up(estimator: Estimator, X: Any, y: Any) -> bool:
+    """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
+    with notices.keeping():  # what is to be told of these rows is told when they are learnt from
+        schema = estimator._enter(X, y, None).table.schema
+    return isinstance(estimator, AdditiveClassifier) and isinstance(estimator._learner(schema), Additive)
+
+
 def settled(estimator: E, table: Table, has_text_names: bool) -> E:
     """The estimator, learnt from rows that are encoded already."""
     learnt = learner_of(estimator, table.schema, table).learn(InMemory(table, estimator.n_jobs))

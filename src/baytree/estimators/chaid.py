@@ -13,7 +13,7 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.policies import CHAID as CHAID_POLICY
 from baytree.tree.grow.policy import Criterion, Merging
 from baytree.tree.learner import TreeLearner
-from baytree.tree.model.chaid_model import in_words
+from baytree.tree.view.significance import splits
 
 TESTS = {
     "pearson": Criterion.CHI2,
@@ -25,7 +25,15 @@ TESTS = {
 class CHAID(TreeFace):
     """What both CHAID estimators share: the rules of growth, and reading p-values."""
 
-    _accepts_infinite = True
+    alpha_merge: float
+    alpha_split: float
+    alpha_resplit: float | None
+    exhaustive: bool | str
+    min_split: float
+    min_leaf: float
+    min_prob: float
+    max_depth: int | None
+    bins: int
 
     def _chaid(self, criterion: Criterion) -> TreeLearner:
         self._check()
@@ -48,7 +56,7 @@ class CHAID(TreeFace):
 
     def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
         super()._restore(schema, model, seen, has_text_names)
-        self.trace_ = [in_words(trial, model.bins.schema(schema)) for trial in model.trials]
+        self.trace_ = splits(model, schema)
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""
@@ -129,7 +137,7 @@ class CHAIDClassifier(CHAID, Classifier):
         bins: int = 10,
         test: str = "pearson",
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
@@ -200,7 +208,7 @@ class CHAIDRegressor(CHAID, Regressor):
         max_depth: int | None = None,
         bins: int = 10,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:

@@ -169,7 +169,7 @@ def _standard(design: Design, features: np.ndarray, raw: np.ndarray) -> np.ndarr
 
 def _divisor(design: Design) -> np.ndarray:
     """What keeps the distances of huge features within the doubles, 1 for all others. [n_dense]"""
-    divisor = design._divisor
+    divisor = design.divisor
     return np.ones(design.n_dense) if divisor is None else divisor
 
 

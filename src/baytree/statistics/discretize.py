@@ -49,6 +49,22 @@ def quantile_cuts(values: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray
     return cuts[cuts < known.max()]
 
 
+def weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+    """The upper edges of bins of similar weight, but for the last: each a value that occurs; few values are a bin each.
+
+    >>> weighted_quantiles(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
+    array([2.])
+    """
+    known = ~np.isnan(values)
+    distinct, place = np.unique(values[known], return_inverse=True)
+    if len(distinct) <= n_bins:
+        return distinct[:-1] + 0.0
+    reached = np.cumsum(np.bincount(place, weight[known], len(distinct)))
+    goal = reached[-1] * np.arange(1, n_bins) / n_bins
+    last = np.searchsorted(reached, goal * (1 - 1e-12))
+    return distinct[np.unique(last[last < len(distinct) - 1])] + 0.0
+
+
 def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """The bin of each value, −1 where it is missing: int32 [n_rows].
 

@@ -12,6 +12,7 @@ from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.categorical import check_log_table, draw_codes
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.gaussian import check_numeric
+from baytree.statistics import information
 from baytree.statistics.distinct import Distinct
 from baytree.summary import IntervalShares
 from baytree.table.schema import Schema
@@ -119,19 +120,12 @@ def _best_cut(running: np.ndarray) -> int | None:
     """After how many values the cut of least entropy lies, None where it does not pay; the first of equals."""
     low, whole = running[1:-1] - running[0], running[-1] - running[0]
     high = whole - low
-    total, entropy = whole.sum(), _entropy(whole)
-    parts = (low.sum(axis=1) * _entropy(low) + high.sum(axis=1) * _entropy(high)) / total
+    total, entropy = whole.sum(), information.entropy(whole)
+    parts = (low.sum(axis=1) * information.entropy(low) + high.sum(axis=1) * information.entropy(high)) / total
     place = int(np.argmin(parts))
     if not parts[place] < entropy:
         return None
     kinds, kinds_low, kinds_high = (int((counts > 0).sum()) for counts in (whole, low[place], high[place]))
-    surprise = kinds * entropy - kinds_low * _entropy(low[place]) - kinds_high * _entropy(high[place])
+    surprise = kinds * entropy - kinds_low * information.entropy(low[place]) - kinds_high * information.entropy(high[place])
     description = (np.log2(max(total - 1, 1e-300)) + np.log2(3.0**kinds - 2) - surprise) / total
     return place + 1 if entropy - parts[place] > description else None
-
-
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    """The entropy in bits of each row of counts."""
-    total = counts.sum(axis=-1, keepdims=True)
-    share = counts / np.maximum(total, 1e-300)
-    return -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=-1)

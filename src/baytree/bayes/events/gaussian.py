@@ -38,7 +38,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds each row's log-density to its scores [n_rows, n_classes]; a missing value adds nothing."""
-        constant = _log_constants(self.scale, self.degrees)
+        constant = log_constants(self.scale, self.degrees)
         done = 0
         for matrix in matrices(table, self.columns):
             part = slice(done, done + matrix.shape[1])
@@ -48,7 +48,7 @@ class NormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
     def effects(self, table: Table) -> list[np.ndarray]:
         """For each column what it adds to the scores: [n_rows, n_classes] each."""
-        constant = _log_constants(self.scale, self.degrees)
+        constant = log_constants(self.scale, self.degrees)
         return [self._effect(table.values[j], k, constant) for k, j in enumerate(self.columns)]
 
     def _effect(self, values: np.ndarray, k: int, constant: np.ndarray) -> np.ndarray:
@@ -298,7 +298,7 @@ def _posterior(n: np.ndarray, distance: np.ndarray, spread: np.ndarray, prior: n
     return mean, b / a * (1 + 1 / kappa), 2 * a
 
 
-def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+def log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """The logarithm of each density at its centre."""
     normal = -0.5 * np.log(2 * np.pi) - np.log(scale)
     finite = degrees < 1e300  # beyond, a Student t is normal to the last bit

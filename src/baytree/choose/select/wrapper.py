@@ -98,14 +98,27 @@ class ForwardSelection(_Wrapper):
         What is tried with each set of columns. Naive Bayes is tried by adding log-likelihoods, everything else by refitting.
     k : int, "best" or "1se"
         How many columns to keep: a number; the set with the best mean; or the smallest set within one standard error of it.
-    cv : int or splitter
-        The folds, as in scikit-learn.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`; a number deals the rows in their order, as scikit-learn does.
     scoring : str, optional
         A metric such as "AUC" or "log loss"; accuracy, or R² for numbers, by default.
     floating : bool
         After each addition, take columns away as long as that beats the best set of the smaller size.
+    n_jobs : int, optional
+        How many threads share the work; all cores by default.
 
-    Fitted: `history_` (set, mean and standard error of every step), `support_`.
+    Attributes
+    ----------
+    history_ : History
+        Every step with its set, mean and standard error; prints as a table.
+    support_ : ndarray of shape (n_features_in_,)
+        Which columns are kept.
+    n_features_to_select_ : int
+        How many these are.
+    n_features_in_ : int
+        The number of columns that were given.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all of them are strings.
 
     Examples
     --------
@@ -122,8 +135,40 @@ class ForwardSelection(_Wrapper):
 class BackwardSelection(_Wrapper):
     """Begins with all columns and takes away the one that is missed least, again and again.
 
-    Parameters are those of `ForwardSelection`; with `floating`, a column comes back after a removal as long as that beats
-    the best set of the larger size.
+    Parameters
+    ----------
+    estimator : estimator
+        What is tried with each set of columns. Naive Bayes is tried by adding log-likelihoods, everything else by refitting.
+    k : int, "best" or "1se"
+        How many columns to keep: a number; the set with the best mean; or the smallest set within one standard error of it.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`; a number deals the rows in their order, as scikit-learn does.
+    scoring : str, optional
+        A metric such as "AUC" or "log loss"; accuracy, or R² for numbers, by default.
+    floating : bool
+        After each removal, take columns back as long as that beats the best set of the larger size.
+    n_jobs : int, optional
+        How many threads share the work; all cores by default.
+
+    Attributes
+    ----------
+    history_ : History
+        Every step with its set, mean and standard error; prints as a table.
+    support_ : ndarray of shape (n_features_in_,)
+        Which columns are kept.
+    n_features_to_select_ : int
+        How many these are.
+    n_features_in_ : int
+        The number of columns that were given.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all of them are strings.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "noise": [1.0, 2.0] * 10, "y": ["a", "a", "b", "b"] * 5}
+    >>> bt.BackwardSelection(bt.NaiveBayesClassifier(), k=1).fit(rows, "y").get_support().tolist()
+    [True, False]
     """
 
     def _search(self, search: Search, n_columns: int) -> list[Step]:

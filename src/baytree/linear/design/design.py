@@ -79,7 +79,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(x.sum()):
                 refuse_infinite(table.schema, table.values)
-            small = self._divisor
+            small = self.divisor
             if small is not None:  # the distance between two doubles may be none
                 x /= small
             x -= self.centre if small is None else self.centre / small
@@ -87,7 +87,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         return np.clip(x, -FAR, FAR, out=x)
 
     @property
-    def _divisor(self) -> np.ndarray | None:
+    def divisor(self) -> np.ndarray | None:
         """4 for each feature whose distances could leave the range of doubles, else 1; None where all are 1."""
         huge = (np.abs(self.centre) > _HUGE) | (self.scale[: self.n_dense] > _HUGE)
         return np.where(huge, 4.0, 1.0) if huge.any() else None

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches, Condition
 from baytree.tree.model.structure import Tree
 from baytree.tree.rules.rule_set import Rule, RuleSet
 
 
-def rules(tree: Tree, schema: Schema, bins: Bins | None = None) -> RuleSet:
+def rules(tree: Tree, schema: Schema) -> RuleSet:
     """One rule for each leaf, in the order of the text."""
-    found = (_rule(tree, schema, node, tuple(asked.values())) for node, asked in paths(tree, schema, bins))
+    found = (_rule(tree, schema, node, tuple(asked.values())) for node, asked in paths(tree, schema))
     return RuleSet(tuple(found), _rule(tree, schema, 0, ()))
 
 
-def paths(tree: Tree, schema: Schema, bins: Bins | None = None) -> Iterator[tuple[int, dict[int, Condition]]]:
+def paths(tree: Tree, schema: Schema) -> Iterator[tuple[int, dict[int, Condition]]]:
     """Each leaf and what it asks of each column, in the order in which the columns are first asked for."""
-    branches = Branches(tree, schema, bins)
+    branches = Branches(tree, schema)
     waiting: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while waiting:
         node, asked = waiting.pop()
