@@ -10,30 +10,28 @@ from baytree.choose.select.wrapper import ForwardSelection as ForwardSelection
 from baytree.choose.validate.curves import learning_curve as learning_curve
 from baytree.choose.validate.curves import root_stability as root_stability
 from baytree.choose.validate.validation import cross_validate as cross_validate
-from baytree.estimators.bayes_dropins import (
-    BernoulliNB as BernoulliNB,
-)
-from baytree.estimators.bayes_dropins import (
-    ComplementNB as ComplementNB,
-)
-from baytree.estimators.bayes_dropins import (
-    GaussianNB as GaussianNB,
-)
-from baytree.estimators.bayes_dropins import (
-    MultinomialNB as MultinomialNB,
-)
 from baytree.estimators.c45 import C45Classifier as C45Classifier
 from baytree.estimators.cart import CARTClassifier as CARTClassifier
 from baytree.estimators.cart import CARTRegressor as CARTRegressor
 from baytree.estimators.categorical_dropin import CategoricalNB as CategoricalNB
 from baytree.estimators.chaid import CHAIDClassifier as CHAIDClassifier
 from baytree.estimators.chaid import CHAIDRegressor as CHAIDRegressor
+from baytree.estimators.count_dropins import (
+    BernoulliNB as BernoulliNB,
+)
+from baytree.estimators.count_dropins import (
+    ComplementNB as ComplementNB,
+)
+from baytree.estimators.count_dropins import (
+    MultinomialNB as MultinomialNB,
+)
 from baytree.estimators.discriminant import (
     LinearDiscriminantAnalysis as LinearDiscriminantAnalysis,
 )
 from baytree.estimators.discriminant import (
     QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis,
 )
+from baytree.estimators.gaussian_dropin import GaussianNB as GaussianNB
 from baytree.estimators.id3 import ID3Classifier as ID3Classifier
 from baytree.estimators.joint import JointDistribution as JointDistribution
 from baytree.estimators.logistic import LogisticRegression as LogisticRegression

@@ -168,7 +168,7 @@ def times_limbs(statistic: Any, limbs: int) -> Any:
     return statistic
 
 
-def is_of_rows(statistic: Any) -> bool:
+def is_of_rows(statistic: object) -> bool:
     """Whether any rows could have this statistic. What is left is none once rows are taken away that were never in it."""
     if isinstance(statistic, ExactSum):  # of weights, or of weighted numbers that are not negative
         return not (statistic.limbs[..., -1] < 0).any()

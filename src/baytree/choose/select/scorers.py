@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.events.gaussian import NormalLikelihood
+from baytree.bayes.events.normal import NormalLikelihood
 from baytree.bayes.model import NaiveBayes
 from baytree.choose import metrics
 from baytree.choose.problem import Problem
