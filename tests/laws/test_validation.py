@@ -42,6 +42,7 @@ CART = {
     "pruning": [None, {"pruning": "1se", "cp": 0.0, "min_split": 5}, {"pruning": "min", "cp": 0.0, "min_split": 5}],
     "cv": [{"cv": 3, "pruning": "min", "cp": 0.0}, {"cv": KFold(3), "pruning": "1se", "cp": 0.0}],
     "random_state": [None, {"random_state": 3, "pruning": "min", "cp": 0.0}],
+    "trace": [False, True],
 }
 CHAID = {
     "alpha_merge": [0.05, 0.5],
