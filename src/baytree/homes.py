@@ -6,6 +6,7 @@ from __future__ import annotations
 # model start without scikit-learn.
 HOMES = {
     "BackwardSelection": "choose.select.wrapper",
+    "BaytreeWarning": "notices",
     "BernoulliNB": "estimators.count_dropins",
     "C45Classifier": "estimators.c45",
     "CARTClassifier": "estimators.cart",

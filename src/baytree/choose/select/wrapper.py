@@ -10,11 +10,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from baytree.choose import metrics
-from baytree.choose.problem import Problem
 from baytree.choose.select.history import History, Step
 from baytree.choose.select.scorers import scorer
 from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
+from baytree.choose.validate.validation import problem_of
 
 
 class _Wrapper(MetaEstimatorMixin, ColumnSelector):
@@ -41,8 +41,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         """Searches; `y` is the labels, or the name of the target column in `X`."""
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             raise TypeError(f"estimator={self.estimator!r}: give an estimator to try, such as CARTClassifier()")
-        task = "classification" if is_classifier(self.estimator) else "regression"
-        problem = Problem.of(X, y, task, getattr(self.estimator, "schema", None))
+        problem = problem_of(self.estimator, X, y)
         kept = problem.without_identifiers()
         names = kept.schema.inputs
         self._check_parameters(len(names))

@@ -92,7 +92,7 @@ def learning_curve(
     >>> bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", shares=(0.5, 1.0), cv=4).n_rows
     (15, 30)
     """
-    problem = problem_of(estimator, frame, target)
+    problem = problem_of(estimator, frame, target).without_identifiers()
     folds = problem.folds(cv, None, random_state)
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
     order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
@@ -157,7 +157,7 @@ def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 10
     >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=20).shares
     (('x', 1.0),)
     """
-    problem = problem_of(estimator, frame, target)
+    problem = problem_of(estimator, frame, target).without_identifiers()
     rng = np.random.default_rng(random_state)
     tree = prepared(estimator, problem)
     if not isinstance(tree, TreeFace):
@@ -166,7 +166,7 @@ def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 10
     return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
 
 
-def _root(tree: TreeFace, problem: Problem, rows: np.ndarray) -> str:
+def _root(tree: Any, problem: Problem, rows: np.ndarray) -> str:
     """The first question of a tree that learnt from these rows."""
     copy = clone(tree)
     if reads_alike(copy, problem):

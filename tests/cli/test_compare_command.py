@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from test_compare import bands
 
 import baytree as bt
 from baytree.cli import pages
 from baytree.table.schema import Column, Kind, Schema, Target
-from test_compare import bands
 
 
 @pytest.fixture(autouse=True)
