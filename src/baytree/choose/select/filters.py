@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from baytree.choose.select.embedded import EMBEDDED
 from baytree.choose.select.ranking import Rank, Ranking
 from baytree.choose.select.selector import ColumnSelector
 from baytree.estimators.base import Estimator
+from baytree.table.schema import Schema
 
 
 def rank_features(
@@ -23,7 +25,7 @@ def rank_features(
     words: bool = False,
     estimator: Estimator | None = None,
     task: str | None = None,
-    schema: Any = None,
+    schema: Mapping[str, Any] | Schema | None = None,
     n_jobs: int | None = None,
 ) -> Ranking:
     """The columns of a raw table from the most to the least telling about the target.
@@ -134,7 +136,7 @@ class SelectFeatures(ColumnSelector):
         adjust: str | None = "fdr",
         cuts: str = "auto",
         estimator: Any = None,
-        schema: Any = None,
+        schema: Mapping[str, Any] | Schema | None = None,
         n_jobs: int | None = None,
     ):
         self.by = by

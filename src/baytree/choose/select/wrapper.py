@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
@@ -15,6 +15,10 @@ from baytree.choose.select.scorers import scorer
 from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
 from baytree.choose.validate.validation import problem_of
+from baytree.folds.cv import CV
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _Wrapper(MetaEstimatorMixin, ColumnSelector):
@@ -25,7 +29,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         estimator: Any,
         k: int | str = "best",
         *,
-        cv: Any = 5,
+        cv: CV = 5,
         scoring: str | None = None,
         floating: bool = False,
         n_jobs: int | None = None,
@@ -55,7 +59,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.n_features_to_select_ = int(self.support_.sum())
         return self
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The history as a picture; needs matplotlib."""
         check_is_fitted(self, "history_")
         return self.history_.plot(ax)

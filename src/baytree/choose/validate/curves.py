@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,9 +18,12 @@ from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
 from baytree.choose.validate.validation import problem_of
 from baytree.estimators.base import settled
 from baytree.estimators.tree_face import TreeFace
-from baytree.folds.cv import Fold
+from baytree.folds.cv import CV, Fold
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +39,7 @@ class LearningCurve(Shown):
         mean, low, high = map(list, zip(*self.scores, strict=True))
         return frame_of({"rows": list(self.n_rows), self.metric: mean, "low": low, "high": high})
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The curve with its intervals; needs matplotlib."""
         from baytree.show.charts import band
 
@@ -54,7 +57,7 @@ def learning_curve(
     target: Any,
     *,
     shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
-    cv: Any = 10,
+    cv: CV = 10,
     metric: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -118,7 +121,7 @@ class Stability(Shown):
         names, shares = zip(*self.shares, strict=True)
         return frame_of({"root": list(names), "share": list(shares)})
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """A bar for each column; needs matplotlib."""
         from baytree.show.charts import bars
 

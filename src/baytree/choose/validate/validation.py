@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import trials
 from baytree.estimators.base import Estimator
+from baytree.folds.cv import CV
 
 
 def cross_validate(
@@ -17,9 +19,9 @@ def cross_validate(
     frame: Any,
     target: Any,
     *,
-    cv: Any = 10,
-    groups: Any = None,
-    sample_weight: Any = None,
+    cv: CV = 10,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> CrossValidation:
@@ -66,7 +68,7 @@ def cross_validate(
     return CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
 
 
-def problem_of(estimator: Any, frame: Any, target: Any, sample_weight: Any = None) -> Problem:
+def problem_of(estimator: Any, frame: Any, target: Any, sample_weight: ArrayLike | str | None = None) -> Problem:
     """The problem that an estimator is tried on: its task, and the kinds of columns that it declares."""
     task = "classification" if is_classifier(estimator) else "regression"
     declared = estimator.schema if isinstance(estimator, Estimator) else None
