@@ -28,7 +28,7 @@ from baytree.table.table import Table
 class BayesClassifier(AdditiveClassifier):
     """A naive Bayes classifier: a subclass says which events look at which columns, and how parameters follow."""
 
-    _accepts_infinite = True  # at the door: the kernels refuse infinities as they read, which saves a read of the table
+    _accepts_infinite = True  # when encoded: kernels refuse infinities as they read, which saves a read
     model_: NaiveBayes
     seen_: Seen
 
