@@ -18,7 +18,7 @@ from baytree.table.schema import Schema
 
 def compare(
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     models: Any = None,
     cv: CV = 10,
     *,

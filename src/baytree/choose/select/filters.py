@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.choose.problem import Problem
 from baytree.choose.select.columns import rank
@@ -18,7 +19,7 @@ from baytree.table.schema import Schema
 
 def rank_features(
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     by: str = "information_gain",
     *,
     cuts: str = "auto",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from baytree.choose.problem import Problem
@@ -54,7 +55,7 @@ class LearningCurve(Shown):
 def learning_curve(
     estimator: Any,
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     *,
     shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: CV = 10,
@@ -132,7 +133,9 @@ class Stability(Shown):
         return aligned(["first question", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
 
 
-def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 100, random_state: int = 0) -> Stability:
+def root_stability(
+    estimator: Any, frame: Any, target: ArrayLike | str, *, n_times: int = 100, random_state: int = 0
+) -> Stability:
     """How often each column is the root of a tree when the rows are drawn anew with replacement.
 
     Parameters

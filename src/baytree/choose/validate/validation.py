@@ -17,7 +17,7 @@ from baytree.folds.cv import CV
 def cross_validate(
     estimator: Any,
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     *,
     cv: CV = 10,
     groups: ArrayLike | None = None,
@@ -68,7 +68,7 @@ def cross_validate(
     return CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
 
 
-def problem_of(estimator: Any, frame: Any, target: Any, sample_weight: ArrayLike | str | None = None) -> Problem:
+def problem_of(estimator: Any, frame: Any, target: ArrayLike | str, sample_weight: ArrayLike | str | None = None) -> Problem:
     """The problem that an estimator is tried on: its task, and the kinds of columns that it declares."""
     task = "classification" if is_classifier(estimator) else "regression"
     declared = estimator.schema if isinstance(estimator, Estimator) else None
