@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_compare import bands
 
 import baytree as bt
 from baytree.cli import pages
@@ -24,6 +23,14 @@ from baytree.table.schema import Column, Kind, Schema, Target
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["low", "high"], n)
+    frame = pd.DataFrame({"x": rng.normal(size=n) + 2 * (label == "high"), "noise": rng.normal(size=n), "label": label})
+    frame.loc[::7, "x"] = np.nan
+    return frame
 
 
 def run(*words: str, **options):
