@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,8 +38,8 @@ def small_model():
 def resealed(document: object) -> bytes:
     """A file whose digest is right, whatever its document says."""
     body = json.dumps(document).encode() if not isinstance(document, bytes) else document
-    digest = hashlib.sha256(b"baytree 1 " + body).hexdigest().encode()
-    return b'{"baytree": 1, "sha256": "%s", "document": ' % digest + body + b"}\n"
+    digest = hashlib.sha256(b"baytree 2 " + body).hexdigest().encode()
+    return b'{"baytree": 2, "sha256": "%s", "document": ' % digest + body + b"}\n"
 
 
 def document_of(model) -> dict:
@@ -93,11 +94,11 @@ def test_every_flipped_bit_and_every_truncation_is_refused():
             broken = bytearray(content)
             broken[place] ^= 1 << bit
             with pytest.raises(ModelFileError):
-                storage._document(bytes(broken), "broken")
+                storage.document.read(bytes(broken), "broken")
         with pytest.raises(ModelFileError):
-            storage._document(content[:place], "cut")
+            storage.document.read(content[:place], "cut")
     with pytest.raises(ModelFileError):
-        storage._document(content + b" ", "longer")
+        storage.document.read(content + b" ", "longer")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_a_document_with_a_right_digest_and_wrong_content_is_refused(damage, wor
 
 
 def test_a_newer_format_is_refused_by_name():
-    content = storage.dumps(small_model()).replace(b'"baytree": 1', b'"baytree": 7', 1)
+    content = storage.dumps(small_model()).replace(b'"baytree": 2', b'"baytree": 7', 1)
     with pytest.raises(ModelFileError, match=r"format 7.*update baytree"):
         storage.loads(content)
 
@@ -285,5 +286,23 @@ def test_files_of_earlier_versions_load_and_predict_as_they_did(path):
     assert np.allclose(answer, stored.get("probabilities", stored.get("values")), rtol=1e-12, atol=1e-15)
 
 
-def test_there_are_golden_files():
-    assert list(GOLDEN.glob("*.baytree"))
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("1-*.baytree")), ids=lambda path: path.stem)
+def test_files_of_format_1_become_those_of_format_2(path):
+    today = GOLDEN / path.name.replace("1-", "2-", 1)
+    assert storage.dumps(bt.load(path)) == today.read_bytes()
+    assert storage.dumps(bt.load(today)) == today.read_bytes()
+
+
+def test_a_tree_of_format_1_with_bins_is_a_tree_with_cuts():
+    model = bt.load(GOLDEN / "1-tree-merge.baytree")
+    assert len(model.tree_.more_cuts.node)
+    assert len(model.tree_.significance.node) == model.n_nodes_ - model.n_leaves_
+    assert str(model).count("adjusted p") == model.n_nodes_ - model.n_leaves_
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
+    model = bt.CARTClassifier(cp=0.0).fit(FRAME[["a", "c", "y"]], "y")
+    model.model_ = msgspec.structs.replace(model.model_, column=np.where(model.model_.column >= 0, 1, -1).astype(np.int32))
+    with pytest.raises(ModelFileError, match="what would be saved of this CARTClassifier"):
+        bt.save(model, tmp_path / "m.baytree")
+    assert not list(tmp_path.iterdir())

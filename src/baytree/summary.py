@@ -199,8 +199,8 @@ def from_json(text: bytes | str) -> Summary:
 
 
 def _finite(value: object) -> object:
-    if isinstance(value, float):
+    if type(value) is float:
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
+    if type(value) is list or type(value) is tuple:
+        return [_finite(each) for each in value]
+    return {name: _finite(each) for name, each in value.items()} if type(value) is dict else value

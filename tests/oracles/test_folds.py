@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.choose.validate.folds import Fold
+from baytree.folds.cv import Fold
 from baytree.linear.logistic.fit import strongest
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.task import task_of

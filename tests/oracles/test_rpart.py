@@ -92,7 +92,7 @@ def _same_numbers(tree: Tree, node: int, theirs: dict) -> bool:
 
 
 def _same_surrogates(tree: Tree, schema: Schema, node: int, theirs: list) -> bool:
-    first, last = bounds(tree)[node : node + 2]
+    first, last = bounds(tree, tree.surrogates)[node : node + 2]
     tests = tree.surrogates
     names = [schema.columns[j].name for j in tests.column[first:last]]
     mine = list(zip(names, tests.agree[first:last], tests.adjusted[first:last], tests.count[first:last], strict=True))

@@ -309,7 +309,7 @@ def test_a_large_offset_does_not_blur_the_means():
     np.testing.assert_allclose(far.predict(x[:, None]) - 1e9, near.predict(x[:, None]), atol=1e-6)
 
 
-def test_pruning_and_snipping_keep_the_bins():
+def test_pruning_and_snipping_keep_the_cuts():
     X, y, _ = mixed()
     model = bt.CHAIDClassifier().fit(X, y)
     stump = model.snip(0)

@@ -30,7 +30,8 @@ class Answers(NamedTuple):
 
     def take(self, rows: np.ndarray) -> Answers:
         """The answers for these rows."""
-        return Answers(*(None if values is None else values[rows] for values in self))
+        probability = None if self.probability is None else self.probability[rows]
+        return Answers(self.label[rows], self.answer[rows], probability, None if self.weight is None else self.weight[rows])
 
 
 Metric = Callable[[Answers], float]

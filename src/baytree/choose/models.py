@@ -39,7 +39,7 @@ STRENGTHS = (
     0.21544346900318823, 1.0, 4.641588833612772, 21.54434690031882, 100.0,
 )  # fmt: skip
 _BY_CV = {"Cs": STRENGTHS, "max_iter": 100}
-_LOGISTIC = "logistic:LogisticRegressionCV"
+_LOGISTIC = "logistic_cv:LogisticRegressionCV"
 CLASSIFIERS = {
     "majority": Family(BASELINE, "open_trees:DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
     "id3": Family("ID3", "id3:ID3Classifier"),

@@ -8,16 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
-import narwhals as nw
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import notices
+from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
+from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
+Declared = Mapping[str, Any] | Schema | None  # what users say of columns: `schema=`
 MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
 
 
@@ -29,12 +32,19 @@ class Problem:
     y: Any
     label: labels.Labels
     weight: np.ndarray  # [n_rows], none of them 0
-    declared: Mapping[str, Any] | Schema | None = None
+    declared: Declared = None
     is_unweighted: bool = True
     kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
 
     @classmethod
-    def of(cls, X: Any, y: Any, task: str | None = None, declared: Any = None, sample_weight: Any = None) -> Problem:
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        task: str | None = None,
+        declared: Declared = None,
+        sample_weight: ArrayLike | str | None = None,
+    ) -> Problem:
         """The problem of a frame and the name of its target, or of columns and labels that come apart.
 
         The task is "classification" or "regression"; where it is not said, numbers with fractions and more than
@@ -43,10 +53,10 @@ class Problem:
         """
         X, y, name = _apart(X, y)
         X, sample_weight = _weighed(X, sample_weight)
-        _refuse_empty(X)
+        refuse_empty(X)
         label = _read_labels(y, name, task or task_of(y, name), declared)
-        if len(label.values) != _length(X):
-            raise ValueError(f"X has {_length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
+        if len(label.values) != length(X):
+            raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
         weight, is_unweighted = encode.weights(sample_weight, len(label.values))
         return _counted(cls(X, y, label, weight, declared, is_unweighted))
 
@@ -117,11 +127,21 @@ class Problem:
         """The weights of these rows; None where each row counts once."""
         return None if self.is_unweighted else self.weight[index]
 
-    def places(self, rows: np.ndarray) -> np.ndarray:
-        """The places of given rows among those that count, without those that do not."""
+    def folds(self, cv: CV = 10, groups: ArrayLike | None = None, seed: int | None = 0) -> Folds:
+        """The folds that `cv` asks for; where it names rows, these are the given ones, of which those that count stay."""
         if self.kept is None:
-            return rows
-        place = np.where(self.kept, np.cumsum(self.kept) - 1, -1)[rows]
+            return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
+        if not names_rows(cv):
+            groups = None if groups is None else np.asarray(groups)[self.kept]
+            return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
+        given = read_cv(cv, len(self.kept), self.label.values, self.is_classification)
+        pairs = [(self._places(fold.train), self._places(fold.test)) for fold in given.parts]
+        return read_cv(pairs, len(self), self.label.values, self.is_classification)
+
+    def _places(self, rows: np.ndarray) -> np.ndarray:
+        """The places of given rows among those that count, without those that do not."""
+        kept = np.ones(len(self), bool) if self.kept is None else self.kept
+        place = np.where(kept, np.cumsum(kept) - 1, -1)[rows]
         return place[place >= 0]
 
     def select(self, columns: Any) -> Problem:
@@ -146,40 +166,12 @@ def task_of(y: Any, name: str = "y") -> str:
     return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
 
 
-def taken(rows: Any, index: np.ndarray) -> Any:
-    """These rows of a frame, an array, a list or a mapping of columns, in the same type."""
-    from sklearn.utils import _safe_indexing
-
-    if isinstance(rows, Mapping):
-        return {name: taken(values, index) for name, values in rows.items()}
-    return _safe_indexing(rows, index)
-
-
-def selected(X: Any, columns: Any) -> Any:
-    """These columns of a frame, an array or a mapping of columns, by position, in the same type."""
-    from sklearn.utils import _safe_indexing
-
-    if isinstance(X, Mapping):
-        names = list(X)
-        return {names[j]: X[names[j]] for j in columns}
-    return _safe_indexing(X if hasattr(X, "shape") else np.asarray(X), list(columns), axis=1)
-
-
-def without(X: Any, name: str) -> Any:
-    """The frame without the column of that name."""
-    if isinstance(X, Mapping):
-        return {other: values for other, values in X.items() if other != name}
-    if hasattr(X, "iloc"):
-        return X.loc[:, [str(other) != name for other in X.columns]]
-    return nw.from_native(X, eager_only=True).drop(name).to_native()
-
-
 def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
     if not isinstance(y, str):
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: name the target column, or give y")
         y = y if hasattr(y, "__len__") else np.asarray(y)
-        return _indexable(X), y, _name_of(y)
+        return indexable(X), y, _name_of(y)
     names = list(X) if isinstance(X, Mapping) else list(getattr(X, "column_names", getattr(X, "columns", ())))
     if list(map(str, names)) == [y]:
         raise ValueError(f"there is no column besides the target {y!r}: nothing to learn from")
@@ -187,19 +179,6 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
         raise ValueError(f"no target column {y!r}; the columns are {', '.join(map(repr, names)) or 'without names'}")
     original = next(name for name in names if str(name) == y)
     return without(X, y), X[original], y
-
-
-def _indexable(X: Any) -> Any:
-    if hasattr(X, "tocsr"):  # before mappings: one sparse format is a mapping of places
-        return X.tocsr()
-    return X if isinstance(X, Mapping) or hasattr(X, "columns") else np.asarray(X)
-
-
-def _refuse_empty(X: Any) -> None:
-    n_rows, n_columns = _length(X), len(X) if isinstance(X, Mapping) else np.shape(X)[1] if len(np.shape(X)) == 2 else 1
-    for n, what in ((n_rows, "sample(s)"), (n_columns, "feature(s)")):
-        if n == 0:
-            raise ValueError(f"Found array with 0 {what} (shape=({n_rows}, {n_columns})) while a minimum of 1 is required.")
 
 
 def _name_of(y: Any) -> str:
@@ -218,7 +197,7 @@ def _weighed(X: Any, sample_weight: Any) -> tuple[Any, Any]:
     return without(X, sample_weight), raw.values
 
 
-def _read_labels(y: Any, name: str, task: str, declared: Any) -> labels.Labels:
+def _read_labels(y: Any, name: str, task: str, declared: Declared) -> labels.Labels:
     if task != "classification":
         return labels.read_numbers(y, name)
     label, order = labels.read_classes(y, name), labels.declared_order(declared, name)
@@ -249,18 +228,10 @@ def _missing(raw: Any) -> float:
     return float((np.asarray(codes.codes) < 0).mean())
 
 
-def _length(X: Any) -> int:
-    if isinstance(X, Mapping):
-        return len(next(iter(X.values()), ()))
-    if not hasattr(X, "__len__") or getattr(X, "shape", None) == ():
-        raise ValueError(f"a table has rows and columns, but X is {X!r}: give a frame, a matrix or a dict of columns")
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def _schema_of(frame: RawFrame, declared: Any) -> Schema:
+def _schema_of(frame: RawFrame, declared: Declared) -> Schema:
     if isinstance(declared, Schema):
         return declared
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
-        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), None, names, False)
+        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
     return Census.of(frame, declared).schema(frame.is_named)

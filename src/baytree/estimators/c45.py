@@ -28,37 +28,33 @@ class C45Classifier(QuinlanClassifier):
 
     Parameters
     ----------
-    conventions : {"c4.5", "j48"}
+    conventions : {'c4.5', 'j48'}, default='c4.5'
         The program whose trees are reproduced where programs differ: C4.5 release 8 or Weka's J48. Release 8 computes in
         float32; so does baytree, for whole weights up to 2^24 in all, and for columns whose values float32 tells apart.
-    criterion : {"gain_ratio", "gain"}
+    criterion : {'gain_ratio', 'gain'}, default='gain_ratio'
         How the test of a node is chosen; gain ratio only among tests of at least average gain.
-    min_objects : float
+    min_objects : float, default=2
         At least two branches of a test must hold this weight.
-    confidence : float
+    confidence : float, default=0.25
         Of the error estimate; smaller prunes more.
-    pruning : {"error_based", "reduced_error", None}
+    pruning : {'error_based', 'reduced_error', None}, default='error_based'
         By the pessimistic estimate, on held-out rows (`fit(..., prune_on=rows)`, otherwise a third that is drawn by what
         the rows hold), or not at all.
-    binary : bool
-        Nominal tests ask for one level against the rest instead of having a branch for each level.
-    subset : bool
-        Nominal tests unite levels into groups while the gain ratio does not fall. The rule is baytree's own; it gives
-        the groups of release 8 on 20 of 22 tables.
-    raising : bool
-        Pruning may put a node's heaviest branch in its place.
-    collapse : bool
-        Make a leaf of a subtree that is no better than a leaf on its own training rows.
-    mdl : bool
-        Charge numeric tests for the number of cuts they were chosen from (Quinlan 1996).
-    midpoint : bool
-        Cut half-way between two values instead of at a value of the training rows.
-    laplace : bool
-        Add 1 to every class of a leaf when giving probabilities.
-    trace : bool
-        Keep every candidate of every node in `trace_`.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
+    binary : bool, default=False
+        Whether nominal tests ask for one level against the rest instead of having a branch for each level.
+    subset : bool, default=False
+        Whether nominal tests unite levels into groups while the gain ratio does not fall. The rule is baytree's own; it
+        gives the groups of release 8 on 20 of 22 tables.
+    raising : bool, default=True
+        Whether pruning may put a node's heaviest branch in its place.
+    collapse : bool, default=True
+        Whether a subtree that is no better than a leaf on its own training rows becomes one.
+    mdl : bool, default=True
+        Whether numeric tests are charged for the number of cuts they were chosen from (Quinlan 1996).
+    midpoint : bool, default=False
+        Whether cuts lie half-way between two values instead of at a value of the training rows.
+    laplace : bool, default=False
+        Whether 1 is added to every class of a leaf when giving probabilities.
 
     Notes
     -----
@@ -92,7 +88,7 @@ class C45Classifier(QuinlanClassifier):
         midpoint: bool = False,
         laplace: bool = False,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -117,7 +113,7 @@ class C45Classifier(QuinlanClassifier):
         """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
-    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **options: Any) -> Any:
+    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **options: Any) -> Self:
         """A new estimator with the fitted tree pruned further; nothing is grown again.
 
         "error_based" takes parameters of the new estimator, such as ``confidence=0.1``; with the training rows, subtrees
@@ -125,7 +121,7 @@ class C45Classifier(QuinlanClassifier):
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
-        pruned = self._with_tree(self.tree_, options)
+        pruned = self._with_tree(self.tree_, **options)
         policy = pruned._policy(None)
         rows = None if X is None else rows_of(self._labelled(X, y), policy.arithmetic)
         growth = Growth(regrown(self.tree_), [], PROGRAMS[policy.arithmetic].single)

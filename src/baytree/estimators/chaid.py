@@ -13,7 +13,7 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.policies import CHAID as CHAID_POLICY
 from baytree.tree.grow.policy import Criterion, Merging
 from baytree.tree.learner import TreeLearner
-from baytree.tree.model.chaid_model import in_words
+from baytree.tree.view.significance import splits
 
 TESTS = {
     "pearson": Criterion.CHI2,
@@ -25,7 +25,15 @@ TESTS = {
 class CHAID(TreeFace):
     """What both CHAID estimators share: the rules of growth, and reading p-values."""
 
-    _accepts_infinite = True
+    alpha_merge: float
+    alpha_split: float
+    alpha_resplit: float | None
+    exhaustive: bool | str
+    min_split: float
+    min_leaf: float
+    min_prob: float
+    max_depth: int | None
+    bins: int
 
     def _chaid(self, criterion: Criterion) -> TreeLearner:
         self._check()
@@ -48,7 +56,7 @@ class CHAID(TreeFace):
 
     def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
         super()._restore(schema, model, seen, has_text_names)
-        self.trace_ = [in_words(trial, model.bins.schema(schema)) for trial in model.trials]
+        self.trace_ = splits(model, schema)
 
     def _check(self) -> None:
         """Refuses parameters that make no sense."""
@@ -76,26 +84,40 @@ class CHAIDClassifier(CHAID, Classifier):
 
     Parameters
     ----------
-    alpha_merge : two groups merge while their p-value is above this.
-    alpha_split : a node is split where the adjusted p-value is at most this.
-    alpha_resplit : a merged group of three or more levels parts again where two parts of it differ by at most this p-value;
-        None never parts.
-    exhaustive : merge down to two groups and keep the step with the smallest p-value (Biggs, de Ville and Suen 1991).
-        True or "biggs" counts the I(I²−1)/6 merges that are looked at, "ibm" takes I(I²−1)/2.
-    min_split : a node with less weight is a leaf.
-    min_leaf, min_prob : a group with less than min(⌈min_prob · n⌉, min_leaf) of the node's n must merge.
-    max_depth : the root has depth 0.
-    bins : a numeric column becomes so many ranks of similar weight; only neighbours merge.
-    test : "pearson", "likelihood_ratio", or "row_effects" for classes that are ordered.
-    trace : keep every column's groups and p-values at every node, in `trace_`.
+    alpha_merge : float, default=0.05
+        Two groups of levels merge while their p-value is above this.
+    alpha_split : float, default=0.05
+        A node is split where the adjusted p-value is at most this.
+    alpha_resplit : float, optional
+        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
+        it never does.
+    exhaustive : bool or {'biggs', 'ibm'}, default=False
+        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
+        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+    min_split : float, default=20
+        A node with less weight is a leaf.
+    min_leaf : float, default=7
+        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+    min_prob : float, default=0.01
+        See `min_leaf`.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    bins : int, default=10
+        A numeric column becomes so many ranks of similar weight; only neighbours merge.
+    test : {'pearson', 'likelihood_ratio', 'row_effects'}, default='pearson'
+        The test of two groups of levels; ``'row_effects'`` is for classes that are ordered.
 
+    Notes
+    -----
     Missing values are a level of their own in a nominal column. In an ordinal or numeric one they are a floating category,
     which at the end joins the most similar group or stands alone, whichever has the smaller p-value. Where a node has seen
     none, they take the branch with the most weight.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20})
-    >>> print(CHAIDClassifier().fit(frame, "play").export_text())
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> frame = {"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20}
+    >>> print(bt.CHAIDClassifier().fit(frame, "play").export_text())
     80 rows: yes (no 20, yes 60)
     ├─ sky = c, s or missing: yes (yes 60)
     └─ sky = r: no (no 20)
@@ -115,7 +137,7 @@ class CHAIDClassifier(CHAID, Classifier):
         bins: int = 10,
         test: str = "pearson",
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
@@ -141,11 +163,35 @@ class CHAIDClassifier(CHAID, Classifier):
 class CHAIDRegressor(CHAID, Regressor):
     """A regression tree by CHAID: groups are compared by the F test of their means.
 
-    The parameters are those of `CHAIDClassifier`, but for `test`.
+    Parameters
+    ----------
+    alpha_merge : float, default=0.05
+        Two groups of levels merge while their p-value is above this.
+    alpha_split : float, default=0.05
+        A node is split where the adjusted p-value is at most this.
+    alpha_resplit : float, optional
+        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
+        it never does.
+    exhaustive : bool or {'biggs', 'ibm'}, default=False
+        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
+        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+    min_split : float, default=20
+        A node with less weight is a leaf.
+    min_leaf : float, default=7
+        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+    min_prob : float, default=0.01
+        See `min_leaf`.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    bins : int, default=10
+        A numeric column becomes so many ranks of similar weight; only neighbours merge.
 
-    >>> import numpy as np
+    Examples
+    --------
+    >>> import baytree as bt, numpy as np
     >>> x = np.arange(100.0).reshape(-1, 1)
-    >>> CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2).predict([[10.0], [90.0]])
+    >>> model = bt.CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2)
+    >>> model.predict([[10.0], [90.0]])
     array([1.5, 3.5])
     """
 
@@ -162,7 +208,7 @@ class CHAIDRegressor(CHAID, Regressor):
         max_depth: int | None = None,
         bins: int = 10,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:

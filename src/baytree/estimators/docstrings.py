@@ -21,6 +21,7 @@ PARAMETERS = {
         "{'missing', 'error'}, default='missing'",
         "What a level is that was not seen in training: a missing value, or an error.",
     ),
+    "trace": ("bool, default=False", "Whether every candidate of every node is kept in `trace_`."),
     "n_jobs": ("int, optional", "The number of threads; all cores by default. The model does not depend on it."),
 }
 ATTRIBUTES = {
@@ -29,8 +30,21 @@ ATTRIBUTES = {
     "classes_": ("ndarray of shape (n_classes,)", "The classes: sorted, or in the order that was declared."),
     "n_features_in_": ("int", "The number of columns that were given."),
     "feature_names_in_": ("ndarray of shape (n_features_in_,)", "Their names, where all of them are strings."),
+    "tree_": ("Tree", "The tree as flat arrays over its nodes."),
+    "n_nodes_": ("int", "The number of nodes, leaves included."),
+    "n_leaves_": ("int", "The number of leaves."),
+    "depth_": ("int", "The number of tests on the longest way from the root to a leaf."),
+    "feature_importances_": (
+        "ndarray of shape (n_columns,)",
+        "What each column's tests, and its surrogates, gained of the criterion, as shares of the whole.",
+    ),
+    "trace_": (
+        "list of dict",
+        "With ``trace=True`` every candidate of every node, else empty (CHAID and merged trees: the splits that were made).",
+    ),
     "seen_": ("Statistic", "What was seen of the rows: all that `partial_fit`, `merge` and `forget` need."),
 }
+_OF_TREES = ("tree_", "n_nodes_", "n_leaves_", "depth_", "feature_importances_", "trace_")
 _HEADER = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
@@ -78,4 +92,6 @@ def _bounds(text: str, section: str) -> tuple[int, int]:
 def _may_have(kind: type, name: str) -> bool:
     if name == "classes_":
         return hasattr(kind, "predict_proba")
+    if name in _OF_TREES:
+        return hasattr(kind, "tree_")
     return name != "seen_" or hasattr(kind, "partial_fit")

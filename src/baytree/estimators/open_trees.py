@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace, weighing_of
+from baytree.estimators.tree_face import ClassPriors, MistakeCosts, TreeFace, weighing_of
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
 from baytree.tree.learner import TreeLearner
@@ -18,7 +16,17 @@ CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
 class _OpenTree(TreeFace):
-    """What the two open trees share: parameters to a policy, a policy to a tree."""
+    """What the two open trees share: parameters to a policy."""
+
+    branching: str
+    missing: str
+    max_depth: int | None
+    max_leaves: int | None
+    min_split: float
+    min_leaf: float
+    min_impurity: float
+    min_gain: float
+    alpha: float | None = None
 
     def _policy(self, criterion: Criterion, ways: tuple[str, ...]) -> Policy:
         missing = Missing(given.one_of("missing", self.missing, ways))
@@ -40,7 +48,7 @@ class _OpenTree(TreeFace):
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
             min_impurity=given.number("min_impurity", self.min_impurity, 0),
             min_gain=given.number("min_gain", self.min_gain, 0),
-            alpha=None if getattr(self, "alpha", None) is None else given.number("alpha", self.alpha, 0, 1),
+            alpha=None if self.alpha is None else given.number("alpha", self.alpha, 0, 1),
         )
 
 
@@ -50,23 +58,42 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     Thresholds are exact, ties go to the earlier column and the lower cut, and the same table gives the same tree.
     With two classes the best two groups of levels are found for gini, entropy and error; with more, all groupings
     are tried up to 12 levels, and above that levels are cut in the order of their first principal component
-    (Coppersmith, Hong & Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
+    (Coppersmith, Hong and Hosking 1999). Sizes are sums of weights, so a row of weight 2 equals two rows.
 
-    `branching="multiway"` gives every level a branch (criteria error, entropy, gini, gain_ratio and chi2);
-    `branching="merge"` merges levels, and tenths of numeric columns, while their classes do not differ as in CHAID, by the
-    test of `criterion` (chi2, likelihood_ratio) or by Pearson's (error, entropy, gini, gain_ratio).
-    `missing="fractional"` sends a row without a value down every branch, in the shares of the known rows, and a binary
-    test of levels is then one level against the rest.
+    Parameters
+    ----------
+    criterion : {'error', 'entropy', 'gini', 'gain_ratio', 'twoing', 'chi2', 'likelihood_ratio'}, default='gini'
+        What a split is to improve. `twoing` and `likelihood_ratio` do not compare the branches of ``'multiway'``.
+    branching : {'binary', 'multiway', 'merge'}, default='binary'
+        Two groups of levels; a branch for each level; or levels, and tenths of numeric columns, merged while their classes
+        do not differ as in CHAID, by the test of `criterion` (chi2, likelihood_ratio) or by Pearson's (the others).
+    missing : {'learned', 'surrogate', 'fractional', 'category', 'largest'}, default='learned'
+        Where a row without a value goes: to the side where such rows fit best; by the column that imitates the split best;
+        down every branch, in the shares of the known rows (a binary test of levels is then one level against the rest);
+        to a branch of its own; or to the heaviest branch.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    max_leaves : int, optional
+        The splits of largest gain come first, until there are so many leaves.
+    min_split : float, default=2
+        A node of less weight is not split.
+    min_leaf : float, default=1
+        A branch holds at least this weight; with several branches at least two of them do.
+    min_impurity : float, default=0.0
+        A node with no more of the criterion per unit of weight is not split.
+    min_gain : float, default=0.0
+        The least that a split must gain of the criterion, per unit of the table's weight.
+    alpha : float, optional
+        The significance, by chi-squared, that a split must reach.
+    priors : array or dict by class, optional
+        The probability of each class, summing to 1; by default its share of the weight.
+    costs : matrix or dict of dicts, optional
+        ``costs[i][j]`` is the cost of predicting class j when i is true; by default every mistake costs 1.
 
-    Parameters: `criterion` error, entropy, gini, gain_ratio, twoing, chi2 or likelihood_ratio; `missing` learned (the
-    side where rows without a value fit best), surrogate, category (a branch of their own) or largest; `max_depth`,
-    `max_leaves` (best first), `min_split`, `min_leaf`, `min_impurity` (per unit of weight), `min_gain` (per unit
-    of the table's weight) and `alpha` (chi-squared significance) say when to stop; `priors` and `costs` weigh classes.
-    `trace=True` keeps in `trace_` what every column could have done at every node.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
-    >>> print(DecisionTreeClassifier().fit(table, "y"))
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.DecisionTreeClassifier().fit({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]}, "y"))
     a (4 rows, 0.500)
     |  x <= 2.5: a (2 rows, 1.000)
     |  x > 2.5: b (2 rows, 1.000)
@@ -85,10 +112,10 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
         alpha: float | None = None,
-        priors: Any = None,
-        costs: Any = None,
+        priors: ClassPriors = None,
+        costs: MistakeCosts = None,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
@@ -122,13 +149,37 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
-    """A regression tree by least squares; parameters as in `DecisionTreeClassifier`.
+    """A regression tree by least squares with every axis open: branching, missing values and stopping.
 
-    `branching="multiway"` gives every level that occurs a branch; `branching="merge"` merges levels, and tenths of numeric
-    columns, while the F test of their means does not part them (p above 0.05), and splits by the least adjusted p.
+    Parameters
+    ----------
+    criterion : {'sse'}, default='sse'
+        The sum of squares about the mean.
+    branching : {'binary', 'multiway', 'merge'}, default='binary'
+        Two groups of levels; a branch for each level that occurs; or levels, and tenths of numeric columns, merged while
+        the F test of their means does not part them (p above 0.05), and split by the least adjusted p.
+    missing : {'learned', 'surrogate', 'category', 'largest'}, default='learned'
+        Where a row without a value goes: to the side where such rows fit best; by the column that imitates the split best;
+        to a branch of its own; or to the heaviest branch.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    max_leaves : int, optional
+        The splits of largest gain come first, until there are so many leaves.
+    min_split : float, default=2
+        A node of less weight is not split.
+    min_leaf : float, default=1
+        A branch holds at least this weight; with several branches at least two of them do.
+    min_impurity : float, default=0.0
+        A node with no more of the criterion per unit of weight is not split.
+    min_gain : float, default=0.0
+        The least that a split must gain of the criterion, per unit of the table's weight.
 
-    >>> DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1]).predict([[2.0], [3.0]])
-    array([1.e+12, 1.e+12])
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1e12, 1e12, 1e12 + 1])
+    >>> [f"{number:.0f}" for number in model.predict([[2.0], [3.0]])]
+    ['1000000000000', '1000000000001']
     """
 
     def __init__(
@@ -144,7 +195,7 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:

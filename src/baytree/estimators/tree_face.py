@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree.estimators.tree_views import TreeReading
@@ -16,25 +15,21 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.learner import refuse_text
 from baytree.tree.model import routing as reading
-from baytree.tree.model.chaid_model import ChaidModel
 from baytree.tree.model.structure import Tree, depths, importances
 from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
+
+ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
+MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
 
 
 class TreeFace(TreeReading):
     """The fitted tree, read in many ways. Mixed into the tree estimators."""
 
     _accepts_infinite = True
-    model_: Any
-    schema_: Schema
-
-    @property
-    def tree_(self) -> Tree:
-        """The tree as flat arrays. Where levels were merged its tests read codes: of a numeric column those of its bins."""
-        check_is_fitted(self, "model_")
-        return self.model_.tree if isinstance(self.model_, ChaidModel) else self.model_
+    trace: bool
+    _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def n_nodes_(self) -> int:
@@ -61,15 +56,12 @@ class TreeFace(TreeReading):
         return importance_table(self.tree_, self.schema_)
 
     def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first, in the words of the table; the groups of a binned column are its bins in words."""
-        bins = self._bins()
-        return nodes(self.tree_, self.schema_ if bins is None else bins.schema(self.schema_))
+        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
+        return nodes(self.tree_, self.schema_)
 
     def apply(self, X: Any) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
-        check_is_fitted(self, "model_")
-        table = self._encoded(X)
-        return self.model_.leaves(table) if isinstance(self.model_, ChaidModel) else reading.leaves(self.model_, table)
+        return reading.leaves(self.tree_, self._encoded(X))
 
     def cost_complexity_path(self, X: Any = None, y: Any = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -89,33 +81,31 @@ class TreeFace(TreeReading):
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
-        return _pruned(self, how, *args, **options)
+        if how not in pruning.PRUNERS:
+            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
+        return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
 
     def snip(self, node_id: int) -> Self:
         """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
-        return _pruned(self, "snip", node_id)
+        return self._with_tree(pruning.snip(self.tree_, node_id))
 
     def undo(self) -> Self:
         """The estimator before the last `snip` or `prune`."""
-        before = getattr(self, "_before", None)
-        if before is None:
+        if self._before is None:
             raise ValueError("nothing has been pruned, so there is nothing to undo")
-        return before
+        return self._before
+
+    def _with_tree(self, tree: Tree, **parameters: Any) -> Self:
+        """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
+        other = copy.copy(self).set_params(**parameters)
+        other.model_ = tree
+        other._before = self
+        return other
 
 
-def weighing_of(priors: Any, costs: Any, classes: Sequence[Any]) -> Weighing:
+def weighing_of(priors: ClassPriors, costs: MistakeCosts, classes: Sequence[Any]) -> Weighing:
     """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
     shares = given.priors("priors", priors, classes)
     if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:
         raise ValueError(f"priors={priors!r}: give probabilities that sum to 1")
     return Weighing(shares, given.costs(costs, classes))
-
-
-def _pruned(estimator: TreeFace, how: str, *args: Any, **options: Any) -> Any:
-    if how not in pruning.PRUNERS:
-        raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
-    smaller = copy.copy(estimator)
-    tree = pruning.PRUNERS[how](estimator.tree_, *args, **options)
-    smaller.model_ = ChaidModel(tree, estimator.model_.bins) if isinstance(estimator.model_, ChaidModel) else tree
-    smaller._before = estimator
-    return smaller

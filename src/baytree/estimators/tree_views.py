@@ -7,38 +7,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.estimators.base import Estimator
 from baytree.show.cards import Drawing
-from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
-from baytree.tree.rules import rules as rule_list
+from baytree.tree.model.structure import Tree
+from baytree.tree.rules.rule_set import RuleSet
+from baytree.tree.rules.rules import rules
 from baytree.tree.view import outline
 from baytree.tree.view.cards import draw
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-class TreeReading:
-    """The readings of a fitted tree. The estimator's `model_` holds a `tree`, and `bins` where numbers were coded."""
 
-    model_: Any
-    schema_: Schema
+class TreeReading(Estimator):
+    """The readings of a fitted tree."""
 
-    if TYPE_CHECKING:
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays."""
+        check_is_fitted(self, "model_")
+        return self.model_
 
-        def __getattr__(self, name: str) -> Any:
-            """What the estimators that this is mixed into bring along: their parameters and `tree_`."""
+    def rules(self, X: Any = None) -> RuleSet:
+        """One IF–THEN rule for each leaf, with its support and probability.
 
-    def rules(self) -> list[rule_list.Rule]:
-        """One IF–THEN rule for each leaf, with its support and probability."""
-        return rule_list.rules(self.tree_, self.schema_, self._bins())
+        With rows `X`, without the conditions and rules that their predictions do not need.
+        """
+        every = rules(self.tree_, self.schema_)
+        return every if X is None else every.simplified(self._encoded(X))
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
-        return outline.export_text(self.tree_, self.schema_, self._bins(), max_depth=max_depth, max_levels=max_levels)
+        return outline.export_text(self.tree_, self.schema_, max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """The tree in the DOT language of Graphviz."""
         from baytree.show.dot import to_dot
 
-        nodes = tuple(outline.outlined(self.tree_, self.schema_, self._bins(), max_depth))
+        nodes = tuple(outline.outlined(self.tree_, self.schema_, max_depth))
         return to_dot(nodes, outline.class_names(self.tree_, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
@@ -59,14 +67,11 @@ class TreeReading:
 
         return growth_frames(self._drawing(max_depth))
 
-    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
         """The tree drawn by matplotlib; gives the axes."""
         from baytree.show.tree_plot import plot_tree
 
         return plot_tree(self._drawing(max_depth), ax)
 
     def _drawing(self, max_depth: int | None) -> Drawing:
-        return draw(self.tree_, self.schema_, self._bins(), max_depth)
-
-    def _bins(self) -> Bins | None:
-        return getattr(self.model_, "bins", None)
+        return draw(self.tree_, self.schema_, max_depth)

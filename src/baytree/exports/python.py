@@ -25,7 +25,7 @@ def source(formula: Formula) -> str:
     written = Expressions(formula, widths(formula))
     functions = [*_evaluation(formula, written), "", "", *_faces(formula)]
     trees = [line for k, nodes in enumerate(formula.trees) for line in _tree(k, nodes, formula)]
-    constants = [*_header(formula), *trees, *written.tables]
+    constants = [*_header(formula), *trees, *written.tables.lines]
     readers = [*_columns(formula)]
     helpers = "\n\n".join(needed("\n".join([*readers, *functions])))
     imports = [f"import {name}" for name in _MODULES if re.search(rf"\b{name}\.", "\n".join([helpers, *functions]))]
@@ -40,8 +40,6 @@ def _title(formula: Formula) -> str:
 
 def _header(formula: Formula) -> Iterator[str]:
     yield "INF = float('inf')"
-    if formula.trees:
-        yield f"STOP, SPREAD = {STOP}, {SPREAD}  # what no test can place stays at its node, or goes down every branch"
     if formula.classes is not None:
         yield f"CLASSES = {rows(map(literal, formula.classes))}"
 
@@ -97,12 +95,18 @@ def _faces(formula: Formula) -> Iterator[str]:
 
 
 def _tree(k: int, nodes: tuple[Node, ...], formula: Formula) -> Iterator[str]:
-    yield f"TREE_{k} = (  # tests in order of preference, the first child, the branch of what none can place, the shares"
+    yield f"TREE_{k} = (  # tests in order of preference, the first child, the branch of what none can place; () is a leaf"
     for number, node in enumerate(nodes):
-        tests, missing = rows(_test(test, formula) for test in node.tests), {STOP: "STOP", SPREAD: "SPREAD"}
-        taken = missing.get(node.missing, str(node.missing))
-        yield f"    ({tests}, {node.first}, {taken}, {rows(map(literal, node.shares))}),  # node {number}"
+        yield f"    {_node(node, formula)},  # node {number}"
     yield ")"
+
+
+def _node(node: Node, formula: Formula) -> str:
+    if not node.tests:
+        return "()"
+    missing = {STOP: "'stop'", SPREAD: "'spread'"}.get(node.missing, str(node.missing))
+    tests = rows(_test(test, formula) for test in node.tests)
+    return rows([tests, str(node.first), missing, *map(literal, node.shares)])
 
 
 def _test(test: Test, formula: Formula) -> str:

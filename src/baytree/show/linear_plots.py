@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baytree.show.charts import axes
+from baytree.show.charts import axes, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,9 +21,9 @@ def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[obje
     for k, name in enumerate(classes):
         own = coordinates[label == k]
         if coordinates.shape[1] > 1:
-            ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=str(name))
+            ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=literal(name))
         elif coordinates.shape[1] == 1:
-            ax.hist(own[:, 0], bins=30, alpha=0.6, label=str(name))
+            ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name))
     ax.set_xlabel("discriminant axis 1")
     ax.set_ylabel("discriminant axis 2" if coordinates.shape[1] > 1 else "rows")
     ax.legend()
@@ -40,7 +40,7 @@ def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str],
         for k in range(importance.shape[1]):
             (line,) = ax.plot(x, importance[:, k, j], linewidth=1)
             if j in named and k == int(np.abs(importance[-1, :, j]).argmax()):
-                ax.annotate(name, (x[-1], importance[-1, k, j]), fontsize=8, color=line.get_color())
+                ax.annotate(literal(name), (x[-1], importance[-1, k, j]), fontsize=8, color=line.get_color())
     ax.set_xlabel("log10 λ")
     ax.set_ylabel("coefficient per standard deviation")
     return ax

@@ -10,16 +10,16 @@ from baytree.formula.expressions import Expression, FirstHighest, Pick, Route, S
 from baytree.formula.inputs import class_names, inputs
 from baytree.formula.trees import Node, Test
 from baytree.table.schema import Column, Kind, Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model import structure
-from baytree.tree.model.structure import SPREAD, Surrogates, Tree
+from baytree.tree.model.places import SPREAD
+from baytree.tree.model.structure import Surrogates, Tree
 
 
-def decision_tree(tree: Tree, schema: Schema, bins: Bins | None = None) -> Formula:
+def decision_tree(tree: Tree, schema: Schema) -> Formula:
     """The shares, or the mean, where a row comes to rest; of a row in parts, those of its parts by their shares."""
     steps = Steps(schema)
     answers, choice = _spread(tree, steps) if _may_spread(tree) else _routed(tree, steps)
-    classes, nodes = class_names(schema), _nodes(tree, schema, bins)
+    classes, nodes = class_names(schema), _nodes(tree, schema)
     columns, decided = inputs(schema, "any"), None if classes is None else choice
     return Formula("decision tree", columns, schema.target.name, classes, answers, decided, tuple(steps.done), (nodes,))
 
@@ -36,15 +36,15 @@ def _routed(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
 
 def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
-    plain = structure._unsmoothed(tree)
+    plain = structure.unsmoothed(tree)
     answers = steps.keep(Spread(0, table(tree.value)))
     votes = answers if plain is tree else steps.keep(Spread(0, table(plain.value)))
     return answers, FirstHighest(votes)
 
 
-def _nodes(tree: Tree, schema: Schema, bins: Bins | None) -> tuple[Node, ...]:
-    start = structure.bounds(tree).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
-    tests = _Tests(schema, bins)
+def _nodes(tree: Tree, schema: Schema) -> tuple[Node, ...]:
+    start = structure.bounds(tree, tree.surrogates).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
+    tests = _Tests(tree, schema)
     return tuple(_node(tree, k, tests, range(start[k], start[k + 1])) for k in range(len(tree)))
 
 
@@ -60,18 +60,19 @@ def _node(tree: Tree, k: int, tests: _Tests, surrogates: range) -> Node:
 class _Tests:
     """Reads the tests of a tree and of its surrogates: the one place that knows how a tree keeps them."""
 
-    def __init__(self, schema: Schema, bins: Bins | None) -> None:
-        self.columns, self.bins = schema.columns, bins
+    def __init__(self, tree: Tree, schema: Schema) -> None:
+        self.columns = schema.columns
+        self.by_several_cuts = set(tree.more_cuts.node.tolist())
 
     def of(self, record: Tree | Surrogates, k: int) -> Test:
         """Test k of a record."""
         j, levels, first = int(record.column[k]), int(record.levels[k]), int(record.start[k])
         column, branches = self.columns[j], record.branch_of[first : first + levels].tolist()
-        if levels and column.kind is not Kind.NUMERIC:
+        if levels:
             return Test(j, tuple(branches))
+        if isinstance(record, Tree) and k in self.by_several_cuts:
+            return _cuts(j, column, structure.cuts(record, k))
         is_flipped = isinstance(record, Surrogates) and bool(record.flipped[k])
-        if levels and self.bins is not None:
-            return _merged(j, branches, self.bins.of_column(j).tolist())
         return _cut(j, column, float(record.cut[k]), bool(record.strict[k]), is_flipped)
 
 
@@ -82,7 +83,8 @@ def _cut(j: int, column: Column, cut: float, is_strict: bool, is_flipped: bool) 
     return Test(j, tuple(sides[not (code < cut if is_strict else code <= cut)] for code in range(len(column.levels))))
 
 
-def _merged(j: int, branches: list[int], edges: list[float]) -> Test:
-    """Bins and their branches, those side by side that take the same branch as one."""
-    kept = [k for k in range(len(edges)) if branches[k] != branches[k + 1]]
-    return Test(j, (*(branches[k] for k in kept), branches[-1]), tuple(edges[k] for k in kept))
+def _cuts(j: int, column: Column, cuts: np.ndarray) -> Test:
+    """A branch for each interval between several cuts."""
+    if column.kind is Kind.NUMERIC:
+        return Test(j, tuple(range(len(cuts) + 1)), tuple(cuts.tolist()))
+    return Test(j, tuple(np.searchsorted(cuts, np.arange(len(column.levels))).tolist()))

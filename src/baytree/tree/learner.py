@@ -13,8 +13,6 @@ from baytree.tree.grow.grow import Grown, grow
 from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.units import from_zero, in_range, in_unit, near_one, near_zero
 from baytree.tree.grow.unused import warn_of_unused_columns
-from baytree.tree.model.chaid_model import ChaidModel
-from baytree.tree.model.structure import Tree
 
 
 class TreeLearner(msgspec.Struct, frozen=True):
@@ -34,7 +32,7 @@ class TreeLearner(msgspec.Struct, frozen=True):
         table, unit = in_range(table)
         table, origin = near_zero(table) if self.policy.arithmetic is Arithmetic.RPART else (table, 0.0)
         grown = self._grown(table, rows.n_jobs)
-        return Learnt(_as_given(grown.model, unit, origin), told={"trace_": grown.trace})
+        return Learnt(in_unit(from_zero(grown.model, origin), unit), told={"trace_": grown.trace})
 
     def _grown(self, table: Table, n_jobs: int | None) -> Grown:
         return grow(table, self.policy, self.weighing, n_jobs, self.traces)
@@ -48,10 +46,3 @@ def refuse_text(schema: Schema) -> None:
                 f"column {column.name!r} is text, which a tree cannot split; leave it out, declare it with "
                 f"schema={{{column.name!r}: 'nominal'}}, or use NaiveBayesClassifier or LogisticRegression"
             )
-
-
-def _as_given(model: Tree | ChaidModel, unit: float, origin: float) -> Tree | ChaidModel:
-    """The model in the unit of the labels as they came."""
-    if isinstance(model, ChaidModel):
-        return msgspec.structs.replace(model, tree=in_unit(model.tree, unit))
-    return in_unit(from_zero(model, origin), unit)

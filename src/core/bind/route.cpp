@@ -13,7 +13,10 @@ using tree::prune::PathLoss, tree::prune::path_losses;
 // Holds the arrays of a tree while it routes.
 class PyRouter {
  public:
-  PyRouter(const nb::dict& tree, const nb::dict& surrogates, Vector<int64_t> bounds) {
+  // The surrogates of node i are those from bounds[i] up to bounds[i + 1], its cuts after the first likewise.
+  PyRouter(const nb::dict& tree, const nb::dict& surrogates, Vector<int64_t> bounds, Vector<double> more_cuts,
+           Vector<int64_t> cut_bounds)
+      : more_cuts_(more_cuts) {
     router_.nodes = tests(tree, held_.emplace_back(array<int32_t>(tree, "branch_of")));
     router_.surrogates = tests(surrogates, held_.emplace_back(array<int32_t>(surrogates, "branch_of")));
     share_ = array<double>(tree, "share");
@@ -25,6 +28,8 @@ class PyRouter {
       node.first = first.data()[i], node.branches = branches.data()[i], node.missing = missing.data()[i];
       node.surrogates = int32_t(bounds.data()[i]), node.surrogates_end = int32_t(bounds.data()[i + 1]);
       if (node.missing == kSpread) may_spread_ = true;
+      if (const int64_t begin = cut_bounds.data()[i], n = cut_bounds.data()[i + 1] - begin; n > 0)
+        node.more_cuts = more_cuts_.data() + begin, node.entries = -int32_t(n);
     }
     const auto flipped = array<bool>(surrogates, "flipped");
     for (size_t i = 0; i < router_.surrogates.size(); ++i) router_.surrogates[i].is_flipped = flipped.data()[i];
@@ -86,7 +91,7 @@ class PyRouter {
     std::vector<Test> out(column.shape(0));
     for (size_t i = 0; i < out.size(); ++i) {
       out[i].column = column.data()[i], out[i].cut = cut.data()[i], out[i].is_strict = strict.data()[i];
-      out[i].levels = levels.data()[i], out[i].branch_of = branch_of.data() + start.data()[i];
+      out[i].entries = levels.data()[i], out[i].branch_of = branch_of.data() + start.data()[i];
     }
     return out;
   }
@@ -98,14 +103,14 @@ class PyRouter {
       for (const Test& test : *tests) {
         if (test.column < 0) continue;
         if (size_t(test.column) >= columns.views.size()) throw nb::value_error("the tree asks for a column that the table does not have");
-        if (test.levels && !columns.views[size_t(test.column)].code) throw nb::value_error("the tree asks for levels of a numeric column");
+        if (test.entries > 0 && !columns.views[size_t(test.column)].code) throw nb::value_error("the tree asks for levels of a numeric column");
       }
     return columns;
   }
 
   Router router_;
   std::vector<Vector<int32_t>> held_;
-  Vector<double> share_;
+  Vector<double> share_, more_cuts_;
   bool may_spread_ = false;
 };
 
@@ -113,7 +118,8 @@ class PyRouter {
 
 void bind_route(nb::module_& module) {
   nb::class_<PyRouter>(module, "Router", "Rows to nodes of a tree given as arrays.")
-      .def(nb::init<const nb::dict&, const nb::dict&, Vector<int64_t>>(), "tree"_a, "surrogates"_a, "bounds"_a.noconvert())
+      .def(nb::init<const nb::dict&, const nb::dict&, Vector<int64_t>, Vector<double>, Vector<int64_t>>(), "tree"_a, "surrogates"_a,
+           "bounds"_a.noconvert(), "more_cuts"_a.noconvert(), "cut_bounds"_a.noconvert())
       .def_prop_ro("may_spread", &PyRouter::may_spread)
       .def("leaves", &PyRouter::leaves, "columns"_a, "levels"_a.noconvert(), "rows"_a, "threads"_a)
       .def("class_losses", &PyRouter::class_losses)

@@ -13,11 +13,11 @@ from baytree.choose.compare.contestants import Contestant
 from baytree.choose.compare.entry import Entry, Size, ordered
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.problem import Problem
-from baytree.choose.validate.folds import Folds
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import learnt, tasks
 from baytree.engine import threads
 from baytree.engine.blas import one_blas_thread
+from baytree.folds.cv import Folds
 
 Skipped = list[tuple[str, str]]  # names and reasons
 

@@ -11,7 +11,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from baytree.choose.problem import Problem, selected
+from baytree.choose.native import selected
+from baytree.choose.problem import Problem
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):

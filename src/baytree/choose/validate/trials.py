@@ -17,10 +17,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
-from baytree.choose.validate.folds import Fold
 from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
 from baytree.estimators.base import Estimator, has_own_kinds, learner_of, schema_of, settled
+from baytree.folds.cv import Fold
 from baytree.learner import Additive, Learner
 from baytree.model import Model, choices
 from baytree.table.schema import Kind, Schema

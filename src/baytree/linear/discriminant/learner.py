@@ -13,10 +13,12 @@ from baytree.engine.parts import Parts
 from baytree.learner import Additive, Learnt
 from baytree.linear.design.features import VALUE
 from baytree.linear.discriminant.leave_one_out import linear_without_each, quadratic_without_each
-from baytree.linear.discriminant.rules import Choice, Pooled, derive_linear, derive_quadratic, pool
+from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
+from baytree.linear.discriminant.observe import scatter_of
+from baytree.linear.discriminant.pooled import Choice, Pooled, pool
+from baytree.linear.discriminant.rules import derive_linear, derive_quadratic
 from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oas
-from baytree.linear.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.settings import ByClass
 from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Kind, Schema
@@ -46,7 +48,7 @@ class Discriminant(Additive):
 
     def observe(self, table: Table) -> Scatter:
         """Weight, mean and scatter of each class."""
-        seen = Scatter.of(within_doubles(table), self.is_pooled)
+        seen = scatter_of(within_doubles(table), self.is_pooled)
         is_value = seen.layout.level == VALUE
         warn_of_outliers(table, seen.layout.source[is_value], seen.deviations()[is_value])
         return seen

@@ -14,18 +14,9 @@ from typing import Any
 import numpy as np
 
 from baytree import notices
-from baytree.linear.discriminant.rules import (
-    Choice,
-    Pooled,
-    class_correlations,
-    class_divisor,
-    derive_linear,
-    derive_quadratic,
-    divisor,
-    inverse_factor,
-    pool,
-    sphering,
-)
+from baytree.linear.discriminant.observe import scatter_of
+from baytree.linear.discriminant.pooled import Choice, Pooled, class_divisor, divisor, pool
+from baytree.linear.discriminant.rules import class_correlations, derive_linear, derive_quadratic, inverse_factor, sphering
 from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.model import NEVER
 from baytree.model import Model, softmax
@@ -75,7 +66,7 @@ def _one_by_one(table: Table, seen: Scatter, which: np.ndarray, derive: Callable
     with notices.keeping():  # what one row less makes collinear is no fault of the table
         for i, row in enumerate(np.flatnonzero(which)):
             one = table.take(np.array([row]))
-            answer[i] = derive(seen - Scatter.of(one, seen.is_pooled)).answers(one)
+            answer[i] = derive(seen - scatter_of(one, seen.is_pooled)).answers(one)
     return answer
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.linear.discriminant.rules import Pooled
+from baytree.linear.discriminant.pooled import Pooled
 from baytree.table.table import Table
 
 

@@ -1,272 +1,185 @@
 """CHAID's growth: at every node the column whose merged groups differ most significantly becomes the split (Kass 1980).
 
-All open nodes of a depth are looked at together. A node needs only the statistics of each level of each column.
+All open nodes of a depth are looked at together, by one round of counting; what follows is a function of the counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from math import inf, log
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from baytree.table.schema import Kind
-from baytree.table.table import Table
-from baytree.tree.grow.bins import Bins
-from baytree.tree.grow.impurity import gain_of, impurity_of
-from baytree.tree.grow.merging import TIE, Candidate, Grouping, Rules, merge, settle
+from baytree.engine.parts import InMemory, Parts
+from baytree.tree.grow.coding import Coding
+from baytree.tree.grow.counted import Level, NodeCounts, centres, count
+from baytree.tree.grow.impurity import impurity_of
+from baytree.tree.grow.merging import Rules
 from baytree.tree.grow.policy import Criterion
-from baytree.tree.model.chaid_model import ChaidModel, Trial
-from baytree.tree.model.structure import LEAF, STOP, Surrogates, Tree
+from baytree.tree.grow.trial import Choice, Trial, trials, winners
+from baytree.tree.model.places import LEAF, STOP
+from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a tree: how levels merge, and when a node is split."""
 
     rules: Rules
-    alpha_split: float = 0.05
+    choice: Choice = Choice()
     min_split: float = 20
     max_depth: int | None = None
     bins: int = 10
-    criterion: Criterion | None = None  # what the groups of a column are worth; None judges by the adjusted p
-    min_gain: float = 0.0  # of the criterion, in units of weight
     min_impurity: float = 0.0  # of the criterion, per unit of weight
 
+    @property
+    def is_mean(self) -> bool:
+        """Whether the target is a number."""
+        return self.rules.test == "mean"
 
-def grow(table: Table, growth: Growth) -> ChaidModel:
-    """The tree of a table."""
-    bins = Bins.of(table, growth.bins)
-    rows = _Rows(bins.coded(table))
-    nodes = [_Node(rows, np.arange(len(table)), 0)]
-    trials: list[Trial] = []
-    opened = [0]
-    while opened:
-        tried = _try_columns(rows, nodes, [k for k in opened if _may_split(rows, nodes[k], growth)], growth.rules)
-        trials += tried
-        opened = [child for winner in _winners(tried, growth, rows, nodes) for child in _split(rows, nodes, winner)]
-    return ChaidModel(_tree(rows, nodes), bins, tuple(trials))
+
+class Merged(msgspec.Struct, frozen=True):
+    """A tree, and what every column could have done at every node that was looked at."""
+
+    tree: Tree
+    tried: list[Trial]
+    coding: Coding
+
+
+def grow(rows: Parts, growth: Growth) -> Merged:
+    """The tree of these rows."""
+    table = rows.gather()
+    coding = Coding.of(table, growth.bins)
+    coded = InMemory(coding.coded(table), rows.n_jobs)
+    nodes, fresh, tried = [_Node(0)], [0], []
+    while fresh:
+        counts, opened = _look(coded, nodes, fresh, growth, coding)
+        level = trials(counts, opened, coding, growth.rules)
+        tried += level
+        fresh = [child for winner in winners(level, growth.choice) for child in _split(nodes, winner, growth.is_mean)]
+    return Merged(_tree(nodes, coding, growth.is_mean), tried, coding)
 
 
 class _Node:
     """A node while the tree grows."""
 
-    def __init__(self, of: _Rows, rows: np.ndarray, depth: int) -> None:
-        self.rows, self.n_rows, self.depth = rows, len(rows), depth
-        self.statistics = of.of_rows(rows)
-        self.first = 0
+    def __init__(self, depth: int, expected: np.ndarray | None = None) -> None:
+        self.depth, self.expected = depth, expected  # the weight of each class, as the split that made the node tells it
+        self.n_rows, self.statistics = 0, np.zeros(0)  # weight per class, or weight, mean and squares about the mean
+        self.first, self.missing = 0, STOP
         self.trial: Trial | None = None
-        self.missing = STOP
 
 
-class _Rows:
-    """The training rows as codes, and the statistics of any part of them."""
-
-    def __init__(self, table: Table) -> None:
-        self.codes = table.values
-        self.n_levels = [len(column.levels) for column in table.schema]
-        self.weight = table.weight
-        self.is_unweighted = table.is_unweighted
-        self.is_mean = table.n_classes == 0
-        self.n_classes = table.n_classes
-        self.label = table.label
-        self.is_ordered = [column.kind is not Kind.NOMINAL for column in table.schema]
-
-    def of_rows(self, rows: np.ndarray) -> np.ndarray:
-        """[n_statistics] of these rows: weight per class, or weight, mean and squares about the mean."""
-        weight, label = self.weight[rows], self.label[rows]
-        if not self.is_mean:
-            return np.bincount(label, weight, self.n_classes)
-        total = weight.sum()
-        mean = float(weight @ label / total)
-        mean += float(weight @ (label - mean) / total)  # the second pass takes away what the first one rounded
-        return np.array([total, mean, float(weight @ (label - mean) ** 2)])
-
-    def impurity(self, statistics: np.ndarray, criterion: Criterion) -> float:
-        """The criterion per unit of weight, or the variance."""
-        return float(statistics[2] / statistics[0] if self.is_mean else impurity_of(statistics[None], criterion)[0])
-
-    def of_levels(self, rows: np.ndarray, j: int, centre: float) -> tuple[np.ndarray, np.ndarray]:
-        """The codes that occur in these rows, and their statistics [n_codes, n_statistics]."""
-        code = self.codes[j][rows]
-        if len(rows) < self.n_levels[j]:
-            present, code = np.unique(code, return_inverse=True)
-            return present, self._totals(code, rows, len(present), centre)
-        totals = self._totals(code + 1, rows, int(self.n_levels[j]) + 1, centre)
-        present = np.flatnonzero((totals[:, 0] if self.is_mean else totals.sum(axis=1)) > 0)
-        return present - 1, totals[present]
-
-    def _totals(self, code: np.ndarray, rows: np.ndarray, n: int, centre: float) -> np.ndarray:
-        weight = None if self.is_unweighted else self.weight[rows]
-        if not self.is_mean:
-            cell = code.astype(np.int64) * self.n_classes + self.label[rows]
-            return np.bincount(cell, weight, n * self.n_classes).reshape(n, self.n_classes).astype(np.float64)
-        y = self.label[rows] - centre
-        weight = np.ones(len(rows)) if weight is None else weight
-        return np.stack([np.bincount(code, weight * y**power, n) for power in (0, 1, 2)], axis=1)
+def _look(
+    rows: Parts, nodes: list[_Node], fresh: list[int], growth: Growth, coding: Coding
+) -> tuple[NodeCounts, dict[int, int]]:
+    """Counts the rows of new nodes, and the columns of those that may be split; the latter by node and place."""
+    level = _level(nodes, fresh, coding, np.array([_may_count(nodes[k], growth) for k in fresh]))
+    mean = None
+    if growth.is_mean:
+        weight, mean, differ = centres(rows, level)
+        level = msgspec.structs.replace(level, is_open=level.is_open & differ & (weight >= growth.min_split))
+    counts = count(rows, level, mean)
+    for place, k in enumerate(fresh):
+        nodes[k].n_rows = int(counts.rows[place])
+        nodes[k].statistics = counts.sums[place]
+        if mean is not None:
+            nodes[k].statistics = np.array([weight[place], mean[place], counts.sums[place, 0]])
+    may_split = (place for place in np.flatnonzero(level.is_open) if _is_mixed(nodes[fresh[place]], growth))
+    return counts, {fresh[place]: int(place) for place in may_split}
 
 
-def _may_split(rows: _Rows, node: _Node, growth: Growth) -> bool:
+def _may_count(node: _Node, growth: Growth) -> bool:
+    """Whether a node may be split, by what its parent's split tells of it."""
     if growth.max_depth is not None and node.depth >= growth.max_depth:
         return False
-    if (node.statistics[0] if rows.is_mean else node.statistics.sum()) < growth.min_split:
+    expected = node.expected
+    return expected is None or bool(expected.sum() >= growth.min_split and np.count_nonzero(expected) > 1)
+
+
+def _is_mixed(node: _Node, growth: Growth) -> bool:
+    """Whether a node that was counted has rows enough that differ enough."""
+    statistics = node.statistics
+    if growth.is_mean:
+        return growth.min_impurity <= 0 or bool(statistics[2] / statistics[0] > growth.min_impurity)
+    if statistics.sum() < growth.min_split or np.count_nonzero(statistics) < 2:
         return False
-    if growth.min_impurity > 0 and rows.impurity(node.statistics, growth.criterion or Criterion.GINI) <= growth.min_impurity:
-        return False
-    label = rows.label[node.rows]
-    return bool((label != label[0]).any())
+    criterion = growth.choice.criterion or Criterion.GINI
+    return growth.min_impurity <= 0 or bool(impurity_of(statistics[None], criterion)[0] > growth.min_impurity)
 
 
-def _try_columns(rows: _Rows, nodes: list[_Node], opened: list[int], rules: Rules) -> list[Trial]:
-    """A trial for each open node and column; merges advance side by side, but not so many that memory grows."""
-    trials: list[Trial] = []
-    waiting: list[tuple[int, int, np.ndarray, Candidate]] = []
-    n_pairs = 0
-    for candidate in _candidates(rows, nodes, opened):
-        waiting.append(candidate)
-        n_pairs += len(candidate[2]) ** 2
-        if n_pairs > _SIDE_BY_SIDE:
-            trials += _trials(rows, waiting, rules)
-            waiting, n_pairs = [], 0
-    return trials + _trials(rows, waiting, rules)
-
-
-_SIDE_BY_SIDE = 200_000  # pairs
-
-
-def _candidates(rows: _Rows, nodes: list[_Node], opened: list[int]) -> Iterator[tuple[int, int, np.ndarray, Candidate]]:
-    for k in opened:
-        centre = float(nodes[k].statistics[1]) if rows.is_mean else 0.0
-        for j in range(len(rows.codes)):
-            present, statistics = rows.of_levels(nodes[k].rows, j, centre)
-            yield k, j, present, _candidate(rows, j, present, statistics)
-
-
-def _candidate(rows: _Rows, j: int, present: np.ndarray, statistics: np.ndarray) -> Candidate:
-    """Missing values are the last level of a nominal column, and float in an ordered one."""
-    weight = statistics[:, 0] if rows.is_mean else statistics.sum(axis=1)
-    if len(present) == 0 or present[0] >= 0:
-        return Candidate(statistics=statistics, weight=weight, is_ordered=rows.is_ordered[j], is_mean=rows.is_mean)
-    if not rows.is_ordered[j]:
-        last = np.roll(np.arange(len(present)), -1)
-        return Candidate(statistics=statistics[last], weight=weight[last], is_ordered=False, is_mean=rows.is_mean)
-    return Candidate(
-        statistics=statistics[1:],
-        weight=weight[1:],
-        is_ordered=True,
-        floating=statistics[0],
-        floating_weight=float(weight[0]),
-        is_mean=rows.is_mean,
-    )
-
-
-def _trials(rows: _Rows, waiting: list[tuple[int, int, np.ndarray, Candidate]], rules: Rules) -> list[Trial]:
-    groupings = settle([merge(candidate, rules) for *_, candidate in waiting], rules.test)
-    return [_trial(rows, k, j, present, grouping) for (k, j, present, _), grouping in zip(waiting, groupings, strict=True)]
-
-
-def _trial(rows: _Rows, k: int, j: int, present: np.ndarray, grouping: Grouping) -> Trial:
-    known = present[present >= 0]
-    floating = grouping.floating
-    if len(known) < len(grouping.group_of):
-        floating = int(grouping.group_of[-1])
-    group_of = np.full(int(rows.n_levels[j]), -1, np.int32)
-    group_of[known] = grouping.group_of[: len(known)]
-    return Trial(
-        node=k,
-        column=j,
-        group_of=_with_absent(group_of, known, rows.is_ordered[j]),
-        floating=floating,
-        n_groups=grouping.n_groups,
-        log_p=max(grouping.log_p, _LEAST_LOG),
-        log_multiplier=grouping.log_multiplier,
-        log_adjusted=max(grouping.adjusted, _LEAST_LOG),
-    )
-
-
-_LEAST_LOG = -1e300  # p = 0, for groups that leave no variance at all
-
-
-def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> np.ndarray:
-    """Levels without rows differ from nothing: they join the level before them, or, without order, the first group."""
-    if not len(known):
-        return group_of
-    if not is_ordered:
-        return np.where(group_of < 0, 0, group_of).astype(np.int32)
-    before = np.maximum(np.searchsorted(known, np.arange(len(group_of)), side="right") - 1, 0)
-    return group_of[known[before]]
-
-
-def _winners(trials: list[Trial], growth: Growth, rows: _Rows, nodes: list[_Node]) -> Iterator[Trial]:
-    """The best trial at each node, where one is good enough; the first column of several."""
-    threshold = log(growth.alpha_split) if growth.alpha_split > 0 else -inf
-    for k, of_node in groupby(trials, lambda trial: trial.node):
-        useful = [trial for trial in of_node if trial.n_groups > 1 and (trial.log_p < 0 or growth.alpha_split <= 1)]
-        if growth.criterion is not None:
-            useful = _most_useful(rows, nodes[k], useful, growth)
-        least = min((trial.log_adjusted for trial in useful), default=inf)
-        if useful and least <= threshold:
-            yield next(trial for trial in useful if trial.log_adjusted <= least + TIE * abs(least))
-
-
-def _most_useful(rows: _Rows, node: _Node, trials: list[Trial], growth: Growth) -> list[Trial]:
-    """The trial whose groups gain most of a criterion, the first of equals; none where all gain too little."""
-    criterion = growth.criterion or Criterion.GINI
-    worth = [gain_of(_counts(rows, node, trial), criterion) for trial in trials]
-    most = max(worth, default=0.0)
-    if most <= max(growth.min_gain, 1e-12 * float(node.statistics.sum())):
-        return []
-    return [next(trial for trial, gain in zip(trials, worth, strict=True) if gain >= most * (1 - TIE))]
-
-
-def _counts(rows: _Rows, node: _Node, trial: Trial) -> np.ndarray:
-    """float64 [n_groups, n_classes]: the weight of each class in each group."""
-    branch = np.append(trial.group_of, trial.floating)[rows.codes[trial.column][node.rows]]
-    cell = branch.astype(np.int64) * rows.n_classes + rows.label[node.rows]
-    return np.bincount(cell, rows.weight[node.rows], trial.n_groups * rows.n_classes).reshape(trial.n_groups, -1)
-
-
-def _split(rows: _Rows, nodes: list[_Node], winner: Trial) -> range:
+def _split(nodes: list[_Node], winner: Trial, is_mean: bool) -> range:
     """Opens the children of a node."""
     node = nodes[winner.node]
-    code = rows.codes[winner.column][node.rows]
-    branch = np.append(winner.group_of, winner.floating)[code]  # code −1 reads the last entry
     node.trial, node.first = winner, len(nodes)
-    sizes = np.bincount(branch, rows.weight[node.rows], winner.n_groups)
+    sizes = winner.sums[:, 0] if is_mean else winner.sums.sum(axis=1)
     node.missing = winner.floating if winner.floating >= 0 else int(np.argmax(sizes))
-    nodes += [_Node(rows, node.rows[branch == group], node.depth + 1) for group in range(winner.n_groups)]
-    node.rows = node.rows[:0]  # its children have them now
+    nodes += [_Node(node.depth + 1, None if is_mean else sums) for sums in winner.sums]
     return range(node.first, len(nodes))
 
 
-def _tree(rows: _Rows, nodes: list[_Node]) -> Tree:
-    """The nodes as flat arrays."""
+def _level(nodes: list[_Node], fresh: list[int], coding: Coding, is_open: np.ndarray) -> Level:
+    """What a part of the rows needs to find its new nodes: the tests so far, over codes."""
+    n_levels = np.array([len(node.trial.group_of) if node.trial else 0 for node in nodes], np.int32)
     n = len(nodes)
-    statistics = np.array([node.statistics for node in nodes])  # [n_nodes, n_statistics]
-    inner = [node for node in nodes if node.trial is not None]
-    branch_of = [node.trial.group_of for node in inner if node.trial]
-    levels = np.array([len(node.trial.group_of) if node.trial else 0 for node in nodes], np.int32)
+    tests = _links(nodes) | _maps([node.trial.group_of for node in nodes if node.trial], n_levels)
+    tests |= {"cut": np.zeros(n), "strict": np.zeros(n, bool), "share": np.zeros(n)}
+    place_of = np.full(n, -1, np.int32)
+    place_of[fresh] = np.arange(len(fresh))
+    return Level(tests, place_of, is_open, coding.n_codes)
+
+
+def _tree(nodes: list[_Node], coding: Coding, is_mean: bool) -> Tree:
+    """The nodes as flat arrays: groups of bins become cuts."""
+    n, splits = len(nodes), [(k, node.trial) for k, node in enumerate(nodes) if node.trial]
+    cuts = {k: coding.cuts(trial.column, trial.group_of) for k, trial in splits}
+    n_levels = np.zeros(n, np.int32)
+    for k, trial in splits:
+        n_levels[k] = len(trial.group_of) if cuts[k] is None else 0
     return Tree(
-        column=np.array([node.trial.column if node.trial else LEAF for node in nodes], np.int32),
-        first=np.array([node.first for node in nodes], np.int32),
-        branches=np.array([node.trial.n_groups if node.trial else 0 for node in nodes], np.int32),
-        cut=np.full(n, np.nan),
+        **_links(nodes),
+        **_maps([trial.group_of for k, trial in splits if cuts[k] is None], n_levels),
+        **_cuts(n, {k: each for k, each in cuts.items() if each is not None}),
         strict=np.zeros(n, bool),
         mirrored=np.zeros(n, bool),
-        start=(np.cumsum(levels) - levels).astype(np.int32),
-        levels=levels,
-        branch_of=np.concatenate([np.zeros(0, np.int32), *branch_of]),
-        missing=np.array([node.missing for node in nodes], np.int32),
         rows=np.array([node.n_rows for node in nodes], np.int64),
         complexity=np.zeros(n),
         surrogates=Surrogates.none(),
-        **_contents(statistics, nodes, rows.is_mean),
+        significance=Significance(
+            np.array([k for k, _ in splits], np.int32),
+            np.array([trial.log_p for _, trial in splits], float),
+            np.array([trial.log_multiplier for _, trial in splits], float),
+            np.array([trial.floating >= 0 for _, trial in splits], bool),
+        ),
+        **_contents(nodes, is_mean),
     )
 
 
-def _contents(statistics: np.ndarray, nodes: list[_Node], is_mean: bool) -> dict[str, np.ndarray]:
+def _links(nodes: list[_Node]) -> dict[str, np.ndarray]:
+    return {
+        "column": np.array([node.trial.column if node.trial else LEAF for node in nodes], np.int32),
+        "first": np.array([node.first for node in nodes], np.int32),
+        "branches": np.array([node.trial.n_groups if node.trial else 0 for node in nodes], np.int32),
+        "missing": np.array([node.missing for node in nodes], np.int32),
+    }
+
+
+def _maps(groups: list[np.ndarray], n_levels: np.ndarray) -> dict[str, np.ndarray]:
+    start = (np.cumsum(n_levels) - n_levels).astype(np.int32)
+    return {"start": start, "levels": n_levels, "branch_of": np.concatenate([np.zeros(0, np.int32), *groups])}
+
+
+def _cuts(n: int, cuts: dict[int, np.ndarray]) -> dict[str, Any]:
+    """The first cut of each node, infinite where known values are not parted, and the others."""
+    first = np.full(n, np.nan)
+    for k, each in cuts.items():
+        first[k] = each[0] if len(each) else np.inf
+    node = np.repeat(list(cuts), [max(len(each) - 1, 0) for each in cuts.values()]).astype(np.int32)
+    return {"cut": first, "more_cuts": MoreCuts(node, np.concatenate([np.zeros(0), *(each[1:] for each in cuts.values())]))}
+
+
+def _contents(nodes: list[_Node], is_mean: bool) -> dict[str, np.ndarray]:
     """What the nodes hold: weights, predictions, impurity (Gini's, or the variance) and what splits take from it."""
+    statistics = np.array([node.statistics for node in nodes])  # [n_nodes, n_statistics]
     weight = statistics[:, 0].copy() if is_mean else statistics.sum(axis=1)
     counts = np.zeros((len(nodes), 0)) if is_mean else statistics
     value = statistics[:, 1:2].copy() if is_mean else counts / weight[:, None]

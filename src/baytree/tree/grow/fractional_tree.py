@@ -8,7 +8,8 @@ from baytree.tree.grow.fractional import PROGRAMS, Growth
 from baytree.tree.grow.impurity import impurity_of
 from baytree.tree.grow.policy import Policy
 from baytree.tree.model.build import build
-from baytree.tree.model.structure import SPREAD, STOP, Tree
+from baytree.tree.model.places import SPREAD, STOP
+from baytree.tree.model.structure import Tree
 
 _THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others have a map of their own
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine import threads
+from baytree.engine.parts import InMemory
+from baytree.folds.contents import held_share, row_keys
 from baytree.table.table import Table
 from baytree.tree.grow import fractional
 from baytree.tree.grow.candidates import candidates
@@ -24,12 +26,12 @@ from baytree.tree.grow.multiway_numbers import grow_multiway_numbers
 from baytree.tree.grow.policy import Arithmetic, Branching, Criterion, Policy, ReducedError
 from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.grow.trace import trace_of
-from baytree.tree.model.chaid_model import ChaidModel, in_words
+from baytree.tree.grow.trial import in_words
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cart import grow_cart, with_values
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 from baytree.tree.prune.error_pruning import prune_nodes
-from baytree.tree.prune.holding import held_share
+from baytree.tree.view.significance import splits
 
 
 class Search(StrEnum):
@@ -43,7 +45,7 @@ class Search(StrEnum):
 class Grown(msgspec.Struct, frozen=True):
     """A tree, the search that found it, and every candidate of every node where that was asked for."""
 
-    model: Tree | ChaidModel
+    model: Tree
     search: Search
     trace: list[dict[str, Any]]
 
@@ -74,7 +76,7 @@ def grow(table: Table, policy: Policy, weighing: Weighing = EQUAL, n_jobs: int |
     return Grown(model, search, trace)
 
 
-Found = tuple[Tree | ChaidModel, list[dict[str, Any]]]
+Found = tuple[Tree, list[dict[str, Any]]]
 
 
 def _sorted(table: Table, policy: Policy, weighing: Weighing, n_jobs: int | None, traces: bool) -> Found:
@@ -113,7 +115,7 @@ def _held_out(table: Table, policy: Policy) -> np.ndarray | None:
     step = next((step for step in policy.pruning if isinstance(step, ReducedError)), None)
     if step is None:
         return None
-    return held_share(table) if step.held_out is None else step.held_out
+    return held_share(row_keys(table), table.weight) if step.held_out is None else step.held_out
 
 
 def _with_shown_groups(growth: fractional.Growth) -> fractional.Growth:
@@ -128,7 +130,6 @@ def _counted(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> 
         tree = grow_multiway_numbers(table, policy, threads.count(n_jobs))
         found = candidates(tree, table, policy, lambda here, once: grow_multiway_numbers(here, once, 1)) if traces else []
         return tree, found
-    model = grow_merged(table, policy)
-    kept = model if traces else msgspec.structs.replace(model, trials=model.taken)
-    schema = model.bins.schema(table.schema)
-    return kept, [in_words(trial, schema) for trial in kept.trials]
+    merged = grow_merged(InMemory(table, n_jobs), policy)
+    told = [in_words(trial, merged.coding) for trial in merged.tried] if traces else splits(merged.tree, table.schema)
+    return merged.tree, told

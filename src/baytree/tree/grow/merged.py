@@ -7,18 +7,18 @@ from math import inf
 import msgspec
 import numpy as np
 
-from baytree.table.table import Table
-from baytree.tree.grow.chaid_growth import Growth, grow
+from baytree.engine.parts import Parts
+from baytree.tree.grow.chaid_growth import Growth, Merged, grow
 from baytree.tree.grow.merging import Rules
 from baytree.tree.grow.policy import SUITS, Choose, Missing, Policy
-from baytree.tree.model.chaid_model import ChaidModel
+from baytree.tree.grow.trial import Choice
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
 TESTS = {criterion: suits.test for criterion, suits in SUITS.items() if suits.test}  # by adjusted p
 GAINS = tuple(criterion for criterion, suits in SUITS.items() if suits.merged and not suits.test)  # merge by Pearson's test
 
 
-def grow_merged(table: Table, policy: Policy) -> ChaidModel:
+def grow_merged(rows: Parts, policy: Policy) -> Merged:
     """The tree of a policy in which levels, ranks and bins of a numeric column merge while they do not differ.
 
     The merged columns then compete by the criterion, or by their p-value, adjusted for the number of ways to merge. With
@@ -28,19 +28,21 @@ def grow_merged(table: Table, policy: Policy) -> ChaidModel:
     stop = policy.stopping
     growth = Growth(
         rules=_rules(policy),
-        alpha_split=inf if stop.alpha is None else stop.alpha,
+        choice=Choice(
+            alpha_split=inf if stop.alpha is None else stop.alpha,
+            criterion=None if policy.criterion in TESTS else policy.criterion,
+            min_gain=stop.min_gain * float(rows.gather().weight.sum()),
+        ),
         min_split=stop.min_split,
         max_depth=stop.max_depth,
         bins=policy.merging.bins,
-        criterion=None if policy.criterion in TESTS else policy.criterion,
-        min_gain=stop.min_gain * float(table.weight.sum()),
         min_impurity=stop.min_impurity,
     )
-    model = grow(table, growth)
+    merged = grow(rows, growth)
     if policy.choose is Choose.ADJUSTED_P:
-        return model
-    model = msgspec.structs.replace(model, tree=with_complexity(model.tree))
-    return model if stop.max_leaves is None else _with_leaves(model, stop.max_leaves)
+        return merged
+    merged = msgspec.structs.replace(merged, tree=with_complexity(merged.tree))
+    return merged if stop.max_leaves is None else _with_leaves(merged, stop.max_leaves)
 
 
 def _rules(policy: Policy) -> Rules:
@@ -55,14 +57,13 @@ def _rules(policy: Policy) -> Rules:
     )
 
 
-def _with_leaves(model: ChaidModel, max_leaves: int) -> ChaidModel:
-    """The model cut back to so many leaves, its trials at the nodes that are left."""
-    numbered = msgspec.structs.replace(model.tree, rows=np.arange(len(model.tree)))  # to know the nodes again
-    tree = to_leaves(numbered, max_leaves)
-    place = {int(before): now for now, before in enumerate(tree.rows)}
-    trials = [msgspec.structs.replace(trial, node=place[trial.node]) for trial in model.trials if trial.node in place]
-    tree = msgspec.structs.replace(tree, rows=model.tree.rows[tree.rows])
-    return msgspec.structs.replace(model, tree=tree, trials=tuple(trials))
+def _with_leaves(merged: Merged, max_leaves: int) -> Merged:
+    """The tree cut back to so many leaves, the trials at the nodes that are left."""
+    before = merged.tree
+    tree = to_leaves(msgspec.structs.replace(before, rows=np.arange(len(before))), max_leaves)  # to know the nodes again
+    place = {int(k): now for now, k in enumerate(tree.rows)}
+    tried = [msgspec.structs.replace(trial, node=place[trial.node]) for trial in merged.tried if trial.node in place]
+    return msgspec.structs.replace(merged, tree=msgspec.structs.replace(tree, rows=before.rows[tree.rows]), tried=tried)
 
 
 def _refuse(policy: Policy) -> None:

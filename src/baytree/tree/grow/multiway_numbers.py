@@ -12,7 +12,8 @@ from baytree.table.table import Table
 from baytree.tree.grow.costs import equal_costs
 from baytree.tree.grow.policy import Branching, Missing, Policy
 from baytree.tree.grow.sorted import grow_arrays, grow_sorted
-from baytree.tree.model.structure import LEAF, STOP, Surrogates, Tree
+from baytree.tree.model.places import LEAF, STOP
+from baytree.tree.model.structure import Surrogates, Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
 ROADS = (Missing.LEARNED, Missing.CATEGORY, Missing.LARGEST)

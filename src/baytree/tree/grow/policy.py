@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.folds.cv import Splitter
 
 
 class Criterion(StrEnum):
@@ -105,18 +105,10 @@ class Merging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     bins: int = 10  # ranks of similar weight that a numeric column becomes
 
 
-class Splitter(Protocol):
-    """What deals rows into folds: any of scikit-learn's splitters."""
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Pairs of rows, to learn from and to judge by."""
-        ...
-
-
 class CrossValidated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Cost-complexity pruning at the penalty that cross-validation chooses, with one tree per fold."""
 
-    rule: Literal["1se", "min"]
+    rule: str  # "1se" or "min"
     cv: int | Splitter | np.ndarray = 10  # a number of folds, a splitter, or the fold of each row: int64 [n_rows]
     seed: int = 0
     by_impurity: bool = False  # a split is worth what it takes of the criterion, as in scikit-learn, not of the risk

@@ -14,7 +14,6 @@ import numpy as np
 from baytree.show.conditions import sentence
 from baytree.summary import NamedCondition
 from baytree.table.schema import Kind, Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.structure import Tree, bounds
 
 
@@ -70,15 +69,15 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 class Branches:
     """The conditions of a tree's branches. Reads the arrays once, so that asking is quick."""
 
-    def __init__(self, tree: Tree, schema: Schema, bins: Bins | None = None) -> None:
-        self.tree, self.schema, self.bins = tree, schema, bins
+    def __init__(self, tree: Tree, schema: Schema) -> None:
+        self.tree, self.schema = tree, schema
         self.kind = [column.kind for column in schema.columns]
         self.n_levels = [len(column.levels) for column in schema.columns]
-        start = bounds(tree)
+        start = bounds(tree, tree.surrogates)
         self.has_surrogates = ((start[1:] > start[:-1]) & tree.uses_surrogates).tolist()
         self.column, self.first, self.branches = tree.column.tolist(), tree.first.tolist(), tree.branches.tolist()
         self.missing, self.cut, self.strict = tree.missing.tolist(), tree.cut.tolist(), tree.strict.tolist()
-        self.levels = tree.levels.tolist()
+        self.levels, self.more_cuts = tree.levels.tolist(), _more_cuts(tree)
 
     def of(self, node: int) -> Iterator[Condition]:
         """The condition of each branch of a node, in order."""
@@ -88,22 +87,30 @@ class Branches:
             yield Condition(column, self._allowed(node, column, branch), comes)
 
     def _allowed(self, node: int, column: int, branch: int) -> Interval | tuple[int, ...]:
+        """What a branch takes of the values that are known; nothing where it is for missing ones alone."""
         tree = self.tree
         if self.levels[node]:
             taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
-            codes = np.flatnonzero(taken == branch)
-            return self._of_bins(column, codes) if self.kind[column] is Kind.NUMERIC else tuple(codes.tolist())
-        if branch == 2:  # beyond the two sides of a cut: a branch for missing values
+            return tuple(np.flatnonzero(taken == branch).tolist())
+        edges = self._edges(node)
+        if branch > len(edges) - 2:
             return ()
-        cut, is_strict = self.cut[node], self.strict[node]
+        low, high, is_strict = edges[branch], edges[branch + 1], self.strict[node]
         if self.kind[column] is Kind.NUMERIC:
-            return Interval(high=cut, below_high=is_strict) if branch == 0 else Interval(low=cut, from_low=is_strict)
-        below = [code for code in range(self.n_levels[column]) if (code < cut if is_strict else code <= cut)]
-        return tuple(below) if branch == 0 else tuple(range(len(below), self.n_levels[column]))
+            return Interval(low, high, is_strict and branch > 0, is_strict and branch < len(edges) - 2)
+        codes = range(self.n_levels[column])
+        return tuple(c for c in codes if (low <= c < high if is_strict else low < c <= high))
 
-    def _of_bins(self, column: int, codes: np.ndarray) -> Interval | tuple[int, ...]:
-        """Neighbouring bins as an interval; no bin at all is an empty one."""
-        if not len(codes) or self.bins is None:
-            return ()
-        edges = [-inf, *self.bins.of_column(column).tolist(), inf]
-        return Interval(edges[codes[0]], edges[codes[-1] + 1])
+    def _edges(self, node: int) -> list[float]:
+        """The thresholds of a test by cuts, and an infinite one on both sides; a cut at infinity leaves nothing above."""
+        cut = self.cut[node]
+        if cut == inf and not self.strict[node]:
+            return [-inf, inf]
+        return [-inf, cut, *self.more_cuts.get(node, ()), inf]
+
+
+def _more_cuts(tree: Tree) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for node, cut in zip(tree.more_cuts.node.tolist(), tree.more_cuts.cut.tolist(), strict=True):
+        found.setdefault(node, []).append(cut)
+    return found

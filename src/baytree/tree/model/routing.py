@@ -13,6 +13,7 @@ from baytree.engine import threads
 from baytree.model import Evidence, Explanation
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
+from baytree.tree.model.places import SPREAD, STOP
 
 if TYPE_CHECKING:
     from baytree.tree.model.structure import Tree
@@ -47,8 +48,9 @@ def router(tree: Tree) -> _core.Router:
     """The tree as the core routes by it."""
     from baytree.tree.model.structure import bounds
 
-    used = bounds(tree) if tree.uses_surrogates else np.zeros(len(tree) + 1, np.int64)
-    return _core.Router(_arrays(tree), _arrays(tree.surrogates), used)
+    used = bounds(tree, tree.surrogates) if tree.uses_surrogates else np.zeros(len(tree) + 1, np.int64)
+    more_cuts = np.ascontiguousarray(tree.more_cuts.cut)
+    return _core.Router(_arrays(tree), _arrays(tree.surrogates), used, more_cuts, bounds(tree, tree.more_cuts))
 
 
 def columns(table: Table) -> list[np.ndarray]:
@@ -71,8 +73,6 @@ def _arrays(record: msgspec.Struct) -> dict[str, np.ndarray]:
 
 
 def _without_spreading(tree: Tree) -> Tree:
-    from baytree.tree.model.structure import SPREAD, STOP
-
     return msgspec.structs.replace(tree, missing=np.where(tree.missing == SPREAD, STOP, tree.missing).astype(np.int32))
 
 

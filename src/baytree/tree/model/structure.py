@@ -14,16 +14,16 @@ import numpy as np
 
 from baytree.model import Explanation
 from baytree.summary import TreeSummary
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Schema
 from baytree.table.table import Table
+from baytree.tree.model import checks
 from baytree.tree.model import routing as reading
+from baytree.tree.model.places import SPREAD
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
-STOP = -1  # a row without a known branch rests at the node itself
-SPREAD = -2  # a row without a known branch goes down every branch, in the shares of the training rows
-LEAF = -1  # the column of a node that is not split
+LEAST_LOG = -1e300  # log of p = 0, for groups that leave no variance at all
 
 
 class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="surrogates"):
@@ -46,38 +46,67 @@ class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="s
     count: np.ndarray  # int64 [n_tests], training rows that it sent
 
     def __post_init__(self) -> None:
-        _check_arrays(self, len(self.node), _SURROGATE_TYPES)
-        _check_tests(self.column, self.cut, self.start, self.levels, self.branch_of, "surrogate")
-        _require(bool(np.all(np.diff(self.node) >= 0)), "surrogates are not in the order of their nodes")
-        _require(bool(np.all(self.column >= 0)), "a surrogate names no column")
-        _require(bool(np.all((self.branch_of >= -1) & (self.branch_of <= 1))), "a surrogate has a third branch")
+        checks.check_surrogates(self)
 
     @classmethod
     def none(cls) -> Surrogates:
         """No surrogate at all."""
         return cls(
-            **{name: np.zeros(0, dtype) for name, dtype in _SURROGATE_TYPES.items()},
+            **{name: np.zeros(0, dtype) for name, dtype in checks.SURROGATE_TYPES.items()},
             branch_of=np.zeros(0, np.int32),
         )
+
+
+class MoreCuts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="more_cuts"):
+    """The thresholds after the first of tests that have several, by node and ascending."""
+
+    node: np.ndarray  # int32 [n_cuts], ascending
+    cut: np.ndarray  # float64 [n_cuts]
+
+    def __post_init__(self) -> None:
+        checks.check_entries(self, checks.CUT_TYPES)
+
+    @classmethod
+    def none(cls) -> MoreCuts:
+        """No test has more than one threshold."""
+        return cls(np.zeros(0, np.int32), np.zeros(0))
+
+
+class Significance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="significance"):
+    """How significant splits are whose levels were merged, in natural logarithms."""
+
+    node: np.ndarray  # int32 [n_splits], ascending
+    log_p: np.ndarray  # float64 [n_splits], that the groups do not differ
+    log_multiplier: np.ndarray  # float64 [n_splits], Bonferroni's: in how many ways the groups could have been formed
+    saw_missing: np.ndarray  # bool [n_splits], missing values were a group or part of one
+
+    def __post_init__(self) -> None:
+        checks.check_entries(self, checks.SIGNIFICANCE_TYPES)
+
+    @property
+    def log_adjusted(self) -> np.ndarray:
+        """float64 [n_splits]: log of p times the multiplier, not cut at 1; p = 1 stays 1."""
+        return np.where(self.log_p < 0, np.maximum(self.log_p + self.log_multiplier, LEAST_LOG), 0.0)
 
 
 class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     """A grown tree as arrays over its nodes.
 
-    A numeric or ordinal test sends x <= cut (x < cut where `strict`) to the first child and the rest to the
-    second; an ordinal value is its code. A nominal test sends code c to branch `branch_of[start + c]`, where -1
-    means none. A row whose branch is not known tries the node's surrogates, then takes `missing`: a branch,
-    `STOP` or `SPREAD`.
+    A test by cuts sends x <= cut (x < cut where `strict`) to the first child, what is above to the second, and, where it has
+    `more_cuts`, what is above k cuts to child k; an ordinal value is its code. Nothing is above a cut at infinity. A test by
+    levels, of a nominal or ordinal column, sends code c to branch `branch_of[start + c]`, where -1 means none. A row whose
+    branch is not known tries the node's surrogates, then takes `missing`: a branch, `STOP` or `SPREAD`. A branch beyond
+    those of cuts or levels is for missing values alone.
     """
 
     column: np.ndarray  # int32 [n_nodes], LEAF where the node is not split
     first: np.ndarray  # int32 [n_nodes], the first child, 0 at a leaf
     branches: np.ndarray  # int32 [n_nodes], the number of children
-    cut: np.ndarray  # float64 [n_nodes], NaN unless the test is numeric or ordinal
+    cut: np.ndarray  # float64 [n_nodes], the first threshold; NaN unless the test is by cuts
     strict: np.ndarray  # bool [n_nodes]
     mirrored: np.ndarray  # bool [n_nodes], the reference calls the second child "left": for ids and printing only
     start: np.ndarray  # int32 [n_nodes]
-    levels: np.ndarray  # int32 [n_nodes], entries of branch_of that belong to the node, 0 unless its test is nominal
+    levels: np.ndarray  # int32 [n_nodes], entries of branch_of that belong to the node, 0 unless its test is by levels
     branch_of: np.ndarray  # int32 [n_entries]
     missing: np.ndarray  # int32 [n_nodes]
     share: np.ndarray  # float64 [n_nodes], share of the parent's known weight; 1 at the root
@@ -92,14 +121,11 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     complexity: np.ndarray  # float64 [n_nodes], the penalty per split, over the root's risk, at which the split goes
     surrogates: Surrogates
     uses_surrogates: bool = True  # False: they only tell which columns imitate each other
+    more_cuts: MoreCuts = MoreCuts.none()
+    significance: Significance | None = None  # of trees that are grown by tests, with an entry for each split
 
     def __post_init__(self) -> None:
-        _check_arrays(self, len(self.column), _NODE_TYPES)
-        _require(len(self.column) > 0, "a tree has at least one node")
-        _check_tests(self.column, self.cut, self.start, self.levels, self.branch_of, "node")
-        _check_children(self)
-        _check_branches(self)
-        _check_surrogates(self)
+        checks.check_tree(self)
 
     def __len__(self) -> int:
         return len(self.column)
@@ -126,7 +152,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
         if np.any(self.missing[self.column >= 0] == SPREAD):
-            return np.argmax(reading.values(_unsmoothed(self), table), axis=1)
+            return np.argmax(reading.values(unsmoothed(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 
     def explain(self, table: Table) -> list[Explanation]:
@@ -145,17 +171,12 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
 
         return summary(self, schema)
 
-    def check(self, schema: Schema, by_level: tuple[Kind, ...] = (Kind.NOMINAL,)) -> None:
-        """Raises an error unless every test reads a column of the schema in the way of its kind.
-
-        `by_level` are the kinds that are split by their levels; the others are cut.
-        """
-        _require(self.n_classes == len(schema.classes), "its classes are not those of the target")
-        for record in (self, self.surrogates):
-            _check_columns(record.column, record.levels, schema, by_level)
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every test reads a column of the schema in a way of its kind."""
+        checks.check_schema(self, schema)
 
 
-def _unsmoothed(tree: Tree) -> Tree:
+def unsmoothed(tree: Tree) -> Tree:
     """The tree that answers with plain shares: smoothing changes how sure an answer is, never the answer."""
     total = tree.counts.sum(axis=1, keepdims=True)
     shares = np.divide(tree.counts, total, out=tree.value.copy(), where=total > 0)
@@ -202,108 +223,13 @@ def importances(tree: Tree, n_columns: int) -> np.ndarray:
     return total / total.sum() if total.sum() > 0 else total
 
 
-def bounds(tree: Tree) -> np.ndarray:
-    """int64 [n_nodes + 1]: the surrogates of node i are those from bounds[i] up to bounds[i + 1]."""
-    return np.searchsorted(tree.surrogates.node, np.arange(len(tree) + 1)).astype(np.int64)
+def bounds(tree: Tree, record: Surrogates | MoreCuts | Significance) -> np.ndarray:
+    """int64 [n_nodes + 1]: the entries of node i are those from bounds[i] up to bounds[i + 1]."""
+    return np.searchsorted(record.node, np.arange(len(tree) + 1)).astype(np.int64)
 
 
-_INT32, _INT64, _FLOAT, _BOOL = (
-    np.dtype(np.int32),
-    np.dtype(np.int64),
-    np.dtype(np.float64),
-    np.dtype(np.bool_),
-)
-_TEST_TYPES = {"column": _INT32, "cut": _FLOAT, "strict": _BOOL, "start": _INT32, "levels": _INT32}
-_SURROGATE_TYPES = {
-    "node": _INT32, **_TEST_TYPES, "flipped": _BOOL, "agree": _FLOAT, "adjusted": _FLOAT, "count": _INT64,
-}  # fmt: skip
-_NODE_TYPES = {
-    **_TEST_TYPES, "first": _INT32, "branches": _INT32, "mirrored": _BOOL, "missing": _INT32, "share": _FLOAT,
-    "rows": _INT64, "weight": _FLOAT, "counts": _FLOAT, "value": _FLOAT, "prediction": _INT32,
-    "impurity": _FLOAT, "risk": _FLOAT, "gain": _FLOAT, "complexity": _FLOAT,
-}  # fmt: skip
-_MATRICES = {"counts", "value"}
-
-
-def _require(is_true: bool, fault: str) -> None:
-    if not is_true:
-        raise ValueError(f"not a tree: {fault}")
-
-
-def _check_arrays(record: Tree | Surrogates, length: int, types: dict[str, np.dtype]) -> None:
-    for name, dtype in types.items():
-        array = getattr(record, name)
-        _require(isinstance(array, np.ndarray) and array.dtype == dtype, f"{name} is not an array of {dtype}")
-        _require(array.ndim == (2 if name in _MATRICES else 1), f"{name} has {array.ndim} axes")
-        _require(len(array) == length, f"{name} has {len(array)} entries instead of {length}")
-    _require(
-        isinstance(record.branch_of, np.ndarray) and record.branch_of.dtype == _INT32,
-        "branch_of is not int32",
-    )
-    _require(record.branch_of.ndim == 1, "branch_of has more than one axis")
-
-
-def _check_tests(
-    column: np.ndarray,
-    cut: np.ndarray,
-    start: np.ndarray,
-    levels: np.ndarray,
-    branch_of: np.ndarray,
-    what: str,
-) -> None:
-    _require(bool(np.all(column >= LEAF)), f"a {what} has a negative column")
-    _require(bool(np.all((start >= 0) & (levels >= 0))), f"a {what} has a negative place in branch_of")
-    _require(bool(np.all(start.astype(np.int64) + levels <= len(branch_of))), f"a {what} reads past branch_of")
-    is_cut = (column >= 0) & (levels == 0)
-    _require(not bool(np.isnan(cut[is_cut]).any()), f"a {what} has neither a cut nor levels")
-
-
-def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema, by_level: tuple[Kind, ...]) -> None:
-    _require(bool(np.all(column < len(schema))), "a test reads a column that is not there")
-    tested = column >= 0
-    expected = np.array([len(c.levels) if c.kind in by_level else 0 for c in schema] or [0])
-    _require(bool(np.all(levels[tested] == expected[column[tested]])), "a test does not fit the levels of its column")
-    is_text = np.array([c.kind is Kind.TEXT for c in schema] or [False])
-    _require(not bool(is_text[column[tested]].any()), "a test reads a column of text")
-
-
-def _check_children(tree: Tree) -> None:
-    inner = np.flatnonzero(tree.column >= 0)
-    first, branches = tree.first[inner].astype(np.int64), tree.branches[inner].astype(np.int64)
-    _require(bool(np.all(branches >= 1)), "a split has no branch")
-    _require(bool(np.all(first > inner)), "a child does not come after its parent")
-    order = np.argsort(first, kind="stable")
-    expected = 1 + np.concatenate([[0], np.cumsum(branches[order])])
-    _require(bool(np.array_equal(first[order], expected[:-1])), "children overlap, or a node has no parent")
-    _require(int(expected[-1]) == len(tree), "children do not fill the tree")
-
-
-def _check_branches(tree: Tree) -> None:
-    inner = np.flatnonzero(tree.column >= 0)
-    branches, missing = tree.branches[inner], tree.missing[inner]
-    _require(
-        bool(np.all((missing >= SPREAD) & (missing < branches))),
-        "missing values take a branch that is not there",
-    )
-    _require(bool(np.all(branches[tree.levels[inner] == 0] >= 2)), "a cut has fewer than two branches")
-    _require(bool(np.all(tree.branch_of >= -1)), "a level takes a negative branch")
-    nominal = inner[tree.levels[inner] > 0]
-    most = [tree.branch_of[s : s + n].max() for s, n in zip(tree.start[nominal], tree.levels[nominal], strict=True)]
-    _require(
-        bool(np.all(np.array(most, np.int64) < tree.branches[nominal])),
-        "a level takes a branch that is not there",
-    )
-    share = tree.share
-    _require(bool(np.all((share >= 0) & (share <= 1 + 1e-9))), "a share of weight is not between 0 and 1")
-    _require(tree.value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different classes")
-    _require(bool(np.isfinite(tree.value).all()), "a node predicts a number that is not finite")
-    _require(
-        bool(np.all((tree.prediction >= 0) & (tree.prediction < tree.value.shape[1]))),
-        "a node predicts no known class",
-    )
-
-
-def _check_surrogates(tree: Tree) -> None:
-    node = tree.surrogates.node
-    _require(bool(np.all((node >= 0) & (node < len(tree)))), "a surrogate belongs to no node")
-    _require(bool(np.all(tree.branches[node] == 2)), "a surrogate belongs to a node without two branches")
+def cuts(tree: Tree, node: int) -> np.ndarray:
+    """float64 [n_cuts]: the thresholds of a test by cuts, ascending; none where all numbers take one branch."""
+    first, last = np.searchsorted(tree.more_cuts.node, [node, node + 1])
+    every = np.append(tree.cut[node], tree.more_cuts.cut[first:last])
+    return every if tree.strict[node] else every[every < np.inf]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import msgspec
 import numpy as np
 
 from baytree.engine import threads
+from baytree.folds.contents import as_single_rows, dealt, row_keys
+from baytree.folds.cv import read_cv
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing
@@ -14,7 +19,6 @@ from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.model.routing import columns, level_counts, router
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
-from baytree.tree.prune.holding import folds, folds_of, unfolded
 
 OTHER_ROWS = (
     "cv names rows of the table that fit was called with, but the tree is to be learnt from other rows, as in "
@@ -72,14 +76,14 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
         none = SurrogateRules(most=0, use=policy.surrogates.use, style=policy.surrogates.style)
         policy = msgspec.structs.replace(policy, surrogates=none)
 
-    def lost(out: int) -> np.ndarray:
+    def lost(out: int) -> np.ndarray:  # [2, n_penalties]
         inside, outside = table.take(fold != out), table.take(fold == out)
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
         part = grown(inside, policy, costs, cp * unit, 1)
         part = with_complexity(part, alpha=cp * unit, is_bounded=not by_impurity)
         return np.array(_losses(part, outside, costs, penalty * unit))
 
-    total, squares = sum(threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
+    total, squares = reduce(add, threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 
@@ -123,13 +127,14 @@ def _judged(table: Table, fitted: Table, policy: Policy, step: CrossValidated) -
     """The rows that are dealt into folds, and the fold of each."""
     if not isinstance(step.cv, int):
         return fitted, _given_folds(table, step)[_has_value(table, policy)]
-    judged = fitted if policy.stopping.counts_rows else unfolded(fitted)
-    return judged, folds(judged, min(step.cv, len(judged)), step.seed)
+    judged = fitted if policy.stopping.counts_rows else as_single_rows(fitted)
+    label = judged.label if judged.n_classes else None
+    return judged, dealt(row_keys(judged, step.seed), label, min(step.cv, len(judged)))
 
 
 def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
     if not isinstance(step.cv, np.ndarray):
-        return folds_of(step.cv, table.label, len(table))
+        return read_cv(step.cv, len(table), table.label, table.n_classes > 0).of_rows(len(table))
     if len(step.cv) != len(table):
         raise ValueError(OTHER_ROWS)
     return step.cv

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.tree.model.structure import LEAF, Surrogates, Tree, parents
+from baytree.tree.model.places import LEAF
+from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree, parents
+
+Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
 
 
 class Path(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
@@ -42,8 +46,11 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     arrays["missing"] = np.where(is_split, arrays["missing"], -1).astype(np.int32)
     arrays["levels"] = np.where(is_split, arrays["levels"], 0).astype(np.int32)
     arrays["start"], branch_of = _packed(arrays["start"], arrays["levels"], tree.branch_of)
-    surrogates = _kept_surrogates(tree.surrogates, there, is_split, place)
-    return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, surrogates=surrogates)
+    stays = np.zeros(len(there), np.bool_)
+    stays[there] = is_split
+    records = {name: getattr(tree, name) for name in _BY_ENTRY}
+    entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record is not None}
+    return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, **entries)
 
 
 def cost_complexity(tree: Tree, cp: float) -> Tree:
@@ -123,7 +130,8 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
     return Path(levels, splits, risk / (tree.risk[0] or 1.0), np.zeros(0), np.zeros(0))
 
 
-_PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "surrogates", "uses_surrogates")]
+_BY_ENTRY = ("surrogates", "more_cuts", "significance")
+_PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "uses_surrogates", *_BY_ENTRY)]
 
 
 def _packed(start: np.ndarray, levels: np.ndarray, branch_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,10 +142,11 @@ def _packed(start: np.ndarray, levels: np.ndarray, branch_of: np.ndarray) -> tup
     return begin.astype(np.int32), branch_of[entry]
 
 
-def _kept_surrogates(tests: Surrogates, there: np.ndarray, is_split: np.ndarray, place: np.ndarray) -> Surrogates:
-    stays = there[tests.node] & is_split[np.minimum(place[tests.node], len(is_split) - 1)]
-    fields = [name for name in Surrogates.__struct_fields__ if name != "branch_of"]
-    arrays = {name: getattr(tests, name)[stays] for name in fields}
+def _entries_of(record: Entries, stays: np.ndarray, place: np.ndarray) -> Entries:
+    """The entries of the nodes that stay split, under their new numbers."""
+    chosen = stays[record.node]
+    arrays = {name: getattr(record, name)[chosen] for name in record.__struct_fields__ if name != "branch_of"}
     arrays["node"] = place[arrays["node"]].astype(np.int32)
-    arrays["start"], branch_of = _packed(arrays["start"], arrays["levels"], tests.branch_of)
-    return Surrogates(**arrays, branch_of=branch_of)
+    if isinstance(record, Surrogates):
+        arrays["start"], arrays["branch_of"] = _packed(arrays["start"], arrays["levels"], record.branch_of)
+    return type(record)(**arrays)

@@ -3,50 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import msgspec
-
-from baytree.show.names import number, quoted
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches, Condition
 from baytree.tree.model.structure import Tree
+from baytree.tree.rules.rule_set import Rule, RuleSet
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """IF all conditions hold THEN the prediction: how many training rows say so, and how surely."""
-
-    node: int
-    conditions: tuple[str, ...]
-    prediction: Any
-    probability: float | None  # of the prediction; None where it is a number
-    rows: int
-    weight: float
-    share: float  # of all weight
-
-    def __str__(self) -> str:
-        test = " AND ".join(self.conditions)
-        sure = "" if self.probability is None else f"probability {self.probability:.3f}; "
-        told = f"{self.prediction:.6g}" if self.probability is None else quoted(self.prediction)
-        support = f"{sure}{number(self.weight)} rows, {100 * self.share:.1f} %"
-        return f"IF {test} THEN {told} ({support})" if test else f"ALWAYS {told} ({support})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The rule as plain values."""
-        return msgspec.structs.asdict(self) | {"conditions": list(self.conditions)}
-
-
-def rules(tree: Tree, schema: Schema, bins: Bins | None = None) -> list[Rule]:
+def rules(tree: Tree, schema: Schema) -> RuleSet:
     """One rule for each leaf, in the order of the text."""
-    target = schema.target
-    classes = target.classes if target and target.classes is not None else tuple(range(max(1, tree.n_classes)))
-    return [_rule(tree, schema, node, asked, classes) for node, asked in paths(tree, schema, bins)]
+    found = (_rule(tree, schema, node, tuple(asked.values())) for node, asked in paths(tree, schema))
+    return RuleSet(tuple(found), _rule(tree, schema, 0, ()))
 
 
-def paths(tree: Tree, schema: Schema, bins: Bins | None = None) -> Iterator[tuple[int, dict[int, Condition]]]:
+def paths(tree: Tree, schema: Schema) -> Iterator[tuple[int, dict[int, Condition]]]:
     """Each leaf and what it asks of each column, in the order in which the columns are first asked for."""
-    branches = Branches(tree, schema, bins)
+    branches = Branches(tree, schema)
     waiting: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while waiting:
         node, asked = waiting.pop()
@@ -59,14 +31,17 @@ def paths(tree: Tree, schema: Schema, bins: Bins | None = None) -> Iterator[tupl
         waiting += [(first + b, asked | {column: each}) for b, each in reversed(list(enumerate(further)))]
 
 
-def _rule(tree: Tree, schema: Schema, node: int, asked: dict[int, Condition], classes: tuple) -> Rule:
+def _rule(tree: Tree, schema: Schema, node: int, conditions: tuple[Condition, ...]) -> Rule:
     is_class, code = tree.n_classes > 0, int(tree.prediction[node])
+    classes = schema.classes or range(tree.n_classes)
     return Rule(
         node=node,
-        conditions=tuple(condition.show(schema) for condition in asked.values()),
+        conditions=conditions,
         prediction=classes[code] if is_class else float(tree.value[node, 0]),
         probability=float(tree.value[node, code]) if is_class else None,
         rows=int(tree.rows[node]),
         weight=float(tree.weight[node]),
         share=float(tree.weight[node] / tree.weight[0]),
+        answer=tree.value[node],
+        schema=schema,
     )

@@ -11,7 +11,6 @@ from baytree.show.conditions import label, sentence
 from baytree.show.names import number, plain, quoted, shortened
 from baytree.summary import Node
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.structure import Tree
 from baytree.tree.view.outline import class_names, outlined
 
@@ -19,9 +18,9 @@ MOST_CARDS = 2000
 _MOST_LEVELS = 4  # that are named beside a branch
 
 
-def draw(tree: Tree, schema: Schema, bins: Bins | None = None, max_depth: int | None = None) -> Drawing:
+def draw(tree: Tree, schema: Schema, max_depth: int | None = None) -> Drawing:
     """The cards of a tree down to a depth, laid out."""
-    nodes = list(islice(outlined(tree, schema, bins, max_depth), MOST_CARDS + 1))
+    nodes = list(islice(outlined(tree, schema, max_depth), MOST_CARDS + 1))
     if len(nodes) > MOST_CARDS:
         raise ValueError(f"the tree has more than {MOST_CARDS} nodes to draw; give max_depth, for example max_depth=6")
     classes = tuple(map(quoted, class_names(tree, schema)))

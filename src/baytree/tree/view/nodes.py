@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from baytree.table.schema import Column, Kind, Schema
-from baytree.tree.model.structure import SPREAD, STOP, Surrogates, Tree, bounds, depths, parents, preorder
+from baytree.tree.model.places import SPREAD, STOP
+from baytree.tree.model.structure import Surrogates, Tree, bounds, cuts, depths, parents, preorder
 
 
 def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
     """One dict per node, depth first; an id is the node's place in the arrays, as `apply` gives it."""
-    parent, depth, surrogate = parents(tree), depths(tree), bounds(tree)
+    parent, depth, surrogate = parents(tree), depths(tree), bounds(tree, tree.surrogates)
     return [
         _node(tree, schema, i)
         | {"parent": int(parent[i]) if i else None, "depth": int(depth[i])}
@@ -23,13 +25,32 @@ def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
 
 
 def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
-    """The level names that take each branch of a node whose column has levels."""
+    """The level names that take each branch of a node; of numbers, the interval of each branch in words."""
     column = schema.columns[tree.column[node]]
-    branch = _by_levels(tree, node) if tree.levels[node] else _by_cut(column, tree.cut[node], tree.strict[node])
+    if column.kind is Kind.NUMERIC:
+        taken = [[each] for each in intervals(column, cuts(tree, node))]
+        return taken + [[] for _ in range(tree.branches[node] - len(taken))]
+    if tree.levels[node]:
+        branch = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+    else:
+        branch = np.searchsorted(cuts(tree, node), np.arange(len(column.levels)), "right" if tree.strict[node] else "left")
     return [
         [level for level, taken in zip(column.levels, branch, strict=False) if taken == b]
         for b in range(tree.branches[node])
     ]
+
+
+def intervals(column: Column, edges: np.ndarray) -> list[str]:
+    """The intervals between edges in words, each closed above."""
+    sides = [None, *edges.tolist(), None]
+    return [_interval(column, low, high) for low, high in pairwise(sides)]
+
+
+def _interval(column: Column, low: float | None, high: float | None) -> str:
+    """low < x ≤ high in words; None where a side is open."""
+    if low is None:
+        return "any" if high is None else f"≤ {column.show(high)}"
+    return f"> {column.show(low)}" if high is None else f"> {column.show(low)}, ≤ {column.show(high)}"
 
 
 def children(tree: Tree, node: int) -> list[int]:
@@ -61,7 +82,17 @@ def _split(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
     described["missing"] = _missing_rule(tree, i)
     if column.kind is not Kind.NUMERIC:
         return described | {"groups": groups(tree, schema, i)}
-    return described | {"threshold": float(tree.cut[i])} | ({"strict": True} if tree.strict[i] else {})
+    return described | _numeric_test(tree, schema, i)
+
+
+def _numeric_test(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
+    """One threshold; or intervals, where tests may have several."""
+    described = {"strict": True} if tree.strict[i] else {}
+    if tree.significance is None and not np.isin(i, tree.more_cuts.node):
+        return {"threshold": float(tree.cut[i])} | described
+    edges = cuts(tree, i)
+    described |= {"threshold": float(edges[0])} if len(edges) == 1 else {"thresholds": edges.tolist()}
+    return described | {"groups": groups(tree, schema, i)}
 
 
 def _missing_rule(tree: Tree, i: int) -> int | str | None:
@@ -86,10 +117,6 @@ def _substitute_groups(tests: Surrogates, column: Column, k: int) -> list[list[A
     else:
         branch = _by_cut(column, tests.cut[k], tests.strict[k]) ^ int(tests.flipped[k])
     return [[x for x, taken in zip(column.levels, branch, strict=False) if taken == b] for b in (0, 1)]
-
-
-def _by_levels(tree: Tree, node: int) -> np.ndarray:
-    return tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
 
 
 def _by_cut(column: Column, cut: float, is_strict: bool) -> np.ndarray:

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from baytree.show import outline
 from baytree.summary import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
-from baytree.tree.grow.bins import Bins
 from baytree.tree.model.conditions import Branches
 from baytree.tree.model.structure import Tree
 
@@ -19,18 +18,19 @@ _NO_TESTS: Mapping[int, float] = MappingProxyType({})
 
 
 def summary(tree: Tree, schema: Schema) -> TreeSummary:
-    """What the tree is, its nodes depth first."""
-    return TreeSummary(schema.target.name, class_names(tree, schema), tuple(outlined(tree, schema)))
+    """What the tree is, its nodes depth first; splits that were tested with their p-value, adjusted for ways to merge."""
+    tested = tree.significance
+    log_p = _NO_TESTS if tested is None else dict(zip(tested.node.tolist(), tested.log_adjusted.tolist(), strict=True))
+    nodes = tuple(outlined(tree, schema, log_p=log_p))
+    return TreeSummary(schema.target.name, class_names(tree, schema), nodes, is_merged=tested is not None)
 
 
-def export_text(
-    tree: Tree, schema: Schema, bins: Bins | None = None, *, max_depth: int | None = None, max_levels: int | None = 12
-) -> str:
+def export_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, max_levels: int | None = 12) -> str:
     """The tree, one line per node: its condition, its prediction and the weight of each class (or the mean).
 
     Below `max_depth` only the number of nodes is told; of a long list of levels, `max_levels` names are.
     """
-    nodes = outlined(tree, schema, bins, max_depth)
+    nodes = outlined(tree, schema, max_depth)
     return "\n".join(outline.outline(nodes, class_names(tree, schema), max_levels))
 
 
@@ -42,31 +42,31 @@ def class_names(tree: Tree, schema: Schema) -> tuple[str, ...]:
 def outlined(
     tree: Tree,
     schema: Schema,
-    bins: Bins | None = None,
     max_depth: int | None = None,
     log_p: Mapping[int, float] = _NO_TESTS,
 ) -> Iterator[Node]:
     """The nodes depth first, down to a depth; `log_p` is the significance of splits by their node."""
-    branches, outcomes = Branches(tree, schema, bins), _Outcomes(tree)
+    branches, outcomes = Branches(tree, schema), _Outcomes(tree)
+    names = [column.name for column in schema.columns]
     waiting: list[tuple[int, int, NamedCondition | None]] = [(0, 0, None)]
     while waiting:
         node, depth, condition = waiting.pop()
         asked = branches.column[node]
         is_open = asked >= 0 and (max_depth is None or depth < max_depth)
-        children = [each.named(schema) for each in branches.of(node)] if is_open else []
+        conditions = [each.named(schema) for each in branches.of(node)] if is_open else []
         yield Node(
             node,
             depth,
             condition,
             *outcomes.of(node),
-            schema.columns[asked].name if asked >= 0 else "",
-            len(children),
+            names[asked] if asked >= 0 else "",
+            len(conditions),
             branches.missing[node],
             branches.has_surrogates[node],
             log_p.get(node),
         )
-        first = branches.first[node]
-        waiting += [(first + b, depth + 1, children[b]) for b in reversed(range(len(children)))]
+        last = branches.first[node] + len(conditions) - 1
+        waiting += [(last - k, depth + 1, each) for k, each in enumerate(reversed(conditions))]
 
 
 class _Outcomes:

@@ -1,5 +1,6 @@
 // Rows to nodes of a flat tree. No recursion, no rounding: numbers are compared as the doubles they are.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,11 @@ struct Test {
   double cut = 0;
   int32_t column = -1;
   int32_t first = 0;       // first child (nodes only)
-  const int32_t* branch_of = nullptr;
-  int32_t levels = 0;
+  union {  // which one, the sign of `entries` tells: a test with one cut has neither, and is a single comparison
+    const int32_t* branch_of = nullptr;  // > 0: the branch of each level
+    const double* more_cuts;             // < 0: the cuts after `cut`, ascending; a number above k of all cuts takes branch k
+  };
+  int32_t entries = 0;
   int16_t is_strict = 0, is_flipped = 0;
   int32_t missing = kStop, branches = 0;
   int32_t surrogates = 0, surrogates_end = 0;
@@ -27,12 +31,13 @@ struct Test {
   // The branch of a row, or -1 where the test cannot tell.
   int32_t branch(std::span<const ColumnView> columns, size_t row) const {
     const ColumnView& view = columns[size_t(column)];
-    if (levels) {
+    if (entries > 0) {
       const int32_t code = view.level(row);
-      return code >= 0 && code < levels ? branch_of[code] : -1;
+      return code >= 0 && code < entries ? branch_of[code] : -1;
     }
     const double x = view[row];
     const bool is_above = is_strict ? !(x < cut) : !(x <= cut);
+    if (entries < 0 && is_above && x == x) return 1 + int32_t(std::lower_bound(more_cuts, more_cuts - entries, x) - more_cuts);
     return x == x ? int32_t(is_above) ^ is_flipped : -1;
   }
 };

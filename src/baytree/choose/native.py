@@ -1,0 +1,70 @@
+"""Rows and columns of what users give, in its own type: frames of any library, arrays, sparse matrices, dicts of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+
+def taken(rows: Any, index: np.ndarray) -> Any:
+    """These rows of a frame, an array, a list or a mapping of columns, in the same type."""
+    if isinstance(rows, Mapping):
+        return {name: taken(values, index) for name, values in rows.items()}
+    if isinstance(rows, (list, tuple)):
+        return [rows[place] for place in index.tolist()]
+    if isinstance(rows, np.ndarray) or hasattr(rows, "tocsr"):
+        return rows[index]
+    if hasattr(rows, "iloc"):
+        return rows.iloc[index]
+    native = nw.from_native(rows, eager_only=True, allow_series=True, pass_through=True)
+    return native[index].to_native() if isinstance(native, (nw.DataFrame, nw.Series)) else np.asarray(rows)[index]
+
+
+def selected(X: Any, columns: Iterable[int]) -> Any:
+    """These columns of a frame, an array or a mapping of columns, by position, in the same type."""
+    places = list(columns)
+    if isinstance(X, Mapping):
+        names = list(X)
+        return {names[j]: X[names[j]] for j in places}
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places]
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+        return X[:, places]
+    native = nw.from_native(X, eager_only=True, pass_through=True)
+    return native[:, places].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, places]
+
+
+def without(X: Any, name: str) -> Any:
+    """The frame without the column of that name."""
+    if isinstance(X, Mapping):
+        return {other: values for other, values in X.items() if other != name}
+    if hasattr(X, "iloc"):
+        return X.loc[:, [str(other) != name for other in X.columns]]
+    return nw.from_native(X, eager_only=True).drop(name).to_native()
+
+
+def indexable(X: Any) -> Any:
+    """What was given, or an array of it, so that rows can be taken."""
+    if hasattr(X, "tocsr"):  # before mappings: one sparse format is a mapping of places
+        return X.tocsr()
+    return X if isinstance(X, Mapping) or hasattr(X, "columns") else np.asarray(X)
+
+
+def refuse_empty(X: Any) -> None:
+    """Raises an error where there are no rows or no columns."""
+    n_rows, n_columns = length(X), len(X) if isinstance(X, Mapping) else np.shape(X)[1] if len(np.shape(X)) == 2 else 1
+    for n, what in ((n_rows, "sample(s)"), (n_columns, "feature(s)")):
+        if n == 0:
+            raise ValueError(f"Found array with 0 {what} (shape=({n_rows}, {n_columns})) while a minimum of 1 is required.")
+
+
+def length(X: Any) -> int:
+    """The number of rows."""
+    if isinstance(X, Mapping):
+        return len(next(iter(X.values()), ()))
+    if not hasattr(X, "__len__") or getattr(X, "shape", None) == ():
+        raise ValueError(f"a table has rows and columns, but X is {X!r}: give a frame, a matrix or a dict of columns")
+    return X.shape[0] if hasattr(X, "shape") else len(X)

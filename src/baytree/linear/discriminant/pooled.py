@@ -1,0 +1,157 @@
+"""The pooled covariance in correlation units, from which both rules follow.
+
+Where classes differ along a direction in which no row leaves the mean of its class, n rows have not shown that none ever
+will: its variance is taken to be that between the classes, divided by n.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree import notices
+from baytree.engine.blas import decomposed
+from baytree.linear.design.design import Design
+from baytree.linear.discriminant.recode import at_mean, by_rank, without_references
+from baytree.linear.discriminant.scatter import Scatter
+from baytree.table.schema import Column
+
+KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
+_FLOOR = 1e-12  # variance within classes below this share of that between them: constant within classes
+_CLEAR = 1e-2  # where no pivot of a Cholesky factor is smaller, no eigenvalue is below KEPT
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user chose: divisor, shrinkage and priors."""
+
+    covariance: str = "unbiased"
+    shrinkage: np.ndarray = msgspec.field(default_factory=lambda: np.zeros(1))  # [1], or [n_classes] for own covariances
+    priors: np.ndarray | None = None  # [n_classes]
+
+
+class Pooled(msgspec.Struct, frozen=True):
+    """The statistic made ready: reference levels left out, gaps at their mean, one covariance in correlation units."""
+
+    seen: Scatter
+    prior: np.ndarray  # [n_classes]
+    centre: np.ndarray  # [n_features], the mean under the priors, in the statistic's own units
+    scale: np.ndarray  # [n_features], spread within classes, in the statistic's own units
+    correlation: np.ndarray  # [n_features, n_features]
+    reference: np.ndarray  # int32 [n_columns]
+    varies: np.ndarray  # bool [n_features], False: the feature has one value
+    is_raised: bool = False  # a direction that only lies between the classes was given a spread within them
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The class means about the centre, in standard units. [n_classes, n_features]"""
+        apart = (self.seen.mean - self.centre) / self.scale
+        return np.where(self.seen.weight[:, None] > 0, apart, 0.0)
+
+    @property
+    def design(self) -> Design:
+        """How rows get into standard units."""
+        seen = self.seen
+        centre = (seen.pivot / seen.unit + self.centre) * seen.unit
+        return Design(seen.layout, centre, self.scale * seen.unit, self.reference)
+
+
+def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
+    """The pooled covariance in correlation units, with warnings for columns that cannot be used."""
+    seen, reference = without_references(at_mean(by_rank(seen, columns)))
+    prior = priors_of(seen, choice)
+    square = np.einsum("kjj->j", seen.spread)
+    centre = _as_double(prior @ seen.mean, seen)
+    between = seen.weight @ np.square(seen.mean - centre)
+    fixed, varies = square <= _FLOOR * between, (square > 0) | (between > 0)
+    total = float(seen.weight.sum())
+    scale = np.sqrt(np.where(fixed, between, square) / (total - 1 if total > 1 else total))
+    scale = np.where(scale > 0, _told_by_doubles(scale, seen.unit), 1.0)
+    correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)
+    correlation[fixed], correlation[:, fixed] = 0.0, 0.0
+    if not varies.all():
+        warn_of_columns("constant", ~varies, seen, columns, "they are not used")
+    correlation = shrunk(correlation, float(choice.shrinkage.mean()), varies)
+    return _raised(Pooled(seen, prior, centre, scale, correlation, reference, varies), columns)
+
+
+def priors_of(seen: Scatter, choice: Choice) -> np.ndarray:
+    """The chosen priors, or the share of each class."""
+    return seen.weight / seen.weight.sum() if choice.priors is None else choice.priors
+
+
+def divisor(seen: Scatter, choice: Choice) -> float:
+    """What the pooled scatter is divided by: n − classes (unbiased) or n."""
+    total = float(seen.weight.sum())
+    free = total - np.count_nonzero(seen.weight)
+    return free if choice.covariance == "unbiased" and free > 0 else total
+
+
+def class_divisor(weight: float, choice: Choice) -> float:
+    """What a class's own scatter is divided by: n − 1 (unbiased) or n."""
+    return weight - 1 if choice.covariance == "unbiased" and weight > 1 else max(weight, 1e-300)
+
+
+def shrunk(correlation: np.ndarray, amount: float, varies: np.ndarray) -> np.ndarray:
+    """(1 − amount) · correlation + amount · its mean diagonal, over the features that vary."""
+    if not amount:
+        return correlation
+    target = correlation.trace() / max(np.count_nonzero(varies), 1)
+    return (1 - amount) * correlation + amount * target * np.diag(varies.astype(np.float64))
+
+
+def without(varies: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """The covariance with constant features independent of all others, their spread 1: they do not matter for its rank."""
+    own = np.where(varies[:, None] & varies, own, 0.0)
+    own[~varies, ~varies] = 1.0
+    return own
+
+
+def warn_of_columns(what: str, which: np.ndarray, seen: Scatter, columns: tuple[Column, ...], then: str) -> None:
+    names = list(dict.fromkeys(columns[j].name for j in seen.layout.source[which]))
+    shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    notices.warn(f"columns {shown} are {what}: {then}")
+
+
+def _raised(pooled: Pooled, columns: tuple[Column, ...]) -> Pooled:
+    """The covariance, raised along directions of no spread within classes by 1/n of the spread between them there."""
+    if _is_clear(without(pooled.varies, pooled.correlation)):
+        return pooled
+    root, vector = decomposed(np.linalg.eigh, pooled.correlation)
+    flat = vector[:, root <= KEPT]
+    share = pooled.seen.weight / pooled.seen.weight.sum()
+    mean = pooled.mean - share @ pooled.mean
+    _, apart, turn = np.linalg.svd(np.sqrt(share)[:, None] * (mean @ flat), full_matrices=False)
+    tells = np.square(apart) > KEPT
+    if not tells.any():
+        return pooled
+    direction = flat @ turn[tells].T  # [n_features, n_raised], of length 1 and at right angles
+    least = np.maximum(np.square(apart[tells]) / pooled.seen.weight.sum(), 2 * KEPT)
+    _warn_raised(direction, pooled, columns)
+    correlation = pooled.correlation + (direction * least) @ direction.T
+    return msgspec.structs.replace(pooled, correlation=correlation, is_raised=True)
+
+
+def _is_clear(correlation: np.ndarray) -> bool:
+    """Whether every direction has spread, told without eigenvectors."""
+    try:
+        return bool(decomposed(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _CLEAR)
+    except np.linalg.LinAlgError:
+        return False
+
+
+def _told_by_doubles(scale: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Scales that, times their unit, are doubles other than 0 and infinity: rows will be divided by them."""
+    with np.errstate(over="ignore"):
+        return np.clip(scale * unit, 5e-324, np.finfo(np.float64).max) / unit
+
+
+def _as_double(centre: np.ndarray, seen: Scatter) -> np.ndarray:
+    """The centre that rows can be taken from: a double in the column's own units."""
+    pivot = seen.pivot / seen.unit
+    return np.where(seen.unit == 1, centre, (pivot + centre) * seen.unit / seen.unit - pivot)
+
+
+def _warn_raised(direction: np.ndarray, pooled: Pooled, columns: tuple[Column, ...]) -> None:
+    load = np.abs(direction).max(axis=1)
+    then = f"their spread there is taken to be that of one row in {pooled.seen.weight.sum():g}"
+    warn_of_columns("alone or together constant within each class", load > 0.1 * load.max(), pooled.seen, columns, then)

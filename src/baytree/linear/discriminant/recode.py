@@ -1,0 +1,78 @@
+"""The statistic of other features, without reading rows again: ranks for marks, gaps at their mean, no reference levels."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.linear.design.features import MISSING, VALUE, Layout
+from baytree.linear.discriminant.alignment import refilled
+from baytree.linear.discriminant.scatter import Scatter
+from baytree.table.schema import Column, Kind
+
+_QUARTER = np.finfo(np.float64).max / 4
+
+
+def by_rank(seen: Scatter, columns: tuple[Column, ...]) -> Scatter:
+    """One feature, the rank, for each ordinal column, in place of one per level: rank = Σ code · mark."""
+    layout = seen.layout
+    if not any(columns[j].kind is Kind.ORDINAL for j in layout.source):
+        return seen
+    rows, keys = [], []
+    for j in np.unique(layout.source):
+        own = range(*layout.of_column(int(j)).indices(len(layout)))
+        if columns[j].kind is Kind.ORDINAL:
+            rows.append({f: float(layout.level[f]) for f in own if layout.level[f] >= 0})
+            keys.append((j, VALUE))
+            own = [f for f in own if layout.level[f] == MISSING]
+        rows += [{f: 1.0} for f in own]
+        keys += [(j, layout.level[f]) for f in own]
+    matrix = np.zeros((len(rows), len(layout)))
+    for i, row in enumerate(rows):
+        matrix[i, list(row)] = list(row.values())
+    source, level = (np.array([key[i] for key in keys], np.int32) for i in range(2))
+    return _mapped(seen, matrix, Layout(source, level, layout.fill, layout.mode))
+
+
+def at_mean(seen: Scatter) -> Scatter:
+    """Gaps filled with the mean of the known values; levels that a later gap will stand for."""
+    layout = seen.layout
+    share = seen.weight / seen.weight.sum()
+    mean = (seen.pivot / seen.unit + share @ seen.mean) * seen.unit
+    fill, mode = layout.fill.copy(), layout.mode.copy()
+    for j in range(layout.n_columns):
+        own = layout.of_column(j)
+        level, middle = layout.level[own], mean[own]
+        gap = float(middle[level == MISSING].sum())
+        if (level == VALUE).any() and gap < 1:
+            fill[j] = _beyond(fill[j], float(middle[level == VALUE][0]), 1 / (1 - gap))
+        elif (level >= 0).any() and not gap:
+            mode[j] = level[np.argmax(np.where(level >= 0, middle, -1))]
+    seen = refilled(seen, fill)
+    return msgspec.structs.replace(seen, layout=msgspec.structs.replace(seen.layout, mode=mode))
+
+
+def without_references(seen: Scatter) -> tuple[Scatter, np.ndarray]:
+    """The statistic without levels that never occur and without the first level of each column that does."""
+    layout = seen.layout
+    mean = (seen.weight / seen.weight.sum()) @ seen.mean
+    occurs = (layout.level == VALUE) | (mean > 0)
+    reference = np.full(layout.n_columns, -1, np.int32)
+    for f in np.flatnonzero(occurs & (layout.level >= 0))[::-1]:
+        reference[layout.source[f]] = layout.level[f]
+    named = (layout.level >= 0) & (layout.level == reference[layout.source])
+    return seen.take(np.flatnonzero(occurs & ~named)), reference
+
+
+def _mapped(seen: Scatter, matrix: np.ndarray, layout: Layout) -> Scatter:
+    """The statistic of features that are sums of marks (pivot 0, unit 1) or are kept as they are."""
+    kept = (matrix == 1.0) & ((matrix != 0).sum(axis=1) == 1)[:, None]
+    pivot, unit = kept @ seen.pivot, np.where(kept.any(axis=1), kept @ seen.unit, 1.0)
+    mean, spread = seen.mean @ matrix.T, matrix @ seen.spread @ matrix.T
+    return Scatter(layout, pivot, unit, seen.weight, mean, spread, seen.is_pooled)
+
+
+def _beyond(start: float, middle: float, times: float) -> float:
+    """start + times · (middle − start), in quarters: the distance between two doubles may be none."""
+    far = 4 * np.clip(start / 4 + times * (middle / 4 - start / 4), -_QUARTER, _QUARTER)
+    return middle if times == 1 else float(far)

@@ -1,0 +1,147 @@
+"""Model files: one readable JSON document with a closed schema and a digest; no code, no paths, no pickles.
+
+A file begins with its format version and the SHA-256 of all that follows, so any change of a single bit is refused. What
+comes next is the estimator's name and parameters, the schema, the model and, for additive models, the statistics: a loaded
+model predicts bit for bit as before, and can go on learning, merge and forget. docs/model-files.md describes every field.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from baytree.homes import HOMES
+from baytree.predictor import Predictor
+from baytree.storage import document, files
+from baytree.storage.arrays import decode, encode
+from baytree.storage.document import Document
+from baytree.storage.errors import ModelFileError, naming
+from baytree.storage.parameters import plain, restored
+from baytree.storage.records import record
+from baytree.storage.schemas import refuse_odd_labels
+from baytree.table.schema import Schema
+
+if TYPE_CHECKING:
+    from baytree.estimators.base import Estimator
+
+__all__ = ["ModelFileError", "dumps", "load", "loads", "read_predictor", "save"]
+
+
+def save(estimator: Estimator, path: str | os.PathLike) -> None:
+    """Writes a fitted estimator to a file, atomically: a full disk or a kill leaves the old file as it was.
+
+    Nothing is written that could not be loaded again.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        A fitted estimator of this library.
+    path : str or path-like
+        The file to write; what was there is replaced.
+
+    Examples
+    --------
+    >>> import baytree as bt, tempfile, os
+    >>> model = bt.NaiveBayesClassifier().fit({"size": [1.0, 2.0, 9.0], "y": ["a", "a", "b"]}, "y")
+    >>> path = os.path.join(tempfile.mkdtemp(), "m.baytree")
+    >>> bt.save(model, path)
+    >>> bt.load(path).predict({"size": [8.0]}).tolist()
+    ['b']
+    """
+    content = dumps(estimator)
+    loads(content, f"what would be saved of this {type(estimator).__name__}")
+    files.write(Path(path), content)
+
+
+def load(path: str | os.PathLike) -> Any:
+    """The estimator that was saved to a file. Loading never runs code from the file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `save` has written, by this version or an earlier one.
+
+    Returns
+    -------
+    Estimator
+        It predicts bit for bit as the one that was saved.
+
+    Examples
+    --------
+    >>> import baytree as bt, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "m.baytree")
+    >>> bt.save(bt.ID3Classifier().fit({"wind": ["weak", "strong"], "play": ["yes", "no"]}, "play"), path)
+    >>> print(bt.load(path))
+    no (2 rows, 0.500)
+    |  wind in {strong}: no (1 rows, 1.000)
+    |  wind in {weak}: yes (1 rows, 1.000)
+    """
+    return loads(files.read(Path(path)), str(path))
+
+
+def dumps(estimator: Any) -> bytes:
+    """The bytes of an estimator's model file."""
+    if not hasattr(estimator, "model_"):
+        raise ValueError(f"this {type(estimator).__name__} is not fitted yet; call fit before saving")
+    refuse_odd_labels(estimator.schema_)
+    return document.write(
+        Document(
+            type(estimator).__name__,
+            {name: encode(plain(value, name)) for name, value in estimator.get_params(deep=False).items()},
+            estimator.schema_,
+            estimator._accepts_infinite,
+            hasattr(estimator, "feature_names_in_"),
+            encode(estimator.model_),
+            encode(getattr(estimator, "seen_", None)),
+        )
+    )
+
+
+def loads(content: bytes, name: str = "the model file") -> Any:
+    """The estimator in the bytes of a model file."""
+    version, held = document.read(content, name)
+    estimator = _estimator_named(held.estimator, name)
+    with naming(name):
+        parameters = {key: restored(decode(raw, Any)) for key, raw in held.parameters.items()}
+        if version == 1:
+            from baytree.storage import format1
+
+            parameters = format1.parameters(held.estimator, parameters)
+        model, seen = record(held.model, version), record(held.seen, version)
+        _check_records(held.schema, model, seen)
+        loaded = estimator(**parameters)
+        loaded._restore(held.schema, model, seen, held.has_text_names)
+    return loaded
+
+
+def read_predictor(path: str | os.PathLike) -> Predictor:
+    """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
+    version, held = document.read(files.read(Path(path)), str(path))
+    with naming(str(path)):
+        model = record(held.model, version)
+        _check_records(held.schema, model, None)
+        unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
+    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite)
+
+
+def _estimator_named(estimator: str, name: str) -> type[Estimator]:
+    """The public estimator of this name; a file cannot name anything else of the library."""
+    from baytree.estimators.base import Estimator
+
+    found = getattr(import_module(f"baytree.{HOMES[estimator]}"), estimator) if estimator in HOMES else None
+    if not (isinstance(found, type) and issubclass(found, Estimator)):
+        raise ModelFileError(f"{name}: holds a {estimator!r}, which this version of baytree does not know")
+    return found
+
+
+def _check_records(schema: Schema, model: Any, seen: Any) -> None:
+    """Everything that an index or a shape in the file could break later is compared with the schema now."""
+    if model is None:
+        raise ValueError("the file holds no model")
+    model.check(schema)
+    if seen is not None:
+        seen.check(schema)

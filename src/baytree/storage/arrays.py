@@ -1,0 +1,72 @@
+"""Records of arrays as JSON: an array is its type, its shape, and its numbers or, where it is large, its bytes."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+import numpy as np
+
+_DTYPES = ("<f8", "<i8", "<i4", "<i2", "|i1", "|u1", "|b1")
+_LISTED = 32  # arrays up to this size are written out as numbers, so that a person can read them
+_MOST_DIMENSIONS = 4
+
+
+def encode(value: Any) -> msgspec.Raw:
+    """A record, or any plain value, as JSON."""
+    try:
+        return msgspec.Raw(msgspec.json.encode(value, enc_hook=_array_to))
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{error.object[:40]!r} is not valid Unicode text and cannot be saved; correct that name") from None
+
+
+def decode(raw: msgspec.Raw, kind: Any) -> Any:
+    """The record of a kind in JSON; its arrays cannot be written to."""
+    return msgspec.json.decode(raw, type=kind, dec_hook=_array_from)
+
+
+def _array_to(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{value!r} of type {type(value).__name__} cannot be saved")
+    array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+    if array.dtype.str not in _DTYPES:
+        raise TypeError(f"an array of dtype {value.dtype} cannot be saved")
+    head = {"dtype": array.dtype.str, "shape": list(value.shape)}
+    if array.size <= _LISTED and (array.dtype.kind != "f" or np.isfinite(array).all()):
+        return {**head, "values": array.ravel().tolist()}
+    return {**head, "base64": base64.b64encode(array.tobytes()).decode()}
+
+
+def _array_from(kind: type, value: Any) -> np.ndarray:
+    if kind is not np.ndarray:
+        raise TypeError(f"no record holds a {kind}")
+    if not isinstance(value, dict) or value.keys() - {"values", "base64"} != {"dtype", "shape"} or len(value) != 3:
+        raise ValueError("an array has a dtype, a shape, and values or base64")
+    shape, dtype = value["shape"], value["dtype"]
+    if dtype not in _DTYPES:
+        raise ValueError(f"an array cannot have the dtype {dtype!r}")
+    if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS or not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"an array cannot have the shape {shape!r}")
+    return _filled(value, shape, np.dtype(dtype))
+
+
+def _filled(value: dict, shape: list[int], dtype: np.dtype) -> np.ndarray:
+    size = int(np.prod([int(n) for n in shape], dtype=object)) if shape else 1
+    if "values" in value:
+        numbers = value["values"]
+        if not isinstance(numbers, list) or len(numbers) != size or not all(type(n) in (int, float, bool) for n in numbers):
+            raise ValueError("the values of an array do not fit its shape")
+        array = np.array(numbers, dtype=dtype)
+    else:
+        content = base64.b64decode(value["base64"], validate=True)
+        if len(content) != size * dtype.itemsize:
+            raise ValueError("the content of an array does not fit its shape")
+        array = np.frombuffer(content, dtype)
+        if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+            raise ValueError("a boolean array holds something else")
+    array = array.reshape(shape)
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,57 @@
+"""The document of a model file, and the frame around it: its format, and the digest of all that follows."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import msgspec
+
+from baytree.storage.arrays import decode, encode
+from baytree.storage.errors import ModelFileError, naming
+from baytree.storage.schemas import check_schema
+from baytree.table.schema import Schema
+
+FORMAT = 2
+_HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "document": ')
+_TAIL = b"}\n"
+
+
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model file holds."""
+
+    estimator: str
+    parameters: dict[str, msgspec.Raw]
+    schema: Schema
+    accepts_infinite: bool
+    has_text_names: bool
+    model: msgspec.Raw
+    seen: msgspec.Raw  # null where the model keeps no statistics
+
+
+def write(document: Document) -> bytes:
+    """The bytes of a file."""
+    body = msgspec.json.format(encode(document), indent=1)
+    return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
+
+
+def read(content: bytes, name: str) -> tuple[int, Document]:
+    """The format and the document of a file whose digest is right."""
+    head = _HEAD.match(content)
+    if head is None or not content.endswith(_TAIL):
+        raise ModelFileError(f"{name}: is not a baytree model file, or its beginning or end is damaged")
+    version, body = int(head[1]), content[head.end() : -len(_TAIL)]
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{name}: has format {version}, but this version of baytree reads up to {FORMAT}; update baytree"
+        )
+    if _digest(version, body) != head[2]:
+        raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
+    with naming(name):
+        document = decode(msgspec.Raw(body), Document)
+        check_schema(document.schema)
+    return version, document
+
+
+def _digest(version: int, body: bytes) -> bytes:
+    return hashlib.sha256(b"baytree %d " % version + body).hexdigest().encode()

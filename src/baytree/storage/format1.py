@@ -1,0 +1,115 @@
+"""Files of format 1 (baytree 0.1): what is different in them, and how it is said today.
+
+There a tree with merged levels was a record of its own: tests over codes, the edges of the bins that numbers were coded by,
+and the trials of the columns. Today it is a tree whose tests have several cuts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.storage.arrays import decode
+from baytree.tree.model.structure import MoreCuts, Significance, Tree
+
+RENAMED = {"CARTClassifier": {"prune": "pruning"}, "CARTRegressor": {"prune": "pruning"}}
+
+
+def parameters(estimator: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of an estimator under their names of today."""
+    names = RENAMED.get(estimator, {})
+    return {names.get(name, name): value for name, value in given.items()}
+
+
+class Bins(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bins"):
+    """The edges of each numeric column: bin k holds edge[k − 1] < x ≤ edge[k]."""
+
+    edges: np.ndarray  # float64 [n_edges], column after column
+    start: np.ndarray  # int64 [n_columns + 1]
+    is_cut: np.ndarray  # bool [n_columns], the columns that are numeric
+
+    def of(self, column: int) -> np.ndarray:
+        """The edges of a column."""
+        return self.edges[self.start[column] : self.start[column + 1]]
+
+
+class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trial"):
+    """What became of a column at a node."""
+
+    node: int
+    column: int
+    group_of: np.ndarray  # int32 [n_codes]
+    floating: int  # the group of missing values, −1 where the node had none
+    n_groups: int
+    log_p: float
+    log_multiplier: float
+    log_adjusted: float
+
+
+class Chaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chaid"):
+    """A tree whose tests read codes: levels as they are, numbers by their bins."""
+
+    tree: Tree
+    bins: Bins
+    trials: tuple[Trial, ...] = ()
+
+
+def chaid(raw: msgspec.Raw) -> Tree:
+    """The tree of a record whose numbers are binned."""
+    old = decode(raw, Chaid)
+    tree = old.tree
+    _check(tree, old.bins)
+    is_binned = (tree.column >= 0) & old.bins.is_cut[tree.column]
+    cuts = {int(k): _cuts(tree, old.bins, int(k)) for k in np.flatnonzero(is_binned)}
+    first = tree.cut.copy()
+    for node, each in cuts.items():
+        first[node] = each[0] if len(each) else np.inf
+    more = [(node, cut) for node, each in cuts.items() for cut in each[1:]]
+    return msgspec.structs.replace(
+        _without_maps(tree, is_binned),
+        cut=first,
+        more_cuts=MoreCuts(np.array([node for node, _ in more], np.int32), np.array([cut for _, cut in more], float)),
+        significance=_significance(tree, old.trials),
+    )
+
+
+def _check(tree: Tree, bins: Bins) -> None:
+    start, n = bins.start, len(bins.is_cut)
+    if start.shape != (n + 1,) or start[0] != 0 or start[-1] != len(bins.edges) or np.any(np.diff(start) < 0):
+        raise ValueError("the edges of a column are not where they should be")
+    if tree.column.max(initial=-1) >= n or np.any((tree.column >= 0) & (tree.levels == 0)):
+        raise ValueError("a test does not fit the bins of its column")
+    for node in np.flatnonzero((tree.column >= 0) & bins.is_cut[tree.column]):
+        branches = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+        if tree.levels[node] != len(bins.of(tree.column[node])) + 1 or not set(np.diff(branches).tolist()) <= {0, 1}:
+            raise ValueError("a test does not fit the bins of its column")
+
+
+def _cuts(tree: Tree, bins: Bins, node: int) -> np.ndarray:
+    """The edges at which the bins of a test change branch."""
+    branches = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
+    return bins.of(tree.column[node])[np.flatnonzero(np.diff(branches))]
+
+
+def _without_maps(tree: Tree, is_binned: np.ndarray) -> Tree:
+    """The tree without the maps from bins to branches, so cut at infinity for now."""
+    levels = np.where(is_binned, 0, tree.levels).astype(np.int32)
+    maps = [tree.branch_of[s : s + n] for s, n in zip(tree.start.tolist(), levels.tolist(), strict=True)]
+    start = (np.cumsum(levels) - levels).astype(np.int32)
+    cut = np.where(is_binned, np.inf, tree.cut)
+    branch_of = np.concatenate([np.zeros(0, np.int32), *maps])
+    return msgspec.structs.replace(tree, cut=cut, levels=levels, start=start, branch_of=branch_of)
+
+
+def _significance(tree: Tree, trials: tuple[Trial, ...]) -> Significance:
+    """The trials that became splits."""
+    taken = [t for t in trials if 0 <= t.node < len(tree) and tree.column[t.node] == t.column]
+    taken.sort(key=lambda trial: trial.node)
+    return Significance(
+        np.array([trial.node for trial in taken], np.int32),
+        np.array([trial.log_p for trial in taken], float),
+        np.array([trial.log_multiplier for trial in taken], float),
+        np.array([trial.floating >= 0 for trial in taken], bool),
+    )

@@ -1,0 +1,53 @@
+"""What a schema must be to go into a model file, and to come out of one."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from baytree.table.schema import Kind, Level, Schema
+
+
+def refuse_odd_labels(schema: Schema) -> None:
+    """Raises an error where a level or a class is nothing that JSON can hold."""
+    places = [(f"column {column.name!r}", column.levels) for column in schema.columns]
+    places.append(("the target", schema.classes))
+    for place, levels in places:
+        for level in levels:
+            if not isinstance(level, Level) or (isinstance(level, float) and not np.isfinite(level)):
+                raise ValueError(
+                    f"{place} has the level {level!r} of type {type(level).__name__}, which a model file cannot hold; "
+                    "convert it to strings or numbers before fitting"
+                )
+
+
+def check_schema(schema: Schema) -> None:
+    """Raises an error where a schema from a file could not have come from a table."""
+    if len(set(schema.names)) < len(schema.columns) or not set(schema.names) <= set(schema.inputs):
+        raise ValueError("the schema names a column twice, or one that was never given")
+    for column in schema.columns:
+        _check_levels(column.levels, f"column {column.name!r}")
+        if column.kind is Kind.TEXT and not all(isinstance(word, str) for word in column.levels):
+            raise ValueError(f"column {column.name!r} has words that are no strings")
+        if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us"):
+            raise ValueError(f"column {column.name!r} has the unit {column.unit!r}, which is none")
+    if not schema.target.name:
+        raise ValueError("the schema has no target")
+    if schema.target.classes is not None:
+        _check_levels(schema.target.classes, "the target")
+        _check_class_type(schema.target.dtype, schema.target.classes)
+
+
+def _check_levels(levels: tuple, place: str) -> None:
+    if not all(isinstance(level, (str, int, float, bool)) for level in levels) or len(set(levels)) < len(levels):
+        raise ValueError(f"the levels of {place} are not distinct strings, numbers or booleans")
+
+
+def _check_class_type(dtype: str, classes: tuple) -> None:
+    if not re.fullmatch(r"object|[<>|=]?(?:[iu][1248]|f[248]|b1|U\d{1,7})", dtype):
+        raise ValueError(f"classes cannot have the type {dtype!r}")
+    if "U" in dtype and int(dtype.rpartition("U")[2]) > max((len(str(label)) for label in classes), default=0):
+        raise ValueError(f"classes of the type {dtype!r} would be wider than any class")
+    if dtype != "object":
+        np.array(classes, dtype=dtype)

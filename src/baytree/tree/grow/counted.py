@@ -1,0 +1,180 @@
+"""Counts of a level of a tree: what each new node holds, and what each code of each column holds at the nodes to be split.
+
+`NodeCounts` is a statistic: those of parts add up to that of the whole, so one round over the rows tells all that a level
+needs. A row finds its node by the tests so far, so no part of the table remembers anything from round to round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.engine.parts import Parts
+from baytree.table.table import Table
+
+
+class Cells(msgspec.Struct, frozen=True):
+    """Sums by node and code of one column, for the pairs that occur."""
+
+    key: np.ndarray  # int64 [n_cells], ascending: node · (n_codes + 1) + code + 1, where code −1 is a missing value
+    sums: np.ndarray  # float64 [n_cells, n_sums]: weight per class, or weight, Σ w y and Σ w y² about the node's centre
+
+    def __add__(self, other: Cells) -> Cells:
+        return _joined(self, other, other.sums)
+
+    def __sub__(self, other: Cells) -> Cells:
+        return _joined(self, other, -other.sums)
+
+    def of(self, node: int, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
+        """The codes that occur at a node, and their sums."""
+        start = node * (n_codes + 1)
+        first, last = np.searchsorted(self.key, [start, start + n_codes + 1])
+        return self.key[first:last] - start - 1, self.sums[first:last]
+
+
+class NodeCounts(msgspec.Struct, frozen=True):
+    """What rows tell about the nodes of a level, by the place of the node among them."""
+
+    rows: np.ndarray  # int64 [n_nodes], unweighted
+    sums: np.ndarray  # float64 [n_nodes, n_sums], weight per class, or Σ w y² about the node's centre
+    cells: tuple[Cells, ...]  # [n_columns], of the nodes that are to be split
+
+    def __add__(self, other: NodeCounts) -> NodeCounts:
+        cells = (mine + others for mine, others in zip(self.cells, other.cells, strict=True))
+        return NodeCounts(self.rows + other.rows, self.sums + other.sums, tuple(cells))
+
+    def __sub__(self, other: NodeCounts) -> NodeCounts:
+        cells = (mine - others for mine, others in zip(self.cells, other.cells, strict=True))
+        return NodeCounts(self.rows - other.rows, self.sums - other.sums, tuple(cells))
+
+
+class Centres(msgspec.Struct, frozen=True):
+    """The weight and the sum of numbers at each node of a level, and whether they are all the same."""
+
+    weight: np.ndarray  # float64 [n_nodes]
+    sum: np.ndarray  # float64 [n_nodes], about the centre so far
+    low: np.ndarray  # float64 [n_nodes]
+    high: np.ndarray  # float64 [n_nodes]
+
+    def __add__(self, other: Centres) -> Centres:
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Centres(self.weight + other.weight, self.sum + other.sum, low, high)
+
+
+class Level(msgspec.Struct, frozen=True):
+    """The nodes of a level, as a part of the rows needs to know them."""
+
+    tests: dict[str, np.ndarray]  # the tests so far, over codes, as the router reads them
+    place_of: np.ndarray  # int32 [n_nodes of the tree], the place of a node in its level, −1 elsewhere
+    is_open: np.ndarray  # bool [n_nodes of the level], the nodes whose columns are counted
+    n_codes: Sequence[int]
+
+    def places(self, table: Table) -> np.ndarray:
+        """int32 [n_rows]: the place of each row's node, −1 where that is of no interest."""
+        if len(self.place_of) == 1:
+            return np.zeros(len(table), np.int32)
+        return self.place_of[_router(self.tests).leaves(list(table.values), np.array(self.n_codes, np.int32), len(table), 1)]
+
+
+def centres(rows: Parts, level: Level) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The weight and mean of each node's numbers, and whether they differ: three arrays [n_nodes].
+
+    A second round takes away what the first one rounded.
+    """
+    first = rows.total(partial(_centres, level, np.zeros(len(level.is_open))))
+    mean = first.sum / first.weight
+    mean = mean + rows.total(partial(_centres, level, mean)).sum / first.weight
+    return first.weight, mean, first.low < first.high
+
+
+def count(rows: Parts, level: Level, centre: np.ndarray | None) -> NodeCounts:
+    """One round: the counts of a level; of numbers, about these centres [n_nodes]."""
+    return rows.total(partial(_count, level, centre))
+
+
+def _centres(level: Level, centre: np.ndarray, table: Table) -> Centres:
+    """Sums over the rows of each node, side by side."""
+    place = level.places(table)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(centre) + 1))
+    found = [_centre(table, order[ends[k] : ends[k + 1]], centre[k]) for k in range(len(centre))]
+    return Centres(*np.array(found).reshape(-1, 4).T.copy())
+
+
+def _centre(table: Table, rows: np.ndarray, centre: float) -> tuple[float, float, float, float]:
+    if not len(rows):
+        return 0.0, 0.0, np.inf, -np.inf
+    weight, label = table.weight[rows], table.label[rows]
+    about = label - centre if centre else label
+    return float(weight.sum()), float(weight @ about), float(label.min()), float(label.max())
+
+
+def _count(level: Level, centre: np.ndarray | None, table: Table) -> NodeCounts:
+    place, n = level.places(table), len(level.is_open)
+    known = place >= 0
+    rows = np.bincount(place[known], minlength=n)
+    if centre is None:
+        key = place[known].astype(np.int64) * table.n_classes + table.label[known]
+        sums = np.bincount(key, table.weight[known], n * table.n_classes).reshape(n, -1)
+    else:
+        sums = _squares(table, place, centre)
+    return NodeCounts(rows, sums, _cells(level, table, place, centre))
+
+
+def _squares(table: Table, place: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(centre) + 1))
+    parts = [order[ends[k] : ends[k + 1]] for k in range(len(centre))]
+    return np.array([[float(table.weight[r] @ (table.label[r] - c) ** 2)] for r, c in zip(parts, centre, strict=True)])
+
+
+def _cells(level: Level, table: Table, place: np.ndarray, centre: np.ndarray | None) -> tuple[Cells, ...]:
+    chosen = (place >= 0) & level.is_open[place]
+    rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
+    place, label = place[rows].astype(np.int64), table.label[rows]
+    weight = None if table.is_unweighted else table.weight[rows]
+    if centre is None:
+        add = partial(_class_sums, label, weight, table.n_classes)
+    else:
+        add = partial(_number_sums, label - centre[place], np.ones(len(place)) if weight is None else weight)
+    each = zip(table.values, level.n_codes, strict=True)
+    return tuple(_column_cells(place * (n + 1) + (codes[rows] + 1), len(level.is_open) * (n + 1), add) for codes, n in each)
+
+
+def _column_cells(key: np.ndarray, n_keys: int, add: partial[np.ndarray]) -> Cells:
+    """The sums of each key; few keys are counted in place, many are first made dense."""
+    if n_keys > len(key):
+        present, key = np.unique(key, return_inverse=True)
+        return Cells(present, add(key, len(present)))
+    sums = add(key, n_keys)
+    present = np.flatnonzero(sums.any(axis=1))  # weights are positive
+    return Cells(present, sums[present])
+
+
+def _class_sums(label: np.ndarray, weight: np.ndarray | None, n_classes: int, key: np.ndarray, n: int) -> np.ndarray:
+    return np.bincount(key * n_classes + label, weight, n * n_classes).reshape(n, n_classes).astype(np.float64)
+
+
+def _number_sums(y: np.ndarray, weight: np.ndarray, key: np.ndarray, n: int) -> np.ndarray:
+    return np.stack([np.bincount(key, weight * y**power, n) for power in (0, 1, 2)], axis=1)
+
+
+def _joined(left: Cells, right: Cells, added: np.ndarray) -> Cells:
+    if np.array_equal(left.key, right.key):
+        return Cells(left.key, left.sums + added)
+    key = np.union1d(left.key, right.key)
+    sums = np.zeros((len(key), left.sums.shape[1]))
+    sums[np.searchsorted(key, left.key)] += left.sums
+    sums[np.searchsorted(key, right.key)] += added
+    return Cells(key, sums)
+
+
+def _router(tests: dict[str, np.ndarray]) -> _core.Router:
+    n = len(tests["column"])
+    kinds = {np.int32: ("column", "start", "levels", "branch_of"), float: ("cut",), bool: ("strict", "flipped")}
+    surrogates = {name: np.zeros(0, kind) for kind, names in kinds.items() for name in names}
+    return _core.Router(tests, surrogates, np.zeros(n + 1, np.int64), np.zeros(0), np.zeros(n + 1, np.int64))

@@ -1,0 +1,157 @@
+"""What arrays must hold to be a tree: what a file could break is found here, before anything reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baytree.table.schema import Column, Kind, Schema
+from baytree.tree.model.places import LEAF, SPREAD
+
+if TYPE_CHECKING:
+    from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
+
+_INT32, _INT64, _FLOAT, _BOOL = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
+_TEST_TYPES = {"column": _INT32, "cut": _FLOAT, "strict": _BOOL, "start": _INT32, "levels": _INT32}
+SURROGATE_TYPES = {
+    "node": _INT32, **_TEST_TYPES, "flipped": _BOOL, "agree": _FLOAT, "adjusted": _FLOAT, "count": _INT64,
+}  # fmt: skip
+NODE_TYPES = {
+    **_TEST_TYPES, "first": _INT32, "branches": _INT32, "mirrored": _BOOL, "missing": _INT32, "share": _FLOAT,
+    "rows": _INT64, "weight": _FLOAT, "counts": _FLOAT, "value": _FLOAT, "prediction": _INT32,
+    "impurity": _FLOAT, "risk": _FLOAT, "gain": _FLOAT, "complexity": _FLOAT,
+}  # fmt: skip
+CUT_TYPES = {"cut": _FLOAT}
+SIGNIFICANCE_TYPES = {"log_p": _FLOAT, "log_multiplier": _FLOAT, "saw_missing": _BOOL}
+_MATRICES = {"counts", "value"}
+
+
+def check_tree(tree: Tree) -> None:
+    """Raises an error where arrays have another type or length, or a node leads to no node of the tree."""
+    _check_arrays(tree, len(tree.column), NODE_TYPES)
+    _require(len(tree.column) > 0, "a tree has at least one node")
+    _check_map(tree)
+    _check_tests(tree, "node")
+    _check_children(tree)
+    _check_branches(tree)
+    _check_outcomes(tree)
+    _check_more_cuts(tree)
+    for record in (tree.surrogates, tree.more_cuts, tree.significance):
+        if record is not None:
+            _require(bool(np.all((record.node >= 0) & (record.node < len(tree)))), "an entry belongs to no node")
+    _require(bool(np.all(tree.branches[tree.surrogates.node] == 2)), "a surrogate belongs to a node without two branches")
+
+
+def check_surrogates(tests: Surrogates) -> None:
+    """Raises an error where arrays have another type or length, or a test cannot be read."""
+    _check_arrays(tests, len(tests.node), SURROGATE_TYPES)
+    _check_map(tests)
+    _check_tests(tests, "surrogate")
+    _require(bool(np.all(np.diff(tests.node) >= 0)), "surrogates are not in the order of their nodes")
+    _require(bool(np.all(tests.column >= 0)), "a surrogate names no column")
+    _require(bool(np.all((tests.branch_of >= -1) & (tests.branch_of <= 1))), "a surrogate has a third branch")
+
+
+def check_entries(record: MoreCuts | Significance, types: dict[str, np.dtype]) -> None:
+    """Raises an error where the entries of nodes have another type or length, or are not in the order of the nodes."""
+    _check_arrays(record, len(record.node), {"node": _INT32, **types})
+    _require(bool(np.all(np.diff(record.node) >= 0)), "entries are not in the order of their nodes")
+    for name in types:
+        _require(not bool(np.isnan(getattr(record, name)).any()), f"{name} is not a number")
+
+
+def check_schema(tree: Tree, schema: Schema) -> None:
+    """Raises an error unless every test reads a column of the schema in a way of its kind."""
+    _require(tree.n_classes == len(schema.classes), "its classes are not those of the target")
+    for record in (tree, tree.surrogates):
+        _check_columns(record.column, record.levels, schema)
+
+
+def _require(is_true: bool, fault: str) -> None:
+    if not is_true:
+        raise ValueError(f"not a tree: {fault}")
+
+
+def _check_arrays(record: Tree | Surrogates | MoreCuts | Significance, length: int, types: dict[str, np.dtype]) -> None:
+    for name, dtype in types.items():
+        array = getattr(record, name)
+        _require(isinstance(array, np.ndarray) and array.dtype == dtype, f"{name} is not an array of {dtype}")
+        _require(array.ndim == (2 if name in _MATRICES else 1), f"{name} has {array.ndim} axes")
+        _require(len(array) == length, f"{name} has {len(array)} entries instead of {length}")
+
+
+def _check_map(record: Tree | Surrogates) -> None:
+    is_int32 = isinstance(record.branch_of, np.ndarray) and record.branch_of.dtype == _INT32
+    _require(is_int32, "branch_of is not int32")
+    _require(record.branch_of.ndim == 1, "branch_of has more than one axis")
+
+
+def _check_tests(record: Tree | Surrogates, what: str) -> None:
+    column, start, levels = record.column, record.start, record.levels
+    _require(bool(np.all(column >= LEAF)), f"a {what} has a negative column")
+    _require(bool(np.all((start >= 0) & (levels >= 0))), f"a {what} has a negative place in branch_of")
+    _require(bool(np.all(start.astype(np.int64) + levels <= len(record.branch_of))), f"a {what} reads past branch_of")
+    is_cut = (column >= 0) & (levels == 0)
+    _require(not bool(np.isnan(record.cut[is_cut]).any()), f"a {what} has neither a cut nor levels")
+
+
+def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema) -> None:
+    """Numbers are cut, ranks are cut or taken by level, names are taken by level, and text is not tested."""
+    _require(bool(np.all(column < len(schema))), "a test reads a column that is not there")
+    tested, taken = column[column >= 0], levels[column >= 0]
+    most = np.array([len(c.levels) for c in schema] or [0])
+    _require(bool(np.all((taken == 0) | (taken == most[tested]))), "a test does not fit the levels of its column")
+    for name, is_by_level in (("number", taken > 0), ("name", taken == 0)):
+        kind = Kind.NUMERIC if name == "number" else Kind.NOMINAL
+        _require(not bool((_are(schema, kind)[tested] & is_by_level).any()), "a test does not fit the levels of its column")
+    _require(not bool(_are(schema, Kind.TEXT)[tested].any()), "a test reads a column of text")
+
+
+def _are(schema: Schema, kind: Kind) -> np.ndarray:
+    columns: tuple[Column, ...] = schema.columns
+    return np.array([column.kind is kind for column in columns] or [False])
+
+
+def _check_children(tree: Tree) -> None:
+    inner = np.flatnonzero(tree.column >= 0)
+    first, branches = tree.first[inner].astype(np.int64), tree.branches[inner].astype(np.int64)
+    _require(bool(np.all(branches >= 1)), "a split has no branch")
+    _require(bool(np.all(first > inner)), "a child does not come after its parent")
+    order = np.argsort(first, kind="stable")
+    expected = 1 + np.concatenate([[0], np.cumsum(branches[order])])
+    _require(bool(np.array_equal(first[order], expected[:-1])), "children overlap, or a node has no parent")
+    _require(int(expected[-1]) == len(tree), "children do not fill the tree")
+
+
+def _check_branches(tree: Tree) -> None:
+    inner = np.flatnonzero(tree.column >= 0)
+    branches, missing = tree.branches[inner], tree.missing[inner]
+    _require(bool(np.all((missing >= SPREAD) & (missing < branches))), "missing values take a branch that is not there")
+    _require(bool(np.all(branches[tree.levels[inner] == 0] >= 2)), "a cut has fewer than two branches")
+    _require(bool(np.all(tree.branch_of >= -1)), "a level takes a negative branch")
+    by_level = inner[tree.levels[inner] > 0]
+    most = [tree.branch_of[s : s + n].max() for s, n in zip(tree.start[by_level], tree.levels[by_level], strict=True)]
+    _require(bool(np.all(np.array(most, np.int64) < tree.branches[by_level])), "a level takes a branch that is not there")
+
+
+def _check_outcomes(tree: Tree) -> None:
+    share, value, prediction = tree.share, tree.value, tree.prediction
+    _require(bool(np.all((share >= 0) & (share <= 1 + 1e-9))), "a share of weight is not between 0 and 1")
+    _require(value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different classes")
+    _require(bool(np.isfinite(value).all()), "a node predicts a number that is not finite")
+    _require(bool(np.all((prediction >= 0) & (prediction < value.shape[1]))), "a node predicts no known class")
+
+
+def _check_more_cuts(tree: Tree) -> None:
+    """Cuts of a node ascend, the last below infinity, and leave no more branches than it has."""
+    node, cut = tree.more_cuts.node, tree.more_cuts.cut
+    if not len(node):
+        return
+    _require(bool(np.all((node >= 0) & (node < len(tree)))), "a cut belongs to no node")
+    is_plain = (tree.column[node] >= 0) & (tree.levels[node] == 0) & ~tree.strict[node]
+    _require(bool(is_plain.all()), "several cuts belong to a test that is not by cuts")
+    before = np.where(np.diff(node, prepend=-1) > 0, tree.cut[node], np.roll(cut, 1))
+    _require(bool(np.all(before < cut)), "the cuts of a node do not rise")
+    n_branches = np.bincount(node, minlength=len(tree))[node] + 2
+    _require(bool(np.all(n_branches <= tree.branches[node])), "a cut has too few branches")

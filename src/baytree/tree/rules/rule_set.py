@@ -1,0 +1,160 @@
+"""Rule sets: IF–THEN rules in an order, which can be applied to rows, simplified, shown and written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import msgspec
+import numpy as np
+
+from baytree.show.names import number, quoted
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+from baytree.tree.model.conditions import Condition, Interval
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """IF all conditions hold THEN the prediction: how many training rows say so, and how surely."""
+
+    node: int
+    conditions: tuple[Condition, ...]
+    prediction: Any  # a class as it came, or a number
+    probability: float | None  # of the prediction; None where it is a number
+    rows: int
+    weight: float
+    share: float  # of all weight
+    answer: np.ndarray  # float64 [n_outputs], the probability of each class, or the number
+    schema: Schema  # what the conditions name
+
+    def covers(self, table: Table) -> np.ndarray:
+        """bool [n_rows]: the rows that pass every condition."""
+        covered = np.zeros(len(table), np.bool_)
+        covered[_passing(self.conditions, table, np.arange(len(table)))] = True
+        return covered
+
+    def __str__(self) -> str:
+        test = " AND ".join(condition.show(self.schema) for condition in self.conditions)
+        sure = "" if self.probability is None else f"probability {self.probability:.3f}; "
+        told = f"{self.prediction:.6g}" if self.probability is None else quoted(self.prediction)
+        support = f"{sure}{number(self.weight)} rows, {100 * self.share:.1f} %"
+        return f"IF {test} THEN {told} ({support})" if test else f"ALWAYS {told} ({support})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain values: `conditions` in words, and as names and numbers in `tests`."""
+        return {
+            "node": self.node,
+            "conditions": [condition.show(self.schema) for condition in self.conditions],
+            "prediction": self.prediction,
+            "probability": self.probability,
+            "rows": self.rows,
+            "weight": self.weight,
+            "share": self.share,
+            "tests": [msgspec.structs.asdict(condition.named(self.schema)) for condition in self.conditions],
+        }
+
+
+class RuleSet(msgspec.Struct, frozen=True):
+    """Rules in an order: the first one whose conditions hold answers, and `default` where none does."""
+
+    rules: tuple[Rule, ...]
+    default: Rule  # without conditions: what is known of all rows
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, place: int) -> Rule: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Rule]: ...
+
+    def __getitem__(self, place: int | slice) -> Rule | Sequence[Rule]:
+        return self.rules[place]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rules))
+
+    def apply(self, table: Table) -> np.ndarray:
+        """int64 [n_rows]: the place of the rule that answers each row, −1 where none does."""
+        place, waiting = np.full(len(table), -1), np.arange(len(table))
+        for k, rule in enumerate(self.rules):
+            place[_passing(rule.conditions, table, waiting)] = k
+            waiting = waiting[place[waiting] < 0]
+        return place
+
+    def answers(self, table: Table) -> np.ndarray:
+        """float64 [n_rows, n_outputs]: the probability of each class, or the number, of each row."""
+        return np.array([rule.answer for rule in (*self.rules, self.default)])[self.apply(table)]
+
+    def predictions(self, table: Table) -> list[Any]:
+        """The class, or the number, that each row gets."""
+        every = (*self.rules, self.default)
+        return [every[k].prediction for k in self.apply(table)]
+
+    def simplified(self, table: Table) -> RuleSet:
+        """Fewer and shorter rules with the same prediction for each of these rows.
+
+        From the first rule on, a condition goes if the rows that the rule gains are predicted alike. A rule goes if no row
+        is left for it, and at the end if it says what holds anyway.
+        """
+        codes = _codes((*self.rules, self.default))
+        wanted, waiting, kept = codes[self.apply(table)], np.arange(len(table)), []
+        for rule, code in zip(self.rules, codes, strict=False):
+            needed = _needed(rule.conditions, table, waiting, wanted == code)
+            taken = _passing(needed, table, waiting)
+            if len(taken):
+                kept.append(msgspec.structs.replace(rule, conditions=needed))
+                waiting = np.setdiff1d(waiting, taken, assume_unique=True)
+        while kept and kept[-1].prediction == self.default.prediction:
+            kept.pop()
+        return RuleSet(tuple(kept), self.default)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules as plain values, and what holds where none does."""
+        return {"rules": [rule.to_dict() for rule in self.rules], "default": self.default.to_dict()}
+
+
+def _passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> np.ndarray:
+    """Those of the rows that pass every condition."""
+    for condition in conditions:
+        rows = rows[_holds(condition, table.values[condition.column][rows])]
+    return rows
+
+
+def _holds(condition: Condition, values: np.ndarray) -> np.ndarray:
+    """bool [n_values]: which numbers, or codes, a condition lets pass."""
+    is_missing = np.isnan(values) if values.dtype.kind == "f" else values < 0
+    allowed = condition.allowed
+    holds = _is_between(values, allowed) if isinstance(allowed, Interval) else np.isin(values, allowed)
+    return np.where(is_missing, condition.missing, holds)
+
+
+def _is_between(values: np.ndarray, interval: Interval) -> np.ndarray:
+    """bool [n_values]: an edge that is not there keeps no number out, not even −∞."""
+    inside = np.ones(len(values), np.bool_)
+    if interval.low > -np.inf or interval.from_low:
+        inside &= values >= interval.low if interval.from_low else values > interval.low
+    if interval.high < np.inf or interval.below_high:
+        inside &= values < interval.high if interval.below_high else values <= interval.high
+    return inside
+
+
+def _codes(rules: Sequence[Rule]) -> np.ndarray:
+    """int64 [n_rules]: equal where rules predict the same."""
+    place: dict[Any, int] = {}
+    return np.array([place.setdefault(rule.prediction, len(place)) for rule in rules])
+
+
+def _needed(
+    conditions: tuple[Condition, ...], table: Table, waiting: np.ndarray, is_right: np.ndarray
+) -> tuple[Condition, ...]:
+    """The conditions that keep out waiting rows for which the rule is not right; the last condition is tried first."""
+    for condition in reversed(conditions):
+        fewer = tuple(each for each in conditions if each is not condition)
+        if is_right[_passing(fewer, table, waiting)].all():
+            conditions = fewer
+    return conditions

@@ -1,0 +1,257 @@
+"""The comparison: same folds for all, true sentences, nothing lost at Ctrl-C, raw tables with no option but the target."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+import baytree as bt
+from baytree.choose.compare.contestants import contestants
+from baytree.choose.compare.race import Progress
+from baytree.choose.problem import Problem
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
+
+
+def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["low", "high"], n)
+    frame = pd.DataFrame({"x": rng.normal(size=n) + 2 * (label == "high"), "noise": rng.normal(size=n), "label": label})
+    frame.loc[::7, "x"] = np.nan
+    return frame
+
+
+FAST = ["majority", "nb-mle", "nb"]
+
+
+def test_every_model_answers_for_the_same_rows_in_the_same_folds():
+    result = bt.compare(bands(), "label", FAST, cv=5)
+    rows = [[trial.rows.tolist() for trial in entry.validation.trials] for entry in result.entries]
+    assert all(other == rows[0] for other in rows)
+
+
+def test_the_leaderboard_is_sorted_marked_and_fits_eighty_columns():
+    result = bt.compare(bands(), "label", FAST, cv=5)
+    means = [entry.validation.summary("accuracy").mean for entry in result.entries]
+    assert means == sorted(means, reverse=True)
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert result.entries[-1].short == "majority"
+    assert result.entries[-1] not in result.contenders
+    assert list(result.to_frame()["model"]) == [entry.name for entry in result.entries]
+
+
+def test_the_recommendation_is_the_smallest_model_that_is_not_significantly_worse():
+    result = bt.compare(bands(), "label", cv=5)
+    chosen = result.recommendation
+    assert chosen in result.contenders
+    assert all(chosen.size.numbers <= entry.size.numbers for entry in result.contenders)
+    assert chosen.name in result.sentence
+    assert result.recommended.predict(bands().drop(columns="label")).shape == (120,)
+
+
+def test_on_noise_the_majority_class_is_recommended():
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")).assign(y=rng.choice(["n", "n", "y"], 200))
+    assert bt.compare(noise, "y", FAST, cv=5).recommendation.short == "majority"
+
+
+def test_selection_inside_a_model_sees_only_the_training_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 600)), np.arange(60) % 2
+    models = {"chosen inside": make_pipeline(SelectKBest(k=5), GaussianNB()), "majority": DummyClassifier()}
+    result = bt.compare(X, y, models, cv=5)
+    score = next(entry for entry in result.entries if entry.short == "chosen inside").validation.summary("accuracy").mean
+    assert score < 0.68
+
+
+class Patient(DummyClassifier):
+    """Learns only when it is told that it may."""
+
+    may_learn = threading.Event()
+
+    def fit(self, X, y):
+        self.may_learn.wait(10)
+        return super().fit(X, y)
+
+
+def test_ctrl_c_keeps_the_models_that_are_finished_and_does_not_wait_for_the_others():
+    def stop(progress: Progress) -> None:
+        if progress.name == "patient":
+            raise KeyboardInterrupt
+
+    Patient.may_learn.clear()
+    models = {"majority": DummyClassifier(), "bayes": GaussianNB(), "patient": Patient()}
+    try:
+        result = bt.compare(bands()[["noise", "label"]], "label", models, cv=3, progress=stop)
+    finally:
+        Patient.may_learn.set()
+    assert {entry.short for entry in result.entries} == {"majority", "bayes"}
+    assert result.is_interrupted
+    assert "stopped before all models" in str(result)
+
+
+def test_ctrl_c_before_any_model_is_finished_is_an_interrupt():
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    Patient.may_learn.clear()
+    with pytest.raises(KeyboardInterrupt):
+        bt.compare(bands()[["noise", "label"]], "label", {"patient": Patient()}, cv=3, progress=stop)
+    Patient.may_learn.set()
+
+
+def test_the_number_of_threads_changes_no_result():
+    results = [bt.compare(bands(), "label", cv=4, n_jobs=n).to_dict() for n in (1, 2, 5)]
+    for result in results:
+        for model in result["models"]:
+            del model["seconds"]
+    assert results[0] == results[1] == results[2]
+
+
+def test_progress_counts_to_the_end():
+    told = []
+    bt.compare(bands(), "label", FAST, cv=3, progress=told.append)
+    assert told[-1].done == told[-1].total == 12
+    assert told[-1].seconds_left == 0
+
+
+def test_a_model_that_fails_is_named_and_the_others_go_on():
+    class Broken(GaussianNB):
+        def fit(self, X, y):
+            raise ValueError("out of luck")
+
+    result = bt.compare(bands()[["noise", "label"]], "label", {"broken": Broken(), "fine": GaussianNB()}, cv=3)
+    assert [entry.short for entry in result.entries] == ["fine"]
+    assert "left out: broken (out of luck)" in str(result)
+
+
+def test_the_same_call_gives_the_same_result():
+    first, second = (bt.compare(bands(), "label", FAST, cv=4).to_dict() for _ in range(2))
+    for result in (first, second):
+        for model in result["models"]:
+            del model["seconds"]
+    assert first == second
+
+
+def test_results_are_valid_json_without_nan():
+    text = bt.compare(bands(12), "label", FAST, cv="loo").to_json()
+    assert json.loads(text)["recommended"] in FAST
+    assert "NaN" not in text
+
+
+def test_a_number_as_target_gets_the_regression_models():
+    rng = np.random.default_rng(0)
+    x = rng.random(80)
+    result = bt.compare({"x": x, "price": np.where(x > 0.5, 10.5, 1.25) + rng.normal(size=80) * 0.1}, "price", cv=4)
+    assert result.metric == "RMSE"
+    assert result.entries[-1].short == "mean"
+
+
+def test_unknown_models_are_named_with_those_that_there_are():
+    with pytest.raises(ValueError, match="no model 'forest'; there is: majority"):
+        bt.compare(bands(), "label", "forest")
+
+
+def test_hostile_names_never_reach_the_terminal_raw():
+    frame = bands().rename(columns={"label": "la\x1b[31mbel"})
+    frame["text\x07"] = ["a", "b"] * 60
+    assert "\x1b" not in str(bt.compare(frame, "la\x1b[31mbel", FAST, cv=3))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ({"x": [1.0, 2.0] * 9, "y": ["a"] * 18}, "'a' in every row"),
+        ({"x": [1.0, 2.0] * 9, "y": [2.5] * 18}, "2.5 in every row"),
+        ({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}, "3 rows are too few"),
+        ({"y": ["a", "b"] * 9}, "no column besides the target 'y'"),
+        ({"name": [f"n{i}" for i in range(20)], "y": ["a", "b"] * 10}, "nothing to learn from: 'name'"),
+        ({"x": [1.0] * 8, "y": [None] * 8}, "no row has a label"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_cannot_be_compared_is_refused_in_a_sentence(rows, words):
+    with pytest.raises(ValueError, match=words):
+        bt.compare(rows, "y", FAST)
+
+
+def test_whole_numbers_rare_classes_and_few_rows_are_told():
+    rng = np.random.default_rng(0)
+    said = str(bt.compare({"x": rng.normal(size=41), "stars": [*rng.integers(1, 5, 40), 9]}, "stars", FAST, cv=5))
+    assert "stars holds 5 different whole numbers (20 at most)" in said
+    assert "41 rows are few" in said
+    assert "9 (1)" in said.replace("\n", " ")
+    assert "note:" not in str(bt.compare(bands(), "label", FAST, cv=5))
+
+
+def test_models_are_marked_by_a_one_sided_test_on_the_same_folds():
+    result = bt.compare(bands(60), "label", FAST, cv=5)
+    first = result.entries[0].validation
+    for entry, p in zip(result.entries[1:], result.p_values[1:], strict=True):
+        assert p == pytest.approx(first.against(entry.validation).corrected_t / 2)
+        assert (entry in result.contenders) == (p > 0.05)
+
+
+def test_of_two_classes_only_the_difference_of_the_weights_is_read():
+    frame = bands()
+    sizes = {entry.short: entry.size for entry in bt.compare(frame, "label", ["lda", "logistic"], cv=3).entries}
+    assert sizes["lda"].words == sizes["logistic"].words
+
+
+def test_text_is_left_to_the_models_that_take_it_and_the_largest_class_is_told():
+    words = ["cheap prize claim now free money", "see you at home for dinner then", "call me when you are at work"]
+    rows = {"text": [f"{words[i % 3]} {i}" for i in range(60)], "y": ["spam" if i % 3 == 0 else "ham" for i in range(60)]}
+    result = bt.compare(rows, "y", ["majority", "c45", "cart", "nb", "lda"], cv=3, schema={"text": "text"})
+    assert [entry.short for entry in result.entries] == ["nb"]
+    assert "C4.5, CART, pruned by 1 SE, LDA (column 'text' is text" in str(result).replace("\n", " ")
+    assert "always answering ham would be right for 0.6667" in str(result)
+
+
+def test_what_would_take_very_long_is_left_out_unless_it_is_named():
+    rng = np.random.default_rng(0)
+    rows = {"zip": [f"z{code}" for code in rng.integers(0, 900, 4000)], "y": rng.choice(["a", "b"], 4000)}
+    problem = Problem.of(rows, "y")
+    there, skipped = contestants(problem)
+    assert {"lda", "qda", "logistic", "lasso"}.isdisjoint(contestant.short for contestant in there)
+    assert "name it in models to try it" in dict(skipped)["LDA"]
+    assert [contestant.short for contestant in contestants(problem, "lda")[0]] == ["lda"]
+
+
+def test_points_stand_below_each_other_in_the_scores_of_a_regression():
+    rng = np.random.default_rng(0)
+    x = rng.random(80)
+    lines = str(bt.compare({"x": x, "price": 90 * (x > 0.5) + rng.normal(size=80)}, "price", cv=4)).splitlines()
+    rows = lines[4 : lines.index("", 4)]
+    assert len({line.index(".", 24) for line in rows}) == 1
+
+
+def test_what_only_one_family_cannot_do_costs_the_others_nothing():
+    class Odd(GaussianNB):
+        def fit(self, X, y):
+            raise TypeError("no such thing")
+
+    result = bt.compare(bands()[["noise", "label"]], "label", {"odd": Odd(), "fine": GaussianNB()}, cv=3)
+    assert "left out: odd (it failed: TypeError no such thing)" in str(result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["titanic", "mushroom", "iris", "vote", "penguins", "tennis", "cpu", "autos"])
+def test_raw_tables_need_no_option_but_the_target(table):
+    import io
+
+    import reference
+
+    frame = pd.read_csv(io.BytesIO(reference.read(f"data/{table}.csv")))
+    result = bt.compare(frame, frame.columns[-1], cv=3)
+    assert len(result.entries) >= 3
+    assert max(map(len, str(result).splitlines())) <= 80

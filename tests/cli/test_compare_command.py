@@ -1,0 +1,152 @@
+"""The choosing commands: what they print at eighty columns, what they save, and what they say when a call is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import baytree as bt
+from baytree.cli import pages
+from baytree.table.schema import Column, Kind, Schema, Target
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["low", "high"], n)
+    frame = pd.DataFrame({"x": rng.normal(size=n) + 2 * (label == "high"), "noise": rng.normal(size=n), "label": label})
+    frame.loc[::7, "x"] = np.nan
+    return frame
+
+
+def run(*words: str, **options):
+    from click.testing import CliRunner
+
+    from baytree.cli.commands import main
+
+    return CliRunner().invoke(main, list(words), **options)
+
+
+def test_the_command_prints_schema_leaderboard_and_model_and_saves_them(tmp_path):
+    table = tmp_path / "rows.csv"
+    bands().to_csv(table, index=False)
+    done = run("compare", str(table), "--target", "label", "--models", "majority,nb", "-o", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    for words in ("numeric", "accuracy", "Recommended: ", "naive Bayes for label"):
+        assert words in done.output
+    assert max(len(line) for line in done.output.splitlines() if not line.startswith("saved")) <= 80
+    assert bt.load(tmp_path / "out" / "model.baytree").predict({"x": [9.0], "noise": [0.0]}).tolist() == ["high"]
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["recommended"] == "nb"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--target", "lable"], "did you mean 'label'"),
+        (["--target", "label", "--models", "forest"], "no model 'forest'"),
+        (["--target", "label", "--cv", "1"], "--cv"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_a_sentence(tmp_path, words, answer):
+    bands(20).to_csv(tmp_path / "rows.csv", index=False)
+    done = run("compare", str(tmp_path / "rows.csv"), *words)
+    assert done.exit_code == 2
+    assert answer in done.output
+
+
+def test_the_rank_command_prints_and_writes_the_ranking(tmp_path):
+    bands().to_csv(tmp_path / "rows.csv", index=False)
+    done = run("rank", str(tmp_path / "rows.csv"), "-t", "label", "--by", "anova", "-o", str(tmp_path / "rank.csv"))
+    assert done.exit_code == 0, done.output
+    assert list(pd.read_csv(tmp_path / "rank.csv")["column"]) == ["x", "noise"]
+    assert run("rank", str(tmp_path / "rows.csv"), "-t", "label", "--by", "luck").exit_code == 2
+
+
+def test_results_are_saved_beside_unless_that_is_not_wanted(tmp_path):
+    bands().to_csv(tmp_path / "my rows.csv", index=False)
+    assert run("compare", "my rows.csv", "-t", "label", "-m", "nb", "--no-save").exit_code == 0
+    assert not (tmp_path / "my-rows-compared").exists()
+    done = run("compare", "my rows.csv", "-t", "label", "-m", "nb")
+    assert json.loads((tmp_path / "my-rows-compared" / "results.json").read_text())["recommended"] == "nb"
+    assert "saved: my-rows-compared/model.baytree" in done.output
+
+
+def test_not_being_able_to_save_what_nobody_asked_for_is_only_a_note(tmp_path):
+    bands().to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "rows-compared").write_text("in the way")
+    done = run("compare", "rows.csv", "-t", "label", "-m", "nb")
+    assert done.exit_code == 0
+    assert "not saved: rows-compared" in done.output
+    assert run("compare", "rows.csv", "-t", "label", "-m", "nb", "-o", "rows-compared/deep").exit_code == 1
+
+
+def test_colour_is_for_terminals_only(tmp_path):
+    bands().to_csv(tmp_path / "rows.csv", index=False)
+    call = ("compare", "rows.csv", "-t", "label", "-m", "majority,nb", "--no-save")
+    assert "\x1b" not in run(*call).output
+    painted = run(*call, color=True).output
+    assert "\x1b[32m*  naive Bayes" in painted
+    assert "\x1b[1mRecommended: " in painted
+
+
+def test_missing_values_are_told_before_the_leaderboard(tmp_path):
+    bands().assign(gone=np.nan).to_csv(tmp_path / "rows.csv", index=False)
+    said = run("compare", "rows.csv", "-t", "label", "-m", "nb", "--no-save").output
+    assert "120 rows; missing: gone 100 %, x 15 %" in said
+
+
+def test_a_remedy_is_said_in_options_and_not_in_python(tmp_path):
+    bands(30).assign(name=[f"person {i}" for i in range(30)]).to_csv(tmp_path / "rows.csv", index=False)
+    said = run("compare", "rows.csv", "-t", "label", "-m", "nb", "--no-save").output
+    assert "use --nominal 'name' or --text 'name'" in said
+    assert "schema=" not in said
+
+
+def test_a_long_model_does_not_push_the_leaderboard_out_of_sight():
+    assert pages.beginning("\n".join(["line"] * 100)).splitlines()[-1] == "… and 60 lines more"
+    assert pages.beginning("a\nb") == "a\nb"
+    assert len(pages.beginning("long " * 40)) == 80
+
+
+def test_a_schema_fits_eighty_columns_whatever_its_names_and_levels():
+    many = tuple(f"level {k}" for k in range(200))
+    columns = (Column("a name " * 12, Kind.NOMINAL, many), Column("x", Kind.ORDINAL, ("low" * 30, "high")))
+    shown = str(Schema(columns, Target("y", many), ("a name " * 12, "x", "id" * 50)))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "(200 levels)" in shown
+
+
+@pytest.mark.slow
+def test_ctrl_c_on_a_terminal_prints_and_saves_what_is_finished(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(20_000, 12)), columns=[f"x{j}" for j in range(12)])
+    frame.assign(y=np.where(frame["x0"] + rng.normal(size=20_000) > 0, "a", "b")).to_csv(tmp_path / "rows.csv", index=False)
+    ours, theirs = pty.openpty()
+    program = Path(sys.executable).with_name("baytree")
+    call = [program, "compare", "rows.csv", "--target", "y", "--models", "majority,nb,lasso"]
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=theirs, cwd=tmp_path)
+    seen = b""
+    while b"logistic, L1" not in seen:
+        seen += os.read(ours, 1000)
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    printed = process.communicate(timeout=60)[0].decode()
+    assert time.monotonic() - start < 30
+    assert process.returncode == 130
+    assert "stopped before all models were tried" in printed
+    assert json.loads((tmp_path / "rows-compared" / "results.json").read_text())["is_interrupted"]
+    assert b"left" in seen

@@ -1,0 +1,39 @@
+"""Matplotlib is known in one folder, and imported only when something is drawn."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import baytree as bt
+
+SOURCE = Path(__file__).parents[2] / "src" / "baytree"
+
+
+def drawing_imports(path):
+    """Every import of matplotlib that runs, and whether it stands inside a function."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {id(node) for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) for node in ast.walk(each)}
+    checked = {id(node) for each in ast.walk(tree) if isinstance(each, ast.If) for node in ast.walk(each)}
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if any(name.split(".")[0] == "matplotlib" for name in names) and id(node) not in checked:
+            yield id(node) in inside
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_show_imports_matplotlib_and_only_inside_functions(path):
+    found = list(drawing_imports(path))
+    assert all(found)
+    assert not found or path.parent == SOURCE / "show"
+
+
+def test_a_column_of_naive_bayes_is_drawn_by_its_kind():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    model = bt.NaiveBayesClassifier().fit(bt.datasets.load("penguins"), "species")
+    curves, bars = model.plot("body_mass_g"), model.plot("island")
+    assert [len(curves.lines), curves.get_ylabel()] == [3, "density"]
+    assert [len(bars.patches), bars.get_ylabel()] == [9, "probability"]
+    matplotlib.pyplot.close("all")
