@@ -238,6 +238,8 @@ class Regressor(RegressorMixin, Estimator):
 class AdditiveClassifier(Classifier):
     """A classifier whose learner is additive: it can go on learning, merge, and forget."""
 
+    seen_: Any  # the statistic of all rows so far
+
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
         if not hasattr(self, "seen_"):

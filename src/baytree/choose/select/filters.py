@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.choose.problem import Problem
 from baytree.choose.select.columns import rank
@@ -12,18 +14,19 @@ from baytree.choose.select.embedded import EMBEDDED
 from baytree.choose.select.ranking import Rank, Ranking
 from baytree.choose.select.selector import ColumnSelector
 from baytree.estimators.base import Estimator
+from baytree.table.schema import Schema
 
 
 def rank_features(
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     by: str = "information_gain",
     *,
     cuts: str = "auto",
     words: bool = False,
     estimator: Estimator | None = None,
     task: str | None = None,
-    schema: Any = None,
+    schema: Mapping[str, Any] | Schema | None = None,
     n_jobs: int | None = None,
 ) -> Ranking:
     """The columns of a raw table from the most to the least telling about the target.
@@ -134,7 +137,7 @@ class SelectFeatures(ColumnSelector):
         adjust: str | None = "fdr",
         cuts: str = "auto",
         estimator: Any = None,
-        schema: Any = None,
+        schema: Mapping[str, Any] | Schema | None = None,
         n_jobs: int | None = None,
     ):
         self.by = by

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
@@ -10,11 +10,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from baytree.choose import metrics
-from baytree.choose.problem import Problem
 from baytree.choose.select.history import History, Step
 from baytree.choose.select.scorers import scorer
 from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
+from baytree.choose.validate.validation import problem_of
+from baytree.folds.cv import CV
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _Wrapper(MetaEstimatorMixin, ColumnSelector):
@@ -25,7 +29,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         estimator: Any,
         k: int | str = "best",
         *,
-        cv: Any = 5,
+        cv: CV = 5,
         scoring: str | None = None,
         floating: bool = False,
         n_jobs: int | None = None,
@@ -41,8 +45,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         """Searches; `y` is the labels, or the name of the target column in `X`."""
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             raise TypeError(f"estimator={self.estimator!r}: give an estimator to try, such as CARTClassifier()")
-        task = "classification" if is_classifier(self.estimator) else "regression"
-        problem = Problem.of(X, y, task, getattr(self.estimator, "schema", None))
+        problem = problem_of(self.estimator, X, y)
         kept = problem.without_identifiers()
         names = kept.schema.inputs
         self._check_parameters(len(names))
@@ -56,7 +59,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.n_features_to_select_ = int(self.support_.sum())
         return self
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The history as a picture; needs matplotlib."""
         check_is_fitted(self, "history_")
         return self.history_.plot(ax)
