@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from numbers import Real
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+
+from baytree.table.schema import Schema
 
 T = TypeVar("T")
 MANY = 2**31 - 1  # more than anything has of anything
@@ -26,6 +29,13 @@ def one_of(name: str, value: T, choices: Iterable[Any]) -> T:
     return value
 
 
+def flag(name: str, value: Any) -> bool:
+    """The value, if it is true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
 def number(name: str, value: Any, least: float = -np.inf, most: float = np.inf) -> float:
     """The value as a number between two bounds, which belong to it."""
     if not _is_number(value) or not least <= value <= most:
@@ -35,7 +45,7 @@ def number(name: str, value: Any, least: float = -np.inf, most: float = np.inf) 
 
 def finite(name: str, value: Any, least: float = -np.inf) -> float:
     """The value as a finite number of at least `least`."""
-    if not _is_number(value) or not (np.isfinite(value) and value >= least):
+    if not _is_number(value) or not (isfinite(value) and value >= least):
         raise ValueError(f"{name}={value!r}: give a finite number{_between(least, np.inf)}")
     return float(value)
 
@@ -49,7 +59,7 @@ def positive(name: str, value: Any) -> float:
 
 def whole(name: str, value: Any, least: int, most: int = MANY) -> int:
     """The value as a whole number of at least `least`; what is more than anything has of anything is cut."""
-    is_whole = _is_number(value) and np.isfinite(value) and value == int(value) and value >= least
+    is_whole = _is_number(value) and isfinite(value) and value == int(value) and value >= least
     if not is_whole or (most < MANY and value > most):
         upper = f" and at most {most:,}" if most < MANY else ""
         raise ValueError(f"{name}={value!r}: give a whole number of at least {least}{upper}")
@@ -59,6 +69,12 @@ def whole(name: str, value: Any, least: int, most: int = MANY) -> int:
 def whole_or_none(name: str, value: Any, least: int) -> int | None:
     """The same, or None for no limit."""
     return None if value is None else whole(name, value, least)
+
+
+def kinds_of_columns(given: Any) -> None:
+    """Refuses a `schema` that is neither a dict nor a Schema."""
+    if given is not None and not isinstance(given, (Mapping, Schema)):
+        raise ValueError(f"schema={given!r}: give a dict by the names of columns, such as {{'zip': 'nominal'}}, or a Schema")
 
 
 def by_name(name: str, given: Any, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
@@ -115,7 +131,7 @@ def costs(given: Any, classes: Sequence[Any]) -> ByClass | None:
     """What mistakes cost: amounts[i, j] is what predicting j costs when i is true; from a matrix or a dict of dicts."""
     if given is None:
         return None
-    amounts = _cost_table(given, classes) if isinstance(given, Mapping) else np.asarray(given, float)
+    amounts = _cost_table(given, classes) if isinstance(given, Mapping) else _numbers("costs", given)
     if amounts.shape != (len(classes), len(classes)):
         raise ValueError(f"costs: shape {amounts.shape} for {len(classes)} classes {list(classes)!r}")
     if not np.all(np.isfinite(amounts)) or (amounts < 0).any():
@@ -160,12 +176,12 @@ def class_weights(given: Any, classes: Sequence[Any]) -> ClassWeights:
 
 def _by_class(name: str, given: Any, classes: Sequence[Any]) -> np.ndarray:
     if not isinstance(given, Mapping):
-        return np.asarray(given, float)
+        return _numbers(name, given)
     known = {*classes, *map(str, classes)}
     strangers = [label for label in given if label not in known]
     if strangers:
         raise ValueError(f"{name} names {strangers[0]!r}, but the classes are {', '.join(map(repr, classes))}")
-    return np.array([_find(given, label, 0.0) for label in classes], float)
+    return _numbers(name, [_find(given, label, 0.0) for label in classes])
 
 
 def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
@@ -176,7 +192,14 @@ def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
         absent = [other for other in classes if other != label and _find(row, other) is None]
         if absent:
             raise ValueError(f"costs[{label!r}]: nothing for class {absent[0]!r}; the classes are {list(classes)!r}")
-    return np.array([[_find(row, other, 0.0) for other in classes] for row in rows], float)
+    return _numbers("costs", [[_find(row, other, 0.0) for other in classes] for row in rows])
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={given!r}: give numbers, or a dict of numbers by class") from None
 
 
 def _find(given: Mapping, label: Any, default: Any = None) -> Any:

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baytree import notices
+from baytree import notices, settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.table import encode, labels
@@ -54,6 +54,7 @@ class Problem:
         X, y, name = _apart(X, y)
         X, sample_weight = _weighed(X, sample_weight)
         refuse_empty(X)
+        settings.kinds_of_columns(declared)
         label = _read_labels(y, name, task or task_of(y, name), declared)
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")

@@ -17,6 +17,7 @@ from baytree import notices
 
 T = TypeVar("T")
 A = TypeVar("A")
+_MOST = 1024  # threads: more are surely no number of cores
 MANY_ROWS = 1 << 17  # fewer are not worth a thread per column
 _wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 _is_working: ContextVar[bool] = ContextVar("is_working", default=False)
@@ -30,7 +31,7 @@ def count(n_jobs: int | None) -> int:
         return cores
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r}: give a whole number of threads, or None for all cores")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return min(n_jobs, _MOST) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 @contextmanager

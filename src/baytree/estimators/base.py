@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import notices
+from baytree import notices, settings
 from baytree.engine.parts import InMemory
 from baytree.estimators import docstrings
 from baytree.learner import Additive, Learner, Learnt
@@ -144,8 +144,8 @@ class Estimator(BaseEstimator):
         return Census.of(frame, self.schema).schema(frame.is_named)
 
     def _check_common_parameters(self) -> None:
-        if self.unseen not in ("missing", "error"):
-            raise ValueError(f"unseen={self.unseen!r}: give 'missing' or 'error'")
+        settings.one_of("unseen", self.unseen, ("missing", "error"))
+        settings.kinds_of_columns(self.schema)
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         """Puts a finished fit in place, all at once."""

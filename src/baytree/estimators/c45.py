@@ -135,7 +135,7 @@ class C45Classifier(QuinlanClassifier):
         return pruned
 
     def _algorithm(self, schema: Schema, held_out: np.ndarray | None = None) -> TreeLearner:
-        return TreeLearner(self._policy(held_out), traces=bool(self.trace))
+        return TreeLearner(self._policy(held_out), traces=given.flag("trace", self.trace))
 
     def _policy(self, held_out: np.ndarray | None) -> Policy:
         program = CONVENTIONS[given.one_of("conventions", self.conventions, CONVENTIONS)]
@@ -145,29 +145,30 @@ class C45Classifier(QuinlanClassifier):
             program,
             criterion=Criterion.GAIN_RATIO if is_ratio else Criterion.ENTROPY,
             branching=self._branching(),
-            cuts=Cuts(is_midpoint=bool(self.midpoint), mdl=bool(self.mdl)),
+            cuts=Cuts(is_midpoint=given.flag("midpoint", self.midpoint), mdl=given.flag("mdl", self.mdl)),
             stopping=msgspec.structs.replace(program.stopping, min_leaf=least),
             pruning=self._pruning(held_out),
-            laplace=bool(self.laplace),
+            laplace=given.flag("laplace", self.laplace),
         )
 
     def _branching(self) -> Branching:
-        if self.binary and self.subset:
+        is_binary, is_grouped = given.flag("binary", self.binary), given.flag("subset", self.subset)
+        if is_binary and is_grouped:
             raise ValueError("binary=True and subset=True contradict each other; choose one")
-        if self.binary:
+        if is_binary:
             return Branching.ONE_LEVEL
-        return Branching.GROUPED if self.subset else Branching.MULTIWAY
+        return Branching.GROUPED if is_grouped else Branching.MULTIWAY
 
     def _pruning(self, held_out: np.ndarray | None) -> tuple[Pruner, ...]:
         how, by_error = given.one_of("pruning", self.pruning, ("error_based", "reduced_error", None)), self._error_based()
         if how == "reduced_error":
             return (ReducedError(held_out=held_out),)
-        first = (Collapse(),) if self.collapse else ()
+        first = (Collapse(),) if given.flag("collapse", self.collapse) else ()
         return first if how is None else (*first, by_error)
 
     def _error_based(self) -> ErrorBased:
         confidence = given.number("confidence", self.confidence, 1e-6, MOST_CONFIDENT[self.conventions])
-        return ErrorBased(confidence=confidence, raising=bool(self.raising))
+        return ErrorBased(confidence=confidence, raising=given.flag("raising", self.raising))
 
     def _for_rows(self, entered: Entered, prune_on: Any = None) -> dict[str, Any]:
         """The share of each row to prune on, where rows were named."""

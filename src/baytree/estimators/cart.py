@@ -43,7 +43,7 @@ class _Cart(TreeFace):
             surrogates=self._surrogates(),
             pruning=self._pruning(folds),
         )
-        return TreeLearner(policy, weighing, bool(self.trace))
+        return TreeLearner(policy, weighing, given.flag("trace", self.trace))
 
     def _stopping(self) -> Stopping:
         min_split = given.number("min_split", self.min_split, 1)

@@ -103,7 +103,8 @@ class CategoricalNB(DiscreteNB):
             raise TypeError("Sparse data was passed, but CategoricalNB takes dense codes: use X.toarray()")
         if isinstance(self.schema, Schema):
             return self.schema
-        declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | dict(self.schema or {})
+        own = {name: kind for name, kind in (self.schema or {}).items() if kind is not None}
+        declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | own
         schema = Census.of(frame, declared).schema(frame.is_named)
         return self._filled(schema)
 
@@ -116,9 +117,10 @@ class CategoricalNB(DiscreteNB):
 
     def _filled(self, schema: Schema) -> Schema:
         """The schema whose columns know every code up to the largest, where that is no extravagance."""
-        least = np.broadcast_to(np.asarray(0 if self.min_categories is None else self.min_categories), (len(schema),))
-        if least.dtype.kind not in "iu":
-            raise ValueError(f"min_categories={self.min_categories!r}: give whole numbers")
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind not in "iu" or least.shape not in ((), (len(schema),)):
+            raise ValueError(f"min_categories={self.min_categories!r}: give a whole number, or one for each column")
+        least = np.broadcast_to(least, (len(schema),))
         pairs = zip(schema.columns, least.tolist(), strict=True)
         return msgspec.structs.replace(schema, columns=tuple(_filled(column, n) for column, n in pairs))
 

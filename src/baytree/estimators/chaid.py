@@ -36,44 +36,37 @@ class CHAID(TreeFace):
     bins: int
 
     def _chaid(self, criterion: Criterion) -> TreeLearner:
-        self._check()
         stopping = msgspec.structs.replace(
             CHAID_POLICY.stopping,
-            max_depth=self.max_depth,
-            min_split=float(self.min_split),
-            min_leaf=float(self.min_leaf),
-            alpha=float(self.alpha_split),
+            max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
+            min_split=given.number("min_split", self.min_split, 0),
+            min_leaf=given.number("min_leaf", self.min_leaf, 0),
+            alpha=given.number("alpha_split", self.alpha_split, 0, 1),
         )
         merging = Merging(
-            alpha=float(self.alpha_merge),
-            alpha_resplit=None if self.alpha_resplit is None else float(self.alpha_resplit),
-            exhaustive=self.exhaustive,
-            min_prob=float(self.min_prob),
+            alpha=given.number("alpha_merge", self.alpha_merge, 0, 1),
+            alpha_resplit=self._alpha_resplit(),
+            exhaustive=given.one_of("exhaustive", self.exhaustive, (False, True, "biggs", "ibm")),
+            min_prob=given.number("min_prob", self.min_prob, 0, 1),
             bins=given.whole("bins", self.bins, 2),
         )
         policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
-        return TreeLearner(policy, traces=bool(self.trace))
+        return TreeLearner(policy, traces=given.flag("trace", self.trace))
 
     def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
         super()._restore(schema, model, seen, has_text_names)
         self.trace_ = splits(model, schema)
 
-    def _check(self) -> None:
-        """Refuses parameters that make no sense."""
-        for name in ("alpha_merge", "alpha_split", "min_prob"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number from 0 to 1")
-        if self.alpha_resplit is not None and not 0 < self.alpha_resplit < self.alpha_merge:
+    def _alpha_resplit(self) -> float | None:
+        if self.alpha_resplit is None:
+            return None
+        alpha = given.number("alpha_resplit", self.alpha_resplit, 0, 1)
+        if not 0 < alpha < self.alpha_merge:
             raise ValueError(
                 f"alpha_resplit={self.alpha_resplit!r}: give a number above 0 and below alpha_merge={self.alpha_merge!r}, "
                 "or groups would part and merge for ever"
             )
-        if self.exhaustive not in (False, True, "biggs", "ibm"):
-            raise ValueError(f"exhaustive={self.exhaustive!r}: give False, True ('biggs') or 'ibm'")
-        given.number("min_split", self.min_split, 0)
-        given.number("min_leaf", self.min_leaf, 0)
-        if self.max_depth is not None and not self.max_depth >= 0:
-            raise ValueError(f"max_depth={self.max_depth!r}: give None or a number that is not negative")
+        return alpha
 
 
 class CHAIDClassifier(CHAID, Classifier):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from baytree import settings
 from baytree.estimators.quinlan import QuinlanClassifier
 from baytree.table.schema import Schema
 from baytree.tree.grow.policies import ID3
@@ -42,4 +43,4 @@ class ID3Classifier(QuinlanClassifier):
         self.n_jobs = n_jobs
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
-        return TreeLearner(ID3, traces=bool(self.trace))
+        return TreeLearner(ID3, traces=settings.flag("trace", self.trace))

@@ -130,4 +130,4 @@ class LogisticRegression(LogisticClassifier):
 
     def _start(self) -> tuple[np.ndarray, ...]:
         """Where the last fit ended, if that is where to begin."""
-        return getattr(self, "_thetas", ()) if self.warm_start else ()
+        return getattr(self, "_thetas", ()) if settings.flag("warm_start", self.warm_start) else ()

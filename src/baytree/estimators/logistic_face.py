@@ -84,7 +84,7 @@ class LogisticClassifier(Classifier):
             l1_share=_l1_share(self.penalty, self.l1_ratio),
             is_penalised=self.penalty is not None,
             multi_class=settings.one_of("multi_class", self.multi_class, ("multinomial", "ovr")),
-            standardize=bool(self.standardize),
+            standardize=settings.flag("standardize", self.standardize),
             ordinal=settings.one_of("ordinal", self.ordinal, ("rank", "dummies")),
             missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
             solver=settings.one_of("solver", self.solver, SOLVERS),

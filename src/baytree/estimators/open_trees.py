@@ -145,7 +145,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
                 "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
                 "give sample weights instead"
             )
-        return TreeLearner(policy, weighing, bool(self.trace))
+        return TreeLearner(policy, weighing, given.flag("trace", self.trace))
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
@@ -215,4 +215,4 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
-        return TreeLearner(policy, traces=bool(self.trace))
+        return TreeLearner(policy, traces=given.flag("trace", self.trace))

@@ -84,7 +84,7 @@ def _pairs(
     from sklearn import model_selection as ms
 
     rows = np.zeros((n_rows, 1))
-    if isinstance(cv, str):
+    if isinstance(cv, (str, bytes)):
         if cv not in ("loo", "leave-one-out"):
             raise ValueError(f"cv={cv!r}: {_REMEDY}")
         return ms.LeaveOneOut().split(rows), f"{n_rows} rows left out one by one"

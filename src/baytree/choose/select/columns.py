@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from baytree import settings
 from baytree.choose.select import measures
 from baytree.choose.select.cuts import CUTS, Coded, cut_up, numbers_of
 from baytree.choose.select.ranking import Rank, Ranking, ordered
@@ -34,10 +35,8 @@ MEASURES = (*IN_BITS, "chi2", "correlation", "spearman", "anova", "mrmr", "impor
 
 def rank(table: Table, by: str, cuts: str = "auto", words: bool = False, n_jobs: int | None = None) -> Ranking:
     """The columns of a table by a filter measure: any of `MEASURES` but the embedded ones."""
-    if by not in MEASURES:
-        raise ValueError(f"by={by!r}: give one of {', '.join(map(repr, MEASURES))}")
-    if cuts not in ("auto", *CUTS):
-        raise ValueError(f"cuts={cuts!r}: give 'auto', {', '.join(map(repr, CUTS))}")
+    settings.one_of("by", by, MEASURES)
+    settings.one_of("cuts", cuts, ("auto", *CUTS))
     if table.n_classes == 0 and by in ("mrmr", "chi2", *IN_BITS):
         raise ValueError(
             f"by={by!r} counts classes, but the target {table.schema.target.name!r} is a number; "

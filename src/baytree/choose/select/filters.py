@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from baytree import settings
 from baytree.choose.problem import Problem
-from baytree.choose.select.columns import rank
+from baytree.choose.select.columns import MEASURES, rank
 from baytree.choose.select.embedded import EMBEDDED
 from baytree.choose.select.ranking import Rank, Ranking
 from baytree.choose.select.selector import ColumnSelector
@@ -73,6 +74,7 @@ def rank_features(
     2  wind     numeric            0.0000   100%  no cut helps
     """
     problem = Problem.of(frame, target, task, schema)
+    settings.one_of("by", by, MEASURES)
     if by in EMBEDDED:
         return EMBEDDED[by](problem, estimator)
     return rank(problem.table, by, cuts, words, n_jobs)
@@ -184,7 +186,8 @@ class SelectFeatures(ColumnSelector):
             raise ValueError("give only one of k, threshold and p")
         if self.k is not None and (not isinstance(self.k, (int, np.integer)) or self.k < 1):
             raise ValueError(f"k={self.k!r}: give a whole number of columns, at least 1")
-        if self.p is not None and not 0 < self.p <= 1:
-            raise ValueError(f"p={self.p!r}: give a probability above 0")
-        if self.adjust not in ("fdr", "bonferroni", None):
-            raise ValueError(f"adjust={self.adjust!r}: give 'fdr', 'bonferroni' or None")
+        if self.threshold is not None:
+            settings.number("threshold", self.threshold)
+        if self.p is not None:
+            settings.number("p", settings.positive("p", self.p), 0, 1)
+        settings.one_of("adjust", self.adjust, ("fdr", "bonferroni", None))

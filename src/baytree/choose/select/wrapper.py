@@ -9,6 +9,7 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from baytree import settings
 from baytree.choose import metrics
 from baytree.choose.select.history import History, Step
 from baytree.choose.select.scorers import scorer
@@ -85,11 +86,12 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         return int(max(np.flatnonzero(sizes == self.k), key=lambda place: means[place]))
 
     def _check_parameters(self, n_columns: int) -> None:
-        if self.k not in ("best", "1se") and not (isinstance(self.k, (int, np.integer)) and 1 <= self.k <= n_columns):
+        if not isinstance(self.k, (int, np.integer)):
+            settings.one_of("k", self.k, ("best", "1se"))
+        elif not 1 <= self.k <= n_columns:
             raise ValueError(f"k={self.k!r}: give a number of columns from 1 to {n_columns}, 'best' or '1se'")
         known = metrics.CLASSIFICATION if is_classifier(self.estimator) else metrics.REGRESSION
-        if self.scoring is not None and self.scoring not in known:
-            raise ValueError(f"scoring={self.scoring!r}: give one of {', '.join(map(repr, known))}")
+        settings.one_of("scoring", self.scoring, (*known, None))
 
 
 class ForwardSelection(_Wrapper):
