@@ -7,6 +7,8 @@ import msgspec
 import pytest
 
 from baytree import storage
+from baytree.bayes.events import Likelihood
+from baytree.bayes.formula_events import WRITERS
 from baytree.exports import formula_of
 from baytree.formula import expressions, from_json, to_json
 from baytree.formula.build import parts, width, widths
@@ -60,3 +62,7 @@ def test_what_a_file_could_invent_is_no_expression():
     content = to_json(formula(GOLDEN[0])).replace(b'"spread"', b'"system"')
     with pytest.raises(msgspec.ValidationError, match="system"):
         from_json(content)
+
+
+def test_every_event_of_naive_bayes_has_a_formula():
+    assert set(WRITERS) == set(Likelihood.__args__)

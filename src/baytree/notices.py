@@ -17,8 +17,15 @@ _kept: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", d
 class BaytreeWarning(UserWarning):
     """What baytree warns of: something about the table or the fit that a person should know.
 
+    Examples
+    --------
     >>> import warnings
-    >>> warnings.simplefilter("error", BaytreeWarning)  # a pipeline that wants to stop there
+    >>> import baytree as bt
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", bt.BaytreeWarning)  # a pipeline that wants to stop there
+    ...     bt.JointDistribution().fit({"a": ["x", None], "y": [0, 1]}, "y")
+    Traceback (most recent call last):
+    baytree.notices.BaytreeWarning: 1 rows miss a value and are left out of the joint table
     """
 
 

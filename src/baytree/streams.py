@@ -45,12 +45,7 @@ def learn(
 
     `offers` are estimators by their task, "classification" or "regression"; of two, the target column decides.
     """
-    from baytree.estimators.base import AdditiveClassifier
-
-    only = next(iter(offers.values())) if len(offers) == 1 else None
-    if isinstance(only, AdditiveClassifier):
-        return files.attempt(source, lambda source: _in_batches(only, source, lesson, progress))
-    return files.attempt(source, lambda source: _at_once(offers, source, lesson, progress))
+    return files.attempt(source, lambda source: _learnt(offers, source, lesson, progress))
 
 
 def answers(
@@ -94,6 +89,18 @@ def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]
         if not left:
             break
     return found
+
+
+def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
+    from baytree.estimators.base import AdditiveClassifier, adds_up
+
+    only = next(iter(offers.values())) if len(offers) == 1 else None
+    if not isinstance(only, AdditiveClassifier):
+        return _at_once(offers, source, lesson, progress)
+    first = next((kept for frame in source.batches() if len(kept := _counted(frame, lesson, 0))), None)
+    if first is not None and not adds_up(only, _split(first, lesson)[0], lesson.target):
+        return _at_once(offers, source, lesson, progress)
+    return _in_batches(only, source, lesson, progress)
 
 
 def _in_batches(

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.bayes.events.discretized import minimal_cuts
+from baytree.bayes.events.weka import precision_of
+from baytree.statistics.discretize import mdl_cuts_of_weights
 
 ENJOY = {
     "Sky": ["sunny", "sunny", "rainy", "sunny"],
@@ -93,8 +94,8 @@ def test_bayes_of_bags_is_the_dirichlet_multinomial():
 
 
 def test_pure_halves_are_cut_once_and_noise_never():
-    assert minimal_cuts(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist() == [9.5]
-    assert minimal_cuts(np.arange(20.0), np.tile(np.eye(2), (10, 1))).tolist() == []
+    assert mdl_cuts_of_weights(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist() == [9.5]
+    assert mdl_cuts_of_weights(np.arange(20.0), np.tile(np.eye(2), (10, 1))).tolist() == []
 
 
 def test_the_joint_table_of_three_switches():
@@ -147,3 +148,16 @@ def test_drawn_rows_look_like_the_learnt_ones():
         model.score_samples({"x": [0.0, 50.0], "c": ["u", "u"]})[0]
         > model.score_samples({"x": [0.0, 50.0], "c": ["u", "u"]})[1]
     )
+
+
+def test_wekas_precision_adds_the_gaps_one_by_one():
+    value = np.array([0.1, 0.2, 0.3, 0.8])
+    total = 0.0
+    for gap in np.diff(value).tolist():
+        total += gap
+    assert precision_of(value) == total / 3 == 0.2333333333333333
+    assert (value[-1] - value[0]) / 3 != total / 3  # what it was taken for, another last bit
+
+
+def test_wekas_precision_of_the_largest_numbers_is_a_number():
+    assert np.isfinite(precision_of(np.array([-1.7e308, 0.0, 1.7e308])))

@@ -301,11 +301,18 @@ def test_infinite_numbers_go_through_trees_as_in_predict():
     assert compared(model, NUMBERS, rows) == 0.0
 
 
-@pytest.mark.parametrize("size", [1e300, -1e300, 1e160, 5e-324])
-@pytest.mark.parametrize("parameters", [{}, {"estimate": "mle"}, {"numeric": "kernel"}, {"conventions": "weka"}], ids=str)
-def test_numbers_far_away_are_weighed_as_in_predict(size, parameters):
-    model = fitted(bt.NaiveBayesClassifier, NUMBERS, parameters)
-    assert compared(model, NUMBERS, [{"size": size, "price": -size, "steps": None}]) <= 1e-12
+FAR = [
+    *(named(bt.NaiveBayesClassifier, NUMBERS, **p) for p in ({}, {"estimate": "mle"}, {"numeric": "kernel"})),
+    *(named(bt.NaiveBayesClassifier, NUMBERS, conventions=program) for program in ("weka", "e1071")),
+    *(named(estimator, NUMBERS) for estimator in (bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis)),
+    named(bt.LogisticRegression, NUMBERS),
+]
+
+
+@pytest.mark.parametrize(("estimator", "columns", "parameters"), FAR)
+def test_numbers_far_away_are_weighed_as_in_predict(estimator, columns, parameters):
+    model, sizes = fitted(estimator, columns, parameters), (1e300, -1e300, 1e160, 5e-324, 1.7e308)
+    assert compared(model, columns, [{"size": size, "price": -size, "steps": None} for size in sizes]) <= 1e-12
 
 
 @pytest.mark.parametrize("estimator", [bt.NaiveBayesClassifier, bt.GaussianNB, bt.DecisionTreeClassifier])

@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, PredefinedSplit
 from test_logistic import raw_table, rows
 
 import baytree as bt
@@ -179,3 +179,33 @@ def test_the_same_rows_give_the_same_bits():
     for kind in (bt.LinearDiscriminantAnalysis, bt.LogisticRegression):
         answers = {kind().fit(X, y).predict_proba(X[:100]).tobytes() for _ in range(3)}
         assert len(answers) == 1
+
+
+def test_folds_can_be_given_in_every_way():
+    X, y = rows(8)
+    fold = np.arange(len(y)) % 3
+    pairs = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(3)]
+    masks = [(fold != f, fold == f) for f in range(3)]
+    ways = (fold, pairs, masks, PredefinedSplit(fold))
+    losses = [bt.LogisticRegressionCV(Cs=3, cv=cv).fit(X, y).curve_.fold_loss for cv in ways]
+    assert all(np.array_equal(loss, losses[0]) for loss in losses)
+
+
+def test_given_folds_are_those_of_the_rows_that_count():
+    X, y = rows(9)
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=pd.Series(y, dtype=object))
+    frame.loc[[0, 7, 8], "y"] = None
+    fold, weight = np.arange(len(y)) % 3, np.ones(len(y))
+    weight[[3, 5]] = 0
+    with pytest.warns(UserWarning, match="3 rows have no value"):
+        model = bt.LogisticRegressionCV(Cs=3, cv=fold).fit(frame, "y", sample_weight=weight)
+    kept = (weight > 0) & frame.y.notna().to_numpy()
+    other = bt.LogisticRegressionCV(Cs=3, cv=fold[kept]).fit(frame[kept], "y")
+    assert np.array_equal(model.curve_.fold_loss, other.curve_.fold_loss)
+
+
+def test_cross_validation_takes_a_splitter_but_no_folds_of_other_rows():
+    X, y = rows(10)
+    assert len(bt.cross_validate(bt.LogisticRegressionCV(Cs=2, cv=KFold(3)), X, y, cv=2).trials) == 2
+    with pytest.raises(ValueError, match="names rows of one table"):
+        bt.cross_validate(bt.LogisticRegressionCV(Cs=2, cv=np.arange(len(y)) % 3), X, y, cv=2)

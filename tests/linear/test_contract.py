@@ -59,7 +59,18 @@ def test_the_command_line_fits_shows_explains_and_predicts_raw_tables(tmp_path, 
 
 
 def test_show_prints_errors_and_odds_of_an_unpenalised_regression(tmp_path):
-    run("fit", "titanic", "--target", "survived", "--model", "logistic", "--param", "penalty=none", "-o", tmp_path / "m")
+    run(
+        "fit",
+        "titanic",
+        "--target",
+        "survived",
+        "--model",
+        "logistic-fixed",
+        "--param",
+        "penalty=none",
+        "-o",
+        tmp_path / "m",
+    )
     shown = run("show", tmp_path / "m")
     words = ("estimate", "odds ratio", "std. error", "95 % interval", "against no", "sex=female")
     assert [word for word in words if word not in shown] == []

@@ -256,6 +256,32 @@ def test_ledoit_wolf_refuses_to_learn_in_parts():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_cross_validation_with_ledoit_wolf_is_refitting(kind):
+    X, y = rows(13)
+    model = kind(shrinkage="ledoit_wolf")
+    for trial in bt.cross_validate(model, X, y, cv=3).trials:
+        rest = np.setdiff1d(np.arange(len(y)), trial.rows)
+        expected = kind(shrinkage="ledoit_wolf").fit(X[rest], y[rest]).predict_proba(X[trial.rows])
+        assert np.array_equal(trial.probability, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_are_selected_with_ledoit_wolf(kind):
+    X, y = rows(14)
+    assert bt.ForwardSelection(kind(shrinkage="ledoit_wolf"), k=1, cv=3).fit(X, y).get_support().sum() == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("scale", "amount"), [(1e250, 0.0), (1e-250, 1.0)])
+def test_ledoit_wolf_shrinks_the_more_the_fewer_rows_there_are(kind, scale, amount):
+    X, y = rows(15)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)) * scale
+    model = kind("mle", "ledoit_wolf").fit(X, y, sample_weight=weight)
+    other = kind("mle", amount).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_samples_look_like_the_rows(kind):
     frame, y = raw_table(12, n=600)
     drawn = kind().fit(frame, y).sample(4000, random_state=0)

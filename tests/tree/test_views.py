@@ -16,6 +16,7 @@ from baytree.show.names import plain, quoted
 from baytree.show.outline import outline
 from baytree.show.plots import impurity_curves
 from baytree.show.svg import growth_frames, growth_svg, to_svg
+from baytree.show.text import text as printed
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.tree.model.conditions import Condition, Interval
 from baytree.tree.model.structure import Surrogates, Tree
@@ -66,6 +67,10 @@ def chain(n_tests):
         weight=np.full(n, 3.0), counts=counts, value=counts / 3, prediction=np.ones(n, np.int32),
         surrogates=Surrogates.none(), **nothing,
     )  # fmt: skip
+
+
+def in_words(tree):
+    return printed(tree.summary(LINE))
 
 
 def dot(tree, schema, max_depth=None):
@@ -152,6 +157,7 @@ def test_a_chain_of_tests_is_read_without_recursion(n_tests):
     tree = chain(n_tests)
     told = list(outline(outlined(tree, LINE), LINE.classes))
     assert len(told) == len(tree)
+    assert len(in_words(tree).splitlines()) == len(tree)
     assert max(map(len, told)) < 200
     assert sum(1 for _ in paths(tree, LINE)) == n_tests + 1
     assert dot(tree, LINE, max_depth=3).count("->") == 6

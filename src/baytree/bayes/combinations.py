@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Self
 
@@ -76,7 +77,7 @@ class Combinations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         check_codes(self.code, schema)
         self.weight.check((len(self.code),))
 
-    def _combined(self, other: Self, operation: object) -> Self:
+    def _combined(self, other: Self, operation: Callable[[ExactSum, ExactSum], ExactSum]) -> Self:
         both = np.concatenate([self.code, other.code])
         code, place = np.unique(both, axis=0, return_inverse=True)
         place = place.ravel()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -37,24 +37,6 @@ class Estimation(msgspec.Struct, frozen=True):
     priors: Mapping[str, Any] = {}
     var_smoothing: float = 1e-9
     is_normalised: bool = False  # the weights of the complement event have length 1
-
-
-class EventModel(Protocol):
-    """What a group of columns of one kind counts, and what follows from it."""
-
-    can_subtract: ClassVar[bool]  # whether the statistic of some rows does not depend on the others
-
-    def observe(self, table: Table, group: Group) -> Any:
-        """The statistic of these columns."""
-        ...
-
-    def derive(self, seen: Any, group: Group, schema: Schema, estimation: Estimation) -> Any:
-        """The likelihood that follows."""
-        ...
-
-    def check(self, seen: Any, group: Group, schema: Schema) -> None:
-        """Raises an error unless the statistic fits these columns."""
-        ...
 
 
 def smoothed(counts: np.ndarray, added: float | np.ndarray) -> np.ndarray:

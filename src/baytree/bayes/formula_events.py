@@ -11,10 +11,12 @@ from baytree.bayes.events import Likelihood
 from baytree.bayes.events.amounts import AmountLikelihood
 from baytree.bayes.events.categorical import LevelLikelihood
 from baytree.bayes.events.discretized import BinLikelihood
-from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
-from baytree.bayes.events.gaussian import E1071Likelihood, NormalLikelihood, _log_constants
+from baytree.bayes.events.document_urns import DocumentUrns
+from baytree.bayes.events.documents import DocumentLikelihood
+from baytree.bayes.events.e1071 import E1071Likelihood
 from baytree.bayes.events.kernel import KernelLikelihood
 from baytree.bayes.events.kernel import Kernels as KernelArrays
+from baytree.bayes.events.normal import NormalLikelihood, log_constants
 from baytree.bayes.events.urns import UrnLikelihood
 from baytree.bayes.events.weka import WekaKernelLikelihood, WekaNormalLikelihood
 from baytree.bayes.formula_words import documents, less_size, urns_of_words
@@ -42,12 +44,14 @@ from baytree.formula.expressions import (
 
 def effects(likelihood: Likelihood, steps: Steps) -> Effects:
     """What each column of a likelihood adds, in order, by its column."""
-    return _WRITERS[type(likelihood)](likelihood, steps)
+    if type(likelihood) not in WRITERS:
+        raise ValueError(f"a {type(likelihood).__name__} cannot be said as a formula, so this model cannot be exported")
+    return WRITERS[type(likelihood)](likelihood, steps)
 
 
 def _normal(likelihood: NormalLikelihood, _: Steps) -> Effects:
     fields = (likelihood.mean, likelihood.scale, likelihood.degrees)
-    columns = zip(likelihood.columns, *(a.T for a in (*fields, _log_constants(*fields[1:]))), strict=True)
+    columns = zip(likelihood.columns, *(a.T for a in (*fields, log_constants(*fields[1:]))), strict=True)
     return [(j, where_known(j, LogDensity(Number(j), *map(numbers, of)), len(likelihood.mean))) for j, *of in columns]
 
 
@@ -154,7 +158,7 @@ def _bumps(kernels: KernelArrays) -> tuple[Bumps, ...]:
     return tuple(Bumps(numbers(v), numbers(w), width) for (v, w), width in zip(classes, widths, strict=True))
 
 
-_WRITERS: dict[type, Callable[[Any, Steps], Effects]] = {
+WRITERS: dict[type, Callable[[Any, Steps], Effects]] = {
     NormalLikelihood: _normal,
     LevelLikelihood: _levels,
     BinLikelihood: _bins,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
+from baytree.bayes.events.document_urns import DocumentUrns
+from baytree.bayes.events.documents import DocumentLikelihood
 from baytree.formula.build import Effects, Steps, bag, constant, table, where_known
 from baytree.formula.expressions import Case, Compare, Expression, LogRising, Named, OverWords, Product, Sum, When
 

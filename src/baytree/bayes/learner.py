@@ -12,7 +12,6 @@ from baytree.bayes.model import NaiveBayes, Seen
 from baytree.engine.parts import Parts
 from baytree.learner import Additive
 from baytree.settings import ByClass
-from baytree.statistics.moments import Moments
 from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
@@ -38,8 +37,9 @@ class NaiveBayesLearner(Additive):
             refuse_infinite(rows.schema, rows.gather().values)
             raise
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
-            if group.event.endswith("gaussian") and isinstance(statistic, Moments):
-                warn_of_outliers(rows.gather(), group.columns, statistic.pooled().deviation()[0])
+            spread = EVENTS[group.event].spread(statistic)
+            if spread is not None:
+                warn_of_outliers(rows.gather(), group.columns, spread)
         return seen
 
     def derive(self, seen: Seen, schema: Schema) -> NaiveBayes:

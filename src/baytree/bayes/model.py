@@ -12,13 +12,10 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, class_shares, refusing_infinite
 from baytree.bayes.events import EVENTS, Likelihood, Statistic
-from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns
 from baytree.engine.parts import by_rows
 from baytree.model import Evidence, Explanation, softmax
-from baytree.statistics.corpora import Corpus
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded, times_limbs
-from baytree.statistics.tokens import Words
 from baytree.summary import NaiveBayesSummary
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
@@ -57,10 +54,10 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
             return self
         classes = level_map(old.classes, new.classes)
         recoded = tuple(
-            _recoded(statistic, [level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes)
+            statistic.recoded([level_map(old.columns[j].levels, new.columns[j].levels) for j in group.columns], classes)
             for group, statistic in zip(self.groups, self.statistics, strict=True)
         )
-        return type(self)(self.groups, self.classes.recoded(classes, np.zeros(1, int)), recoded)
+        return type(self)(self.groups, self.classes.recoded([classes], np.zeros(1, int)), recoded)
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless every statistic has the shape that the schema asks for."""
@@ -78,8 +75,9 @@ class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_b
         target = _kept_classes(schema.target, self.classes.known()[:, 0])
         columns = list(schema.columns)
         for group, statistic in zip(self.groups, self.statistics, strict=True):
-            if isinstance(statistic, (Counts, Words, Corpus)):
-                columns[group.columns[0]] = _kept_levels(columns[group.columns[0]], statistic.known().sum(axis=1))
+            weight = statistic.level_weights()
+            if weight is not None:
+                columns[group.columns[0]] = _kept_levels(columns[group.columns[0]], weight)
         smaller = msgspec.structs.replace(schema, columns=tuple(columns), target=target)
         return smaller, self.grown(schema, smaller)
 
@@ -182,7 +180,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         """Each column's log-likelihood in each class, in the order of the columns."""
         ledgers: dict[int, list[tuple[Evidence, ...]]] = {}
         for likelihood in self.likelihoods:
-            ledgers.update(_ledgers(likelihood, table))
+            ledgers.update(likelihood.evidence(table))
         probability = self.answers(table)
         order = sorted(ledgers)
         return [
@@ -208,23 +206,6 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         told = tuple(record for likelihood in ordered for record in likelihood.summary(schema))
         prior = tuple(np.exp(self.log_prior).tolist())
         return NaiveBayesSummary(schema.target.name, tuple(map(str, schema.classes)), prior, told)
-
-
-def _ledgers(likelihood: Likelihood, table: Table) -> dict[int, list[tuple[Evidence, ...]]]:
-    """For each column of a likelihood the lines of each row: one line, or for a text column one for each telling word."""
-    if isinstance(likelihood, (DocumentLikelihood, DocumentUrns)):
-        return {likelihood.column: likelihood.evidence(table)}
-    ledgers = {}
-    for j, effect in zip(likelihood.columns, likelihood.effects(table), strict=True):
-        column, values = table.schema.columns[j], table.values[j]
-        ledgers[j] = [(Evidence(column.name, column.show(values[row]), effect[row]),) for row in range(len(table))]
-    return ledgers
-
-
-def _recoded(statistic: Statistic, levels: list[np.ndarray], classes: np.ndarray) -> Statistic:
-    if isinstance(statistic, (Counts, Words, Corpus)):
-        return statistic.recoded(levels[0], classes)
-    return statistic.recoded(classes)
 
 
 def _kept_levels(column: Column, weight: np.ndarray) -> Column:

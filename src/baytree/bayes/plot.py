@@ -25,7 +25,7 @@ def plot_column(model: NaiveBayes, schema: Schema, column: int, ax: Axes | None 
     likelihood = next(part for part in model.likelihoods if column in part.columns)
     names, rows = likelihood.distribution(schema, column)
     if names[:1] == ["mean"] and schema.columns[column].kind is Kind.NUMERIC:
-        values = _places(likelihood, rows)
+        values = _places(rows)
         ax = plot_densities(values, _density(likelihood, schema, column, values), schema.classes, ax)
     else:
         ax = plot_probabilities(names[:SHOWN], rows[:SHOWN], schema.classes, ax)
@@ -34,11 +34,11 @@ def plot_column(model: NaiveBayes, schema: Schema, column: int, ax: Axes | None 
     return ax
 
 
-def _places(likelihood: Likelihood, rows: np.ndarray) -> np.ndarray:
+def _places(rows: np.ndarray) -> np.ndarray:
     """Values from four deviations below the least mean to four above the greatest; of counts, whole numbers."""
-    mean, scale = rows[0], rows[1] if len(rows) > 1 else np.sqrt(rows[0] + 1)
+    is_count = len(rows) == 1  # a Poisson distribution is its mean
+    mean, scale = rows[0], np.sqrt(rows[0] + 1) if is_count else rows[1]
     values = np.linspace((mean - 4 * scale).min(), (mean + 4 * scale).max(), POINTS)
-    is_count = getattr(likelihood, "rule", None) == "poisson"
     return np.unique(np.maximum(np.round(values), 0)) if is_count else values
 
 

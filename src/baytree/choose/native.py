@@ -11,21 +11,30 @@ import numpy as np
 
 def taken(rows: Any, index: np.ndarray) -> Any:
     """These rows of a frame, an array, a list or a mapping of columns, in the same type."""
-    from sklearn.utils import _safe_indexing
-
     if isinstance(rows, Mapping):
         return {name: taken(values, index) for name, values in rows.items()}
-    return _safe_indexing(rows, index)
+    if isinstance(rows, (list, tuple)):
+        return [rows[place] for place in index.tolist()]
+    if isinstance(rows, np.ndarray) or hasattr(rows, "tocsr"):
+        return rows[index]
+    if hasattr(rows, "iloc"):
+        return rows.iloc[index]
+    native = nw.from_native(rows, eager_only=True, allow_series=True, pass_through=True)
+    return native[index].to_native() if isinstance(native, (nw.DataFrame, nw.Series)) else np.asarray(rows)[index]
 
 
 def selected(X: Any, columns: Iterable[int]) -> Any:
     """These columns of a frame, an array or a mapping of columns, by position, in the same type."""
-    from sklearn.utils import _safe_indexing
-
+    places = list(columns)
     if isinstance(X, Mapping):
         names = list(X)
-        return {names[j]: X[names[j]] for j in columns}
-    return _safe_indexing(X if hasattr(X, "shape") else np.asarray(X), list(columns), axis=1)
+        return {names[j]: X[names[j]] for j in places}
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places]
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+        return X[:, places]
+    native = nw.from_native(X, eager_only=True, pass_through=True)
+    return native[:, places].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, places]
 
 
 def without(X: Any, name: str) -> Any:

@@ -9,16 +9,18 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import notices
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
-from baytree.folds.cv import Folds, names_rows, read_cv
+from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
+Declared = Mapping[str, Any] | Schema | None  # what users say of columns: `schema=`
 MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
 
 
@@ -30,12 +32,19 @@ class Problem:
     y: Any
     label: labels.Labels
     weight: np.ndarray  # [n_rows], none of them 0
-    declared: Mapping[str, Any] | Schema | None = None
+    declared: Declared = None
     is_unweighted: bool = True
     kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
 
     @classmethod
-    def of(cls, X: Any, y: Any, task: str | None = None, declared: Any = None, sample_weight: Any = None) -> Problem:
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        task: str | None = None,
+        declared: Declared = None,
+        sample_weight: ArrayLike | str | None = None,
+    ) -> Problem:
         """The problem of a frame and the name of its target, or of columns and labels that come apart.
 
         The task is "classification" or "regression"; where it is not said, numbers with fractions and more than
@@ -118,7 +127,7 @@ class Problem:
         """The weights of these rows; None where each row counts once."""
         return None if self.is_unweighted else self.weight[index]
 
-    def folds(self, cv: Any = 10, groups: Any = None, seed: int | None = 0) -> Folds:
+    def folds(self, cv: CV = 10, groups: ArrayLike | None = None, seed: int | None = 0) -> Folds:
         """The folds that `cv` asks for; where it names rows, these are the given ones, of which those that count stay."""
         if self.kept is None:
             return read_cv(cv, len(self), self.label.values, self.is_classification, groups, seed)
@@ -188,7 +197,7 @@ def _weighed(X: Any, sample_weight: Any) -> tuple[Any, Any]:
     return without(X, sample_weight), raw.values
 
 
-def _read_labels(y: Any, name: str, task: str, declared: Any) -> labels.Labels:
+def _read_labels(y: Any, name: str, task: str, declared: Declared) -> labels.Labels:
     if task != "classification":
         return labels.read_numbers(y, name)
     label, order = labels.read_classes(y, name), labels.declared_order(declared, name)
@@ -219,7 +228,7 @@ def _missing(raw: Any) -> float:
     return float((np.asarray(codes.codes) < 0).mean())
 
 
-def _schema_of(frame: RawFrame, declared: Any) -> Schema:
+def _schema_of(frame: RawFrame, declared: Declared) -> Schema:
     if isinstance(declared, Schema):
         return declared
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):

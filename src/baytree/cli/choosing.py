@@ -57,8 +57,9 @@ def compare(
 
     \b
     Models of classes: majority, id3, c45, cart, chaid, nb-mle, nb, lda, qda,
-                       logistic, lasso
-    Models of numbers: mean, cart, cart-min, cart-cp, chaid
+                       logistic, lasso; if named also cart-cp, tree,
+                       logistic-fixed
+    Models of numbers: mean, cart, cart-min, cart-cp, chaid; if named also tree
 
     \b
     Examples:

@@ -51,7 +51,8 @@ class InMemory:
     def total(self, observe: Callable[[Table], S]) -> S:
         """One round: what `observe` sees in each part, added up in the order of the parts."""
         with threads.at_most(self.n_jobs):  # also for the pieces that `observe` makes of a part
-            return reduce(add, threads.in_order(observe, _split(self.table)))
+            seen: list = threads.in_order(observe, _split(self.table))
+        return reduce(add, seen)
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
         """All rows, or those that `choose` takes."""

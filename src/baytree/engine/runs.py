@@ -23,4 +23,5 @@ class Runs(msgspec.Struct, frozen=True):
 
     def total(self, observe: Callable[[slice], S]) -> S:
         """One round: what `observe` sees in each run, on threads, added up in the order of the runs."""
-        return reduce(add, in_order(observe, chunks(self.n_rows, self.count, self.least)))
+        seen: list = in_order(observe, chunks(self.n_rows, self.count, self.least))
+        return reduce(add, seen)

@@ -238,6 +238,8 @@ class Regressor(RegressorMixin, Estimator):
 class AdditiveClassifier(Classifier):
     """A classifier whose learner is additive: it can go on learning, merge, and forget."""
 
+    seen_: Any  # the statistic of all rows so far
+
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
         if not hasattr(self, "seen_"):
@@ -330,6 +332,13 @@ def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:
 def has_own_kinds(estimator: Estimator) -> bool:
     """Whether the estimator decides by rules of its own what kinds of columns there are."""
     return type(estimator)._schema_of is not Estimator._schema_of
+
+
+def adds_up(estimator: Estimator, X: Any, y: Any) -> bool:
+    """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
+    with notices.keeping():  # what is to be told of these rows is told when they are learnt from
+        schema = estimator._enter(X, y, None).table.schema
+    return isinstance(estimator, AdditiveClassifier) and isinstance(estimator._learner(schema), Additive)
 
 
 def settled(estimator: E, table: Table, has_text_names: bool) -> E:

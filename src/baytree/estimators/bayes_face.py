@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree.bayes.estimation import Estimation, Group
-from baytree.bayes.events.document_events import DocumentLikelihood, DocumentUrns, top_words
+from baytree.bayes.events.words import WordLikelihood, top_words
 from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
@@ -19,15 +19,16 @@ from baytree.estimators.base import AdditiveClassifier
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
-from baytree.table.frames import read
-from baytree.table.schema import Schema
+from baytree.table.frames import RawFrame, read
+from baytree.table.infer import Census
+from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
 
 class BayesClassifier(AdditiveClassifier):
     """A naive Bayes classifier: a subclass says which events look at which columns, and how parameters follow."""
 
-    _accepts_infinite = True  # at the door: the kernels refuse infinities as they read, which saves a read of the table
+    _accepts_infinite = True  # when encoded: kernels refuse infinities as they read, which saves a read
     model_: NaiveBayes
     seen_: Seen
 
@@ -67,7 +68,7 @@ class BayesClassifier(AdditiveClassifier):
     def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
         """For each class the n words of a text column that speak most for it."""
         check_is_fitted(self, "model_")
-        texts = [part for part in self.model_.likelihoods if isinstance(part, (DocumentLikelihood, DocumentUrns))]
+        texts = [part for part in self.model_.likelihoods if isinstance(part, WordLikelihood)]
         chosen = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]
         if len(chosen) != 1:
             names = [self.schema_.columns[part.column].name for part in texts]
@@ -105,6 +106,10 @@ class BayesClassifier(AdditiveClassifier):
     def _learner(self, schema: Schema) -> NaiveBayesLearner:
         return NaiveBayesLearner(self._groups(schema), self._estimation(schema), self._prior(schema))
 
+    @property
+    def _class_weights(self) -> np.ndarray:
+        return self.seen_.classes.known()[:, 0]
+
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         raise NotImplementedError(f"{type(self).__name__} must say which events look at which columns")
 
@@ -113,3 +118,19 @@ class BayesClassifier(AdditiveClassifier):
 
     def _prior(self, schema: Schema) -> ByClass | None:
         raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
+
+
+def all_numeric(classifier: BayesClassifier, frame: RawFrame, otherwise: Callable[[RawFrame], Schema]) -> Schema:
+    """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
+    if frame.matrix is not None or isinstance(classifier.schema, Schema):
+        schema = otherwise(frame)
+    else:
+        declared = dict.fromkeys(frame.columns, Kind.NUMERIC.value) | dict(classifier.schema or {})
+        schema = Census.of(frame, declared).schema(frame.is_named)
+    for column in schema.columns:
+        if column.kind is not Kind.NUMERIC:
+            raise ValueError(
+                f"column {column.name!r} is {column.kind}, and {type(classifier).__name__} takes numbers; "
+                "use NaiveBayesClassifier, which takes columns of every kind"
+            )
+    return schema

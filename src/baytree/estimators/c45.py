@@ -88,7 +88,7 @@ class C45Classifier(QuinlanClassifier):
         midpoint: bool = False,
         laplace: bool = False,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -113,7 +113,7 @@ class C45Classifier(QuinlanClassifier):
         """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
-    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **options: Any) -> Any:
+    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **options: Any) -> Self:
         """A new estimator with the fitted tree pruned further; nothing is grown again.
 
         "error_based" takes parameters of the new estimator, such as ``confidence=0.1``; with the training rows, subtrees
@@ -121,7 +121,7 @@ class C45Classifier(QuinlanClassifier):
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
-        pruned = self._with_tree(self.tree_, options)
+        pruned = self._with_tree(self.tree_, **options)
         policy = pruned._policy(None)
         rows = None if X is None else rows_of(self._labelled(X, y), policy.arithmetic)
         growth = Growth(regrown(self.tree_), [], PROGRAMS[policy.arithmetic].single)

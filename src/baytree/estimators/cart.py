@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Entered, Regressor
-from baytree.estimators.tree_face import TreeFace, weighing_of
+from baytree.estimators.tree_face import ClassPriors, MistakeCosts, TreeFace, weighing_of
 from baytree.folds.cv import Splitter, names_rows, read_cv
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
@@ -21,6 +22,18 @@ from baytree.tree.prune.cart import OTHER_ROWS
 
 class _Cart(TreeFace):
     """What the two CART estimators share: rpart's controls, and a penalty by cross-validation."""
+
+    cp: float
+    min_split: float
+    min_leaf: float | None
+    max_depth: int | None
+    max_surrogates: int
+    use_surrogate: int
+    surrogate_style: int
+    pruning: str | None
+    prune_by = "risk"
+    cv: int | Splitter | Sequence | np.ndarray
+    random_state: int | None
 
     def _learner_of(self, criterion: Criterion, weighing: Weighing, folds: np.ndarray | None) -> TreeLearner:
         policy = msgspec.structs.replace(
@@ -52,7 +65,7 @@ class _Cart(TreeFace):
 
     def _pruning(self, folds: np.ndarray | None) -> tuple[CrossValidated, ...]:
         rule = given.one_of("pruning", self.pruning, (None, "1se", "min"))
-        by = given.one_of("prune_by", getattr(self, "prune_by", "risk"), ("risk", "impurity"))
+        by = given.one_of("prune_by", self.prune_by, ("risk", "impurity"))
         if rule is None:
             return ()
         seed = self.random_state or 0
@@ -61,7 +74,7 @@ class _Cart(TreeFace):
     def _cv(self, folds: np.ndarray | None) -> int | Splitter | np.ndarray:
         """What deals the folds; those that name rows come by `folds`, because only `fit` knows which rows are meant."""
         if hasattr(self.cv, "split"):
-            return self.cv
+            return cast("Splitter", self.cv)
         if not names_rows(self.cv):
             return given.whole("cv", self.cv, 2)
         if folds is None:
@@ -140,14 +153,14 @@ class CARTClassifier(_Cart, Classifier):
         max_surrogates: int = 5,
         use_surrogate: int = 2,
         surrogate_style: int = 0,
-        priors: Any = None,
-        costs: Any = None,
+        priors: ClassPriors = None,
+        costs: MistakeCosts = None,
         pruning: str | None = None,
         prune_by: str = "risk",
-        cv: Any = 10,
+        cv: int | Splitter | Sequence | np.ndarray = 10,
         random_state: int | None = None,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
@@ -223,10 +236,10 @@ class CARTRegressor(_Cart, Regressor):
         use_surrogate: int = 2,
         surrogate_style: int = 0,
         pruning: str | None = None,
-        cv: Any = 10,
+        cv: int | Splitter | Sequence | np.ndarray = 10,
         random_state: int | None = None,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:

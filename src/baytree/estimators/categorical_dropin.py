@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from baytree.bayes.estimation import Group
+from baytree.bayes.events.categorical import LevelLikelihood
 from baytree.estimators.base import Entered
-from baytree.estimators.bayes_dropins import DiscreteNB
+from baytree.estimators.discrete_dropin import DiscreteNB
+from baytree.statistics.counts import Counts
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema
@@ -25,10 +27,29 @@ class CategoricalNB(DiscreteNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior :
-        As for `MultinomialNB`.
-    min_categories : int or array of int, optional
+    alpha : float, default=1.0
+        What is added to the count of every category.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, where they are known.
+    min_categories : int or array-like of shape (n_features,), optional
         The least number of categories of each column.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    n_categories_ : ndarray of shape (n_features,)
+        The number of categories of each column.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        The weight of each category in each class, for each column.
+    feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        The log-probability of each category in each class, for each column.
 
     Examples
     --------
@@ -67,12 +88,12 @@ class CategoricalNB(DiscreteNB):
     @property
     def category_count_(self) -> list[np.ndarray]:
         """The weight of each category in each class: [n_classes, n_categories] for each column."""
-        return [counts.known().T for counts in self.seen_.statistics]
+        return [cast(Counts, counts).known().T for counts in self.seen_.statistics]
 
     @property
     def feature_log_prob_(self) -> list[np.ndarray]:
         """The log-probability of each category in each class: [n_classes, n_categories] for each column."""
-        return [likelihood.log_probability.T for likelihood in self.model_.likelihoods]
+        return [cast(LevelLikelihood, part).log_probability.T for part in self.model_.likelihoods]
 
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         return tuple(Group("categorical", (j,)) for j in range(len(schema)))

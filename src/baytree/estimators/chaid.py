@@ -25,7 +25,15 @@ TESTS = {
 class CHAID(TreeFace):
     """What both CHAID estimators share: the rules of growth, and reading p-values."""
 
-    _accepts_infinite = True
+    alpha_merge: float
+    alpha_split: float
+    alpha_resplit: float | None
+    exhaustive: bool | str
+    min_split: float
+    min_leaf: float
+    min_prob: float
+    max_depth: int | None
+    bins: int
 
     def _chaid(self, criterion: Criterion) -> TreeLearner:
         self._check()
@@ -129,7 +137,7 @@ class CHAIDClassifier(CHAID, Classifier):
         bins: int = 10,
         test: str = "pearson",
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
@@ -200,7 +208,7 @@ class CHAIDRegressor(CHAID, Regressor):
         max_depth: int | None = None,
         bins: int = 10,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:

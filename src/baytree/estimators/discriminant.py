@@ -12,8 +12,8 @@ from baytree import settings
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
+from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.sampling import sample
-from baytree.linear.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ class _Discriminant(AdditiveClassifier):
     def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
         table = self._enter(X, y, sample_weight).table
-        return self._additive(table.schema).leave_one_out(InMemory(table, self.n_jobs))
+        learner = self._learner(table.schema)
+        if isinstance(learner, LedoitWolf):
+            raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
+        return learner.leave_one_out(InMemory(table, self.n_jobs))
 
     def sample(self, n: int, random_state: Any = None) -> Any:
         """n rows drawn from the model, with their classes, as a frame."""

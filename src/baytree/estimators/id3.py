@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from baytree.estimators.quinlan import QuinlanClassifier
 from baytree.table.schema import Schema
 from baytree.tree.grow.policies import ID3
@@ -36,7 +34,7 @@ class ID3Classifier(QuinlanClassifier):
     """
 
     def __init__(
-        self, *, trace: bool = False, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None
+        self, *, trace: bool = False, schema: dict | Schema | None = None, unseen: str = "missing", n_jobs: int | None = None
     ) -> None:
         self.trace = trace
         self.schema = schema

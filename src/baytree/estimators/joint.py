@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
@@ -27,7 +26,7 @@ class JointDistribution(AdditiveClassifier):
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=0.0
         What is added to every cell of the table, also to those that never occurred.
 
     Examples
@@ -85,7 +84,7 @@ class JointDistribution(AdditiveClassifier):
         declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
         return Census.of(frame, declared).schema(frame.is_named) if numbers else schema
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         tags.classifier_tags.poor_score = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from baytree import settings
@@ -117,7 +118,8 @@ class LogisticRegression(LogisticClassifier):
 
     def _learner(self, schema: Schema) -> Logistic:
         rate = self.learning_rate
-        options = self._options(
+        options = msgspec.structs.replace(
+            self._options(),
             C=settings.positive("C", self.C),
             lambda_=None if self.lambda_ is None else settings.finite("lambda_", self.lambda_, 0),
             learning_rate=None if rate is None else settings.positive("learning_rate", rate),

@@ -11,9 +11,9 @@ from baytree import settings
 from baytree.estimators.base import Classifier
 from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
+from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import SOLVERS, Options
 from baytree.linear.logistic.path import Path
-from baytree.linear.model import LogisticModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,8 +78,8 @@ class LogisticClassifier(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
 
-    def _options(self, **own: float | None) -> Options:
-        """What all logistic regressions let users choose, and what is this one's own."""
+    def _options(self) -> Options:
+        """What all logistic regressions let users choose."""
         return Options(
             l1_share=_l1_share(self.penalty, self.l1_ratio),
             is_penalised=self.penalty is not None,
@@ -90,7 +90,6 @@ class LogisticClassifier(Classifier):
             solver=settings.one_of("solver", self.solver, SOLVERS),
             tol=settings.positive("tol", self.tol),
             max_iter=settings.whole("max_iter", self.max_iter, 1),
-            **own,
         )
 
 

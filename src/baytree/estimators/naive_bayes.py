@@ -7,7 +7,7 @@ from typing import Any
 from baytree import settings
 from baytree.bayes.conventions import CONVENTIONS, Convention
 from baytree.bayes.estimation import Estimation, Group
-from baytree.bayes.events import NUMERIC, TOGETHER, default_event, event_of
+from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of
 from baytree.estimators.bayes_face import BayesClassifier
 from baytree.settings import ByClass
 from baytree.table.schema import Schema
@@ -19,24 +19,23 @@ class NaiveBayesClassifier(BayesClassifier):
     Parameters
     ----------
     events : dict of column name to event, optional
-        The event model of a column, such as ``{"age": "gaussian"}``; other columns follow their kind.
-    estimate : {"bayes", "map", "mle"}
+        The event model of a column, such as ``{"age": "gaussian"}``: gaussian, kernel, discretized, categorical,
+        bernoulli, poisson, multinomial or complement; other columns follow their kind.
+    estimate : {"bayes", "map", "mle"}, default="bayes"
         ``bayes`` is the posterior predictive, ``map`` the posterior's mode, ``mle`` the plain frequencies.
-    numeric : {"gaussian", "kernel", "discretized"}
+    numeric : {"gaussian", "kernel", "discretized"}, default="gaussian"
         The event of numeric columns that `events` does not name: normal densities, kernel densities, or bins between
         cuts that pay for their description.
-    alpha : float
+    alpha : float, default=1.0
         Pseudo-counts of the prior; ``alpha=1`` with ``estimate="bayes"`` is Laplace's rule.
     priors : dict of column name to prior, optional
         A column's own prior: ``{"m0": 40, "k0": 1, "a0": 2, "b0": 50}`` (Normal–Inverse-Gamma) for a gaussian column,
         pseudo-counts of levels (``{"red": 2}``, or one number for all) for a categorical one, and for the classes under
         the name of the target.
-    class_prior : array or dict, optional
-        The probabilities of the classes, instead of their shares in training.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, instead of their shares in training; they need not add up to 1.
     conventions : {"sklearn", "e1071", "weka"}, optional
         The rules of another program, digit for digit; `estimate` is then that program's own.
-    schema, unseen, n_jobs :
-        As for every estimator: declared kinds, what to do with new levels, threads.
 
     Examples
     --------
@@ -80,7 +79,7 @@ class NaiveBayesClassifier(BayesClassifier):
         alone = []
         for j, column in enumerate(schema.columns):
             event = event_of(column, events.get(column.name) or default_event(column, numeric), replaced)
-            if event in TOGETHER:
+            if EVENTS[event].is_joint:
                 together.setdefault(event, []).append(j)
             else:
                 alone.append(Group(event, (j,)))

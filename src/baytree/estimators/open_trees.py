@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree_face import TreeFace, weighing_of
+from baytree.estimators.tree_face import ClassPriors, MistakeCosts, TreeFace, weighing_of
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
 from baytree.tree.learner import TreeLearner
@@ -18,7 +16,17 @@ CLASS_MISSING = ("learned", "surrogate", "fractional", "category", "largest")
 
 
 class _OpenTree(TreeFace):
-    """What the two open trees share: parameters to a policy, a policy to a tree."""
+    """What the two open trees share: parameters to a policy."""
+
+    branching: str
+    missing: str
+    max_depth: int | None
+    max_leaves: int | None
+    min_split: float
+    min_leaf: float
+    min_impurity: float
+    min_gain: float
+    alpha: float | None = None
 
     def _policy(self, criterion: Criterion, ways: tuple[str, ...]) -> Policy:
         missing = Missing(given.one_of("missing", self.missing, ways))
@@ -40,7 +48,7 @@ class _OpenTree(TreeFace):
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
             min_impurity=given.number("min_impurity", self.min_impurity, 0),
             min_gain=given.number("min_gain", self.min_gain, 0),
-            alpha=None if getattr(self, "alpha", None) is None else given.number("alpha", self.alpha, 0, 1),
+            alpha=None if self.alpha is None else given.number("alpha", self.alpha, 0, 1),
         )
 
 
@@ -104,10 +112,10 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
         alpha: float | None = None,
-        priors: Any = None,
-        costs: Any = None,
+        priors: ClassPriors = None,
+        costs: MistakeCosts = None,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
@@ -187,7 +195,7 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
         trace: bool = False,
-        schema: Any = None,
+        schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:

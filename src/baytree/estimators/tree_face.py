@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree.estimators.tree_views import TreeReading
@@ -21,19 +20,16 @@ from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
 
+ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
+MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
+
 
 class TreeFace(TreeReading):
     """The fitted tree, read in many ways. Mixed into the tree estimators."""
 
     _accepts_infinite = True
-    model_: Any
-    schema_: Schema
-
-    @property
-    def tree_(self) -> Tree:
-        """The tree as flat arrays."""
-        check_is_fitted(self, "model_")
-        return self.model_
+    trace: bool
+    _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def n_nodes_(self) -> int:
@@ -85,32 +81,31 @@ class TreeFace(TreeReading):
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
-        return _pruned(self, how, *args, **options)
+        if how not in pruning.PRUNERS:
+            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
+        return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
 
     def snip(self, node_id: int) -> Self:
         """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
-        return _pruned(self, "snip", node_id)
+        return self._with_tree(pruning.snip(self.tree_, node_id))
 
     def undo(self) -> Self:
         """The estimator before the last `snip` or `prune`."""
-        before = getattr(self, "_before", None)
-        if before is None:
+        if self._before is None:
             raise ValueError("nothing has been pruned, so there is nothing to undo")
-        return before
+        return self._before
+
+    def _with_tree(self, tree: Tree, **parameters: Any) -> Self:
+        """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
+        other = copy.copy(self).set_params(**parameters)
+        other.model_ = tree
+        other._before = self
+        return other
 
 
-def weighing_of(priors: Any, costs: Any, classes: Sequence[Any]) -> Weighing:
+def weighing_of(priors: ClassPriors, costs: MistakeCosts, classes: Sequence[Any]) -> Weighing:
     """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
     shares = given.priors("priors", priors, classes)
     if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:
         raise ValueError(f"priors={priors!r}: give probabilities that sum to 1")
     return Weighing(shares, given.costs(costs, classes))
-
-
-def _pruned(estimator: TreeFace, how: str, *args: Any, **options: Any) -> Any:
-    if how not in pruning.PRUNERS:
-        raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
-    smaller = copy.copy(estimator)
-    smaller.model_ = pruning.PRUNERS[how](estimator.tree_, *args, **options)
-    smaller._before = estimator
-    return smaller

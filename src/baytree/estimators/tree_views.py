@@ -7,24 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.estimators.base import Estimator
 from baytree.show.cards import Drawing
-from baytree.table.schema import Schema
+from baytree.tree.model.structure import Tree
 from baytree.tree.rules.rule_set import RuleSet
 from baytree.tree.rules.rules import rules
 from baytree.tree.view import outline
 from baytree.tree.view.cards import draw
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-class TreeReading:
+
+class TreeReading(Estimator):
     """The readings of a fitted tree."""
 
-    model_: Any
-    schema_: Schema
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What the estimators that this is mixed into bring along: their parameters and `tree_`."""
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays."""
+        check_is_fitted(self, "model_")
+        return self.model_
 
     def rules(self, X: Any = None) -> RuleSet:
         """One IF–THEN rule for each leaf, with its support and probability.
@@ -63,7 +67,7 @@ class TreeReading:
 
         return growth_frames(self._drawing(max_depth))
 
-    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
         """The tree drawn by matplotlib; gives the axes."""
         from baytree.show.tree_plot import plot_tree
 

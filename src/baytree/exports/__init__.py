@@ -39,7 +39,7 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
         classes, `predict_proba(row)`; a row is a dict by the names of columns. None, NaN and what is left out are missing.
     path : path, optional
         Where the text is written, too.
-    **options
+    options : keyword arguments
         Options of the target; "python" has none.
 
     Returns

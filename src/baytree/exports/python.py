@@ -25,7 +25,7 @@ def source(formula: Formula) -> str:
     written = Expressions(formula, widths(formula))
     functions = [*_evaluation(formula, written), "", "", *_faces(formula)]
     trees = [line for k, nodes in enumerate(formula.trees) for line in _tree(k, nodes, formula)]
-    constants = [*_header(formula), *trees, *written.tables]
+    constants = [*_header(formula), *trees, *written.tables.lines]
     readers = [*_columns(formula)]
     helpers = "\n\n".join(needed("\n".join([*readers, *functions])))
     imports = [f"import {name}" for name in _MODULES if re.search(rf"\b{name}\.", "\n".join([helpers, *functions]))]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from baytree.exports.python_text import literal, rows, vector
+from baytree.exports.python_text import Tables, literal, rows, vector
 from baytree.formula import Formula
 from baytree.formula.build import width
 from baytree.formula.expressions import (
@@ -67,8 +67,7 @@ class Expressions:
 
     def __init__(self, formula: Formula, widths: Sequence[int]) -> None:
         self.formula, self.widths = formula, widths
-        self.tables: list[str] = []
-        self._n_tables = 0
+        self.tables = Tables()
 
     def value(self, expression: Expression) -> str:
         """The source of a number, or of a vector as a whole."""
@@ -146,7 +145,9 @@ class Expressions:
             case Route(tree):
                 return f"_route(TREE_{tree}, x)"
             case Bag(column, words, scale, is_unit):
-                scales = self._table("the scale of each word", zip(map(literal, words), map(literal, scale), strict=True))
+                scales = self.tables.by_key(
+                    "the scale of each word", zip(map(literal, words), map(literal, scale), strict=True)
+                )
                 return f"_bag({self._x(column)}, {scales}, {is_unit})"
         raise TypeError(f"Python source has no {type(expression).__name__}")
 
@@ -166,7 +167,7 @@ class Expressions:
             case Lookup():
                 return self._looked_up(expression)
             case Pick(of, table):
-                return f"{self._rows('by node', map(vector, table))}[{self.value(of)}]"
+                return f"{self.tables.in_order('by node', map(vector, table))}[{self.value(of)}]"
             case Case(whens, otherwise) if self._width(expression) > 1:
                 return f"({self._whole_sides(whens)} else {self.value(otherwise)})" if self._is_whole(expression) else None
         call = self._list_of(expression)
@@ -186,9 +187,11 @@ class Expressions:
             case Softmax(of):
                 return f"_softmax({self._listed(of)})"
             case Spread(tree, table):
-                return f"_spread(TREE_{tree}, x, {self._rows('by node', (rows(map(literal, row)) for row in table))})"
+                return (
+                    f"_spread(TREE_{tree}, x, {self.tables.in_order('by node', (rows(map(literal, row)) for row in table))})"
+                )
             case Kernels(of, classes, precision):
-                named = self._rows("centres, weights and width of the kernels of each class", map(_bumps, classes))
+                named = self.tables.in_order("centres, weights and width of the kernels of each class", map(_bumps, classes))
                 if precision is None:
                     return f"_kernels({self.value(of)}, {named})"
                 return f"_interval_kernels({self.value(of)}, {named}, {literal(precision)})"
@@ -196,7 +199,7 @@ class Expressions:
                 return f"[_total(list(s{step}.values()))]"
             case OverWords(Named(step), rule, table):
                 words = map(literal, self._bag(step).words)
-                named = self._table("by word", zip(words, (rows(map(literal, r)) for r in table), strict=True))
+                named = self.tables.by_key("by word", zip(words, (rows(map(literal, r)) for r in table), strict=True))
                 return f"_over_words(s{step}, {literal(rule)}, {named}, {len(table[0])})"
             case Matching():
                 return self._matched(expression)
@@ -211,10 +214,10 @@ class Expressions:
     def _looked_up(self, lookup: Lookup) -> str:
         column, missing = self.formula.columns[lookup.column], ("None", vector(lookup.missing))
         if column.kind is Kind.NUMERIC:
-            named = self._table(f"{literal(column.name)} by bin", [*enumerate(map(vector, lookup.table)), missing])
+            named = self.tables.by_key(f"{literal(column.name)} by bin", [*enumerate(map(vector, lookup.table)), missing])
             return f"{named}[_place({self._x(lookup.column)}, {rows(map(literal, lookup.cuts))})]"
         keys = (literal(str(level)) for level in column.levels)
-        named = self._table(literal(column.name), [*zip(keys, map(vector, lookup.table), strict=True), missing])
+        named = self.tables.by_key(literal(column.name), [*zip(keys, map(vector, lookup.table), strict=True), missing])
         return f"{named}[{self._x(lookup.column)}]"
 
     def _matched(self, matching: Matching) -> str:
@@ -223,23 +226,8 @@ class Expressions:
             rows([rows(literal(str(c.levels[k])) for c, k in zip(columns, codes, strict=True)), str(label), literal(weight)])
             for codes, label, weight in zip(matching.codes, matching.classes, matching.weight, strict=True)
         )
-        named, names = self._rows("levels, class and weight", combinations), rows(literal(c.name) for c in columns)
+        named, names = self.tables.in_order("levels, class and weight", combinations), rows(literal(c.name) for c in columns)
         return f"_matching(x, {names}, {named}, {matching.n_levels}, {matching.n_classes}, {literal(matching.added)})"
-
-    # --- tables -------------------------------------------------------------------------------------------------------
-
-    def _table(self, note: str, items: Iterable[tuple[object, str]]) -> str:
-        """The name of a dict that is written once, above the functions."""
-        return self._written("{", note, (f"    {key}: {value}," for key, value in items), "}")
-
-    def _rows(self, note: str, items: Iterable[str]) -> str:
-        """The name of a tuple that is written once, above the functions."""
-        return self._written("(", note, (f"    {item}," for item in items), ")")
-
-    def _written(self, opening: str, note: str, lines: Iterator[str], closing: str) -> str:
-        name, self._n_tables = f"TABLE_{self._n_tables}", self._n_tables + 1
-        self.tables += [f"{name} = {opening}  # {note}", *lines, closing]
-        return name
 
 
 def _added(terms: list[str]) -> str:

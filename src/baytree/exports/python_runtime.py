@@ -1,4 +1,4 @@
-"""Functions whose source is copied into exported Python modules, each only where it is needed.
+"""What exported Python modules compute with: functions whose source is copied, each only where it is needed.
 
 They know nothing of this library, need the standard library only, and run on Python 3.9: the modules begin with
 `from __future__ import annotations`. Sums go from the left, one by one:
@@ -8,93 +8,9 @@ Python's own `sum` rounds otherwise from version to version.
 from __future__ import annotations
 
 import bisect
-import datetime
 import math
-import re
 
 INF = math.inf
-
-
-def _read(row: dict, columns: dict) -> dict:
-    """The values of a row by column; None where a value is missing."""
-    return {name: how[0](name, row.get(name), *how[1:]) for name, how in columns.items()}
-
-
-def _number(name: str, value: float | str | None, domain: str) -> float | None:
-    """A number as a double."""
-    if value is None or value != value:
-        return None
-    number = float(value)
-    if number != number:
-        return None
-    if domain != "any" and math.isinf(number):
-        raise ValueError(f"column {name!r}: {value!r} is infinite; give a finite number, or None if it is missing")
-    if domain == "count" and number < 0:
-        raise ValueError(f"column {name!r}: {value!r} is negative, but counts are not")
-    return number
-
-
-def _date(name: str, value: float | str | datetime.date | datetime.timedelta | None, domain: str, unit: str) -> float | None:
-    """A date, a span of time or an ISO text in the unit of its column, from 1970-01-01 on; a number is taken as it is."""
-    if isinstance(value, str):
-        value = datetime.datetime.fromisoformat(value)
-    if value is None or value != value:
-        return None
-    if isinstance(value, datetime.datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        value = value - datetime.datetime(1970, 1, 1)
-    elif isinstance(value, datetime.date):
-        value = value - datetime.date(1970, 1, 1)
-    if not isinstance(value, datetime.timedelta):
-        return _number(name, value, domain)
-    units = {"W": 604800000000, "D": 86400000000, "h": 3600000000, "m": 60000000, "s": 1000000, "ms": 1000, "us": 1}
-    if unit not in units:
-        raise ValueError(f"column {name!r}: give the number of units {unit!r} since 1970")
-    return value // datetime.timedelta(microseconds=1) / units[unit]
-
-
-def _level(name: str, value: object, levels: dict, unseen: str) -> str | None:
-    """The text of a level; None where it was not there in training, unless that is an error."""
-    if value is None or value != value:
-        return None
-    text = levels.get(value if isinstance(value, (str, int, float)) else str(value))
-    if text is None and unseen == "error":
-        raise ValueError(f"column {name!r}: level {value!r} was not seen in training")
-    return text
-
-
-def _words(
-    name: str, value: object, lowercase: bool, ngrams: tuple, stop_words: frozenset, buckets: int | None
-) -> dict | None:
-    """How often each word, or run of words, stands in a document."""
-    if value is None or value != value:
-        return None
-    if not isinstance(value, str):
-        raise ValueError(f"column {name!r} is text, but {value!r} is not")
-    words = [word for word in re.findall(r"\w\w+", value.lower() if lowercase else value) if word not in stop_words]
-    counts = {}
-    for n in range(ngrams[0], ngrams[1] + 1):
-        for first in range(len(words) - n + 1):
-            token = " ".join(words[first : first + n])
-            token = token if buckets is None else _bucket(token, buckets)
-            counts[token] = counts.get(token, 0) + 1
-    return counts
-
-
-def _bucket(token: str, buckets: int) -> str:
-    """The bucket of a word: its 32-bit MurmurHash3 without its sign, modulo the number of buckets."""
-    content, mask, code = token.encode("utf-8", "surrogatepass"), 0xFFFFFFFF, 0
-    for first in range(0, len(content), 4):
-        part = int.from_bytes(content[first : first + 4], "little") * 0xCC9E2D51 & mask
-        code ^= ((part << 15 | part >> 17) & mask) * 0x1B873593 & mask
-        if first + 4 <= len(content):
-            code = ((code << 13 | code >> 19) & mask) * 5 + 0xE6546B64 & mask
-    code ^= len(content)
-    code = (code ^ code >> 16) * 0x85EBCA6B & mask
-    code = (code ^ code >> 13) * 0xC2B2AE35 & mask
-    code ^= code >> 16
-    return f"#{abs(code - 2**32 if code >= 2**31 else code) % buckets}"
 
 
 def _bag(counts: dict | None, scale: dict, is_unit: bool) -> dict:

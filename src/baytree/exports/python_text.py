@@ -6,8 +6,9 @@ import inspect
 import re
 from collections.abc import Iterable
 from functools import cache
+from types import ModuleType
 
-from baytree.exports import python_runtime
+from baytree.exports import python_reading, python_runtime
 from baytree.formula.expressions import Numbers
 
 
@@ -29,6 +30,27 @@ def vector(values: Numbers) -> str:
     return literal(values[0]) if len(values) == 1 else rows(map(literal, values))
 
 
+class Tables:
+    """Tables that are written once, above the functions, and read by name."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._n_written = 0
+
+    def by_key(self, note: str, items: Iterable[tuple[object, str]]) -> str:
+        """The name of a dict."""
+        return self._written("{", note, (f"    {key}: {value}," for key, value in items), "}")
+
+    def in_order(self, note: str, items: Iterable[str]) -> str:
+        """The name of a tuple."""
+        return self._written("(", note, (f"    {item}," for item in items), ")")
+
+    def _written(self, opening: str, note: str, lines: Iterable[str], closing: str) -> str:
+        name, self._n_written = f"TABLE_{self._n_written}", self._n_written + 1
+        self.lines += [f"{name} = {opening}  # {note}", *lines, closing]
+        return name
+
+
 def needed(source: str) -> list[str]:
     """The functions of the runtime that a source calls, and those that they call, in the order of the runtime."""
     sources, found = _sources(), set()
@@ -42,6 +64,10 @@ def needed(source: str) -> list[str]:
 
 @cache
 def _sources() -> dict[str, str]:
-    functions = inspect.getmembers(python_runtime, inspect.isfunction)
-    lines = {name: inspect.getsourcelines(function) for name, function in functions}
+    return _source_of(python_reading) | _source_of(python_runtime)
+
+
+def _source_of(module: ModuleType) -> dict[str, str]:
+    """The functions of a module by name, in the order of its lines."""
+    lines = {name: inspect.getsourcelines(each) for name, each in inspect.getmembers(module, inspect.isfunction)}
     return {name: "".join(text) for name, (text, _) in sorted(lines.items(), key=lambda item: item[1][1])}

@@ -20,6 +20,9 @@ class Splitter(Protocol):
         ...
 
 
+CV = int | float | str | Splitter | Iterable[Any]  # what `cv=` may be: see `read_cv`
+
+
 class Fold(NamedTuple):
     """Rows to learn from, and rows to be answered for."""
 
@@ -49,7 +52,7 @@ class Folds(NamedTuple):
 
 
 def read_cv(
-    cv: Any, n_rows: int, label: np.ndarray, is_classification: bool, groups: Any = None, seed: int | None = 0
+    cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: Any = None, seed: int | None = 0
 ) -> Folds:
     """The folds that `cv` asks for.
 
@@ -69,13 +72,13 @@ def read_cv(
     return Folds(parts, how or f"{len(parts)} folds by {type(cv).__name__}")
 
 
-def names_rows(cv: Any) -> bool:
+def names_rows(cv: CV) -> bool:
     """Whether `cv` names rows of one table: pairs of rows, or the fold of each row."""
     return np.iterable(cv) and not hasattr(cv, "split")
 
 
 def _pairs(
-    cv: Any, n_rows: int, label: np.ndarray, is_classification: bool, groups: Any, seed: int | None
+    cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: Any, seed: int | None
 ) -> tuple[Iterable[Any], str]:
     """Pairs of rows as they come, and how they were made; no words where a splitter's name says it."""
     from sklearn import model_selection as ms
@@ -106,14 +109,15 @@ def _k_folds(
 
     if k < 2:
         raise ValueError(f"cv={k}: give at least 2 folds")
-    shuffled, by = {"shuffle": seed is not None, "random_state": seed}, "" if seed is None else f", seed {seed}"
+    by = "" if seed is None else f", seed {seed}"
     if groups is not None:
-        kind = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
-        return kind(k, **shuffled).split(rows, label, groups), f"{k} folds of whole groups{by}"
+        kind: type = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
+        splitter = kind(k, shuffle=seed is not None, random_state=seed)
+        return splitter.split(rows, label, groups), f"{k} folds of whole groups{by}"
     k = min(k, len(rows))
     if is_classification and np.bincount(label).max() >= k:
         return _by_fold(_stratified(label, k, seed)), f"{k} stratified folds{by}"
-    return ms.KFold(k, **shuffled).split(rows), f"{k} folds{by}"
+    return ms.KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{by}"
 
 
 def _stratified(label: np.ndarray, k: int, seed: int | None) -> np.ndarray:

@@ -26,13 +26,13 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.linear.design.design import _FAR as FAR
-from baytree.linear.design.design import Design
+from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:
-    from baytree.linear.model import LinearModel, QuadraticDiscriminant
+    from baytree.linear.discriminant.model import QuadraticDiscriminant
+    from baytree.linear.model import LinearModel
 
 GREATEST_SQUARE = 1e300  # half the squared distance to a class at most, as in the model
 
@@ -169,7 +169,7 @@ def _standard(design: Design, features: np.ndarray, raw: np.ndarray) -> np.ndarr
 
 def _divisor(design: Design) -> np.ndarray:
     """What keeps the distances of huge features within the doubles, 1 for all others. [n_dense]"""
-    divisor = design._divisor
+    divisor = design.divisor
     return np.ones(design.n_dense) if divisor is None else divisor
 
 

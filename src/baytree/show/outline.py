@@ -36,10 +36,12 @@ def outline(nodes: Iterable[Node], classes: Sequence[str], max_levels: int | Non
 
 def indented(nodes: Iterable[Node], classes: Sequence[str]) -> Iterator[str]:
     """Each node's condition, its prediction, its rows and, of a class, its share."""
-    names = [plain(label) for label in classes]
+    names, above = [plain(label) for label in classes], 0
     for node in nodes:
         bars = "|  " * node.depth if node.depth <= MOST_BARS else f"{'|  ' * MOST_BARS}({node.depth}) "
-        condition = f"{_test(node.condition)}: " if node.condition else ""
+        every = f"<= {inf}" if node.depth > above else f"> {-inf}"  # a cut at ∞ has the numbers first, one at −∞ last
+        condition = f"{_test(node.condition, every)}: " if node.condition else ""
+        above = node.depth
         yield f"{bars}{condition}{_answer(node, names)}"
 
 
@@ -84,7 +86,8 @@ def _significance(node: Node) -> str:
     return f"; adjusted p {told}"
 
 
-def _test(condition: NamedCondition) -> str:
+def _test(condition: NamedCondition, every: str) -> str:
+    """The condition; `every` is how one is written that every number passes, but no missing value."""
     name = plain(condition.column)
     if condition.levels is not None:
         return f"{name} in {{{', '.join(map(plain, condition.levels))}}}" if condition.levels else f"{name} is missing"
@@ -92,9 +95,9 @@ def _test(condition: NamedCondition) -> str:
     below = "<" if condition.below_high else "<="
     if low and high:
         return f"{low} {'<=' if condition.from_low else '<'} {name} {below} {high}"
-    if high:
-        return f"{name} {below} {high}"
-    return f"{name} {'>=' if condition.from_low else '>'} {low or -inf}"  # without an edge: all but the least number
+    if low:
+        return f"{name} {'>=' if condition.from_low else '>'} {low}"
+    return f"{name} {below} {high}" if high else f"{name} {every}"
 
 
 def _answer(node: Node, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -30,7 +30,7 @@ class Corpus(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="corpu
     @classmethod
     def of(cls, table: Table, column: int) -> Self:
         """The documents of a text column."""
-        tokens: Any = table.values[column]
+        tokens: Tokens = table.values[column]
         rows = np.flatnonzero(~tokens.missing & (table.weight > 0))
         documents = tokens if len(rows) == len(tokens) else tokens.take(rows)
         place, first = _distinct(documents)
@@ -44,14 +44,18 @@ class Corpus(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="corpu
     def __sub__(self, other: Self) -> Self:
         return self._combined(other, self.words - other.words, ExactSum.__sub__)
 
-    def recoded(self, levels: np.ndarray, classes: np.ndarray) -> Self:
+    def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
         """The same documents under other codes: entry k tells which old word (or class) the new k was, −1 for none."""
         mapping = np.full(len(self.words.total.limbs), -1, np.int32)
-        mapping[levels[levels >= 0]] = np.flatnonzero(levels >= 0)
+        mapping[levels[0][levels[0] >= 0]] = np.flatnonzero(levels[0] >= 0)
         documents = recode(self.documents, mapping)
         _, order = _distinct(documents)
         weight = self.weight.take(order).take(classes, 1)
         return type(self)(self.words.recoded(levels, classes), documents.take(order), weight)
+
+    def level_weights(self) -> np.ndarray | None:
+        """The weight of each word over all classes: [n_words]."""
+        return self.known().sum(axis=1)
 
     def check(self, n_words: int, n_classes: int) -> None:
         """Raises an error unless the documents are bags of these words and have a weight in each class."""

@@ -31,10 +31,14 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="count
     def __sub__(self, other: Self) -> Self:
         return type(self)(self.cells - other.cells)
 
-    def recoded(self, levels: np.ndarray, classes: np.ndarray) -> Self:
+    def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
         """The same counts under other codes: entry k tells which old level (or class) the new k was, −1 for none."""
-        levels = np.concatenate([[0], np.where(levels < 0, -1, levels + 1)])
-        return type(self)(self.cells.take(levels, 0).take(classes, 1))
+        places = np.concatenate([[0], np.where(levels[0] < 0, -1, levels[0] + 1)])
+        return type(self)(self.cells.take(places, 0).take(classes, 1))
+
+    def level_weights(self) -> np.ndarray | None:
+        """The weight of each level over all classes: [n_levels]."""
+        return self.known().sum(axis=1)
 
     def check(self, n_levels: int, n_classes: int) -> None:
         """Raises an error unless there is a cell for each level, missing values and each class."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -34,9 +35,13 @@ class Distinct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="dis
     def __sub__(self, other: Self) -> Self:
         return self._combined(other, ExactSum.__sub__)._present()
 
-    def recoded(self, classes: np.ndarray) -> Self:
+    def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
         """The same values under other class codes; −1 for a new class."""
         return type(self)(self.value, self.cells.take(classes, 1))
+
+    def level_weights(self) -> np.ndarray | None:
+        """None: numbers have no levels."""
+        return None
 
     def check(self, n_classes: int) -> None:
         """Raises an error unless the values ascend and every one has its weights."""
@@ -49,7 +54,7 @@ class Distinct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="dis
         """The weight of each value in each class, in one common unit: [n_values, n_classes]."""
         return bounded(self.cells)[0]
 
-    def _combined(self, other: Self, operation: Any) -> Self:
+    def _combined(self, other: Self, operation: Callable[[ExactSum, ExactSum], ExactSum]) -> Self:
         value = np.union1d(self.value, other.value)
         places = [_places(part.value, value) for part in (self, other)]
         return type(self)(value, operation(self.cells.take(places[0]), other.cells.take(places[1])))

@@ -1,6 +1,6 @@
 """Statistics: values made from rows. Those of parts add up to those of the whole, and can be taken away again.
 
-Every field is an array, a statistic or a tuple of them. `ExactSum` is the ground: sums of doubles without any rounding,
+Every field is an array, a statistic or a tuple of them. All rest on `ExactSum`: sums of doubles without rounding,
 so neither the order of rows, nor the boundaries of parts, nor the number of threads can change one bit of a model.
 """
 
@@ -168,7 +168,7 @@ def times_limbs(statistic: Any, limbs: int) -> Any:
     return statistic
 
 
-def is_of_rows(statistic: Any) -> bool:
+def is_of_rows(statistic: object) -> bool:
     """Whether any rows could have this statistic. What is left is none once rows are taken away that were never in it."""
     if isinstance(statistic, ExactSum):  # of weights, or of weighted numbers that are not negative
         return not (statistic.limbs[..., -1] < 0).any()

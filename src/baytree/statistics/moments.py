@@ -47,9 +47,13 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
     def __sub__(self, other: Self) -> Self:
         return type(self)(self.weight - other.weight, self.total - other.total, self.square - other.square)
 
-    def recoded(self, classes: np.ndarray) -> Self:
+    def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
         """The same moments under other class codes; −1 for a new class."""
         return type(self)(self.weight.take(classes), self.total.take(classes), self.square.take(classes))
+
+    def level_weights(self) -> np.ndarray | None:
+        """None: numbers have no levels."""
+        return None
 
     def check(self, n_classes: int, n_columns: int) -> None:
         """Raises an error unless there is a cell for each class and column."""

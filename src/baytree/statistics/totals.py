@@ -47,9 +47,13 @@ class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="total
     def __sub__(self, other: Self) -> Self:
         return type(self)(self.weight - other.weight, self.total - other.total)
 
-    def recoded(self, classes: np.ndarray) -> Self:
+    def recoded(self, levels: list[np.ndarray], classes: np.ndarray) -> Self:
         """The same totals under other class codes; −1 for a new class."""
         return type(self)(self.weight.take(classes, 1), self.total.take(classes, 1))
+
+    def level_weights(self) -> np.ndarray | None:
+        """None: numbers have no levels."""
+        return None
 
     def check(self, n_columns: int, n_classes: int) -> None:
         """Raises an error unless there is a cell for each column and class."""

@@ -69,6 +69,16 @@ def load(path: str | os.PathLike) -> Any:
     -------
     Estimator
         It predicts bit for bit as the one that was saved.
+
+    Examples
+    --------
+    >>> import baytree as bt, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "m.baytree")
+    >>> bt.save(bt.ID3Classifier().fit({"wind": ["weak", "strong"], "play": ["yes", "no"]}, "play"), path)
+    >>> print(bt.load(path))
+    no (2 rows, 0.500)
+    |  wind in {strong}: no (1 rows, 1.000)
+    |  wind in {weak}: yes (1 rows, 1.000)
     """
     return loads(files.read(Path(path)), str(path))
 

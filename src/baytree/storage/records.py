@@ -11,13 +11,13 @@ from baytree.storage.arrays import decode
 from baytree.storage.errors import ModelFileError
 
 RECORDS = {
-    "linear_discriminant": "linear.model:LinearDiscriminant",
-    "logistic": "linear.model:LogisticModel",
+    "linear_discriminant": "linear.discriminant.model:LinearDiscriminant",
+    "logistic": "linear.logistic.model:LogisticModel",
     "combinations": "bayes.combinations:Combinations",
     "joint_table": "bayes.combinations:JointTable",
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
-    "quadratic_discriminant": "linear.model:QuadraticDiscriminant",
+    "quadratic_discriminant": "linear.discriminant.model:QuadraticDiscriminant",
     "scatter": "linear.discriminant.scatter:Scatter",
     "tree": "tree.model.structure:Tree",
 }

@@ -14,7 +14,14 @@ from baytree.show.terminal import in_columns, ruled
 
 
 class Kind(StrEnum):
-    """What the values of a column mean."""
+    """What the values of a column mean.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.NaiveBayesClassifier(schema={"zip": bt.Kind.NOMINAL}).fit({"zip": [1, 2], "y": [0, 1]}, "y").schema_["zip"].kind
+    <Kind.NOMINAL: 'nominal'>
+    """
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
@@ -29,11 +36,32 @@ Level = str | int | float | bool
 class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How a text column becomes counts: the options of its bag of words.
 
-    `tfidf` weighs the counts by log((1 + n) / (1 + documents with the word)) + 1 and, unless `norm` is None, brings each
-    document to length 1. Linear models always weigh words so; naive Bayes then keeps the bags of its documents, since
-    their lengths change with every document that is learnt.
+    Linear models always weigh words by tf-idf. Naive Bayes does so on demand, and then keeps the bags of its documents,
+    since their lengths change with every document that is learnt.
 
-    >>> Text(ngrams=(1, 2), min_df=2).ngrams
+    Parameters
+    ----------
+    ngrams : tuple of two int, default=(1, 1)
+        The least and the largest number of words in a row that count as one token.
+    min_df : int or float, default=1
+        Tokens of fewer documents are left out; an int counts documents, a float is their share.
+    max_df : int or float, default=1.0
+        Tokens of more documents are left out.
+    stop_words : tuple of str, 'english' or None, default=None
+        Words that do not count.
+    tfidf : bool, default=False
+        Whether counts are weighed by log((1 + n) / (1 + documents with the word)) + 1.
+    norm : {'l2', None}, default='l2'
+        Whether each document is brought to length 1 under tf-idf.
+    lowercase : bool, default=True
+        Whether letters are made small first.
+    hashing : int, optional
+        The number of places that tokens share by their hash, instead of a vocabulary.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.Text(ngrams=(1, 2), min_df=2).ngrams
     (1, 2)
     """
 
@@ -48,10 +76,29 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A named column: its kind, and its levels in code order (categories, ranks or vocabulary).
+    """A named column: its kind, and its levels in code order.
 
-    `declared` tells that the levels were given (a categorical dtype, `schema=`), not collected from the rows: declared
-    levels keep their order when tables are joined, collected ones are kept sorted. `unit` is the unit of a date.
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    kind : Kind
+        What its values mean.
+    levels : tuple, default=()
+        Categories, ranks or vocabulary, in the order of their codes.
+    declared : bool, default=False
+        Whether the levels were given (a categorical dtype, `schema=`), not collected from the rows: declared levels keep
+        their order when tables are joined, collected ones are kept sorted.
+    unit : str, optional
+        The unit of a date, as numpy calls it.
+    text : Text, optional
+        How a text column is read.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> bt.Column("size", bt.Kind.ORDINAL, ("S", "M", "L")).show(1)
+    'M'
     """
 
     name: str
@@ -135,7 +182,28 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The columns in order and the target. Prints as a table that a person can check."""
+    """The columns in order and the target. Prints as a table that a person can check.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        The columns that are learnt from.
+    target : Target
+        The column to be predicted; without a name where none is known yet.
+    inputs : tuple of str
+        The names of all columns that were given, in order, also of those that only identify rows.
+    is_named : bool, default=True
+        False where the rows came as an array: columns then go by their position.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.NaiveBayesClassifier().fit({"size": [1.0, 2.0], "y": ["a", "b"]}, "y").schema_)
+    column  kind     levels
+    -----------------------
+    size    numeric
+    y       target   a, b
+    """
 
     columns: tuple[Column, ...]
     target: Target = Target("")  # without a name where no target is known yet

@@ -36,7 +36,7 @@ def _routed(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
 
 def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
-    plain = structure._unsmoothed(tree)
+    plain = structure.unsmoothed(tree)
     answers = steps.keep(Spread(0, table(tree.value)))
     votes = answers if plain is tree else steps.keep(Spread(0, table(plain.value)))
     return answers, FirstHighest(votes)
@@ -44,7 +44,7 @@ def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
 
 def _nodes(tree: Tree, schema: Schema) -> tuple[Node, ...]:
     start = structure.bounds(tree, tree.surrogates).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
-    tests = _Tests(schema)
+    tests = _Tests(tree, schema)
     return tuple(_node(tree, k, tests, range(start[k], start[k + 1])) for k in range(len(tree)))
 
 
@@ -60,8 +60,9 @@ def _node(tree: Tree, k: int, tests: _Tests, surrogates: range) -> Node:
 class _Tests:
     """Reads the tests of a tree and of its surrogates: the one place that knows how a tree keeps them."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, tree: Tree, schema: Schema) -> None:
         self.columns = schema.columns
+        self.by_several_cuts = set(tree.more_cuts.node.tolist())
 
     def of(self, record: Tree | Surrogates, k: int) -> Test:
         """Test k of a record."""
@@ -69,7 +70,7 @@ class _Tests:
         column, branches = self.columns[j], record.branch_of[first : first + levels].tolist()
         if levels:
             return Test(j, tuple(branches))
-        if isinstance(record, Tree) and np.isin(k, record.more_cuts.node):
+        if isinstance(record, Tree) and k in self.by_several_cuts:
             return _cuts(j, column, structure.cuts(record, k))
         is_flipped = isinstance(record, Surrogates) and bool(record.flipped[k])
         return _cut(j, column, float(record.cut[k]), bool(record.strict[k]), is_flipped)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
+from baytree.bayes.events.event import Event
+from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
 from baytree.summary import LevelShares
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
-E1071_FLOOR = 0.001  # what e1071 takes for a probability that is 0
 
-
-class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="levels"):
+class LevelLikelihood(ColumnLikelihood, frozen=True, tag="levels"):
     """The probability of each level of a nominal or ordinal column in each class."""
 
-    column: int
     log_probability: np.ndarray  # [n_levels, n_classes]
 
     def __post_init__(self) -> None:
@@ -34,20 +30,9 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         if column.kind in (Kind.NUMERIC, Kind.TEXT) or self.log_probability.shape != expected:
             raise ValueError(f"the likelihood of column {column.name!r} does not fit its levels")
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
-
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the log-probability of each row's level to its scores; a missing value adds nothing."""
         _core.add_level_scores(np.ascontiguousarray(table.values[self.column]), self.log_probability, scores)
-
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), self.log_probability.shape[1]))
-        self.add_scores(table, scores)
-        return [scores]
 
     def summary(self, schema: Schema) -> list[LevelShares]:
         """The probability of each level in each class."""
@@ -68,10 +53,13 @@ class LevelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
         return [levels[draw_codes(random, np.exp(self.log_probability), label)]]
 
 
-class Categorical:
+class Categorical(Event[Counts]):
     """Levels with their own probability in every class; by Bayes, with a Dirichlet prior, symmetric unless it is given."""
 
-    can_subtract = True
+    name = "categorical"
+    kinds = (Kind.NOMINAL, Kind.ORDINAL)
+    statistics = (Counts,)
+    likelihoods = (LevelLikelihood,)
 
     def observe(self, table: Table, group: Group) -> Counts:
         """The weight of each level in each class."""
@@ -80,12 +68,9 @@ class Categorical:
         weight = None if table.is_unweighted else table.weight
         return Counts.of(table.values[column], table.label, weight, n_levels, table.n_classes)
 
-    def check(self, seen: Any, group: Group, schema: Schema) -> None:
-        """Raises an error unless the statistic fits this column."""
-        column = schema.columns[group.columns[0]]
-        if not isinstance(seen, Counts) or len(group.columns) != 1 or column.kind in (Kind.NUMERIC, Kind.TEXT):
-            raise ValueError("a categorical event keeps the counts of one nominal or ordinal column")
-        seen.check(len(column.levels), len(schema.classes))
+    def check_shape(self, seen: Counts, group: Group, schema: Schema) -> None:
+        """A cell for each level, missing values and each class."""
+        seen.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
 
     def derive(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""
@@ -94,7 +79,21 @@ class Categorical:
         share = smoothed(counts[1:], pseudo_counts(estimation, column.name, column.levels, exponent))
         return LevelLikelihood(group.columns[0], self.logarithm(share))
 
-    def left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+    def add_left_out(self, seen: Counts, group: Group, table: Table, estimation: Estimation, scores: np.ndarray) -> None:
+        """Of the row's own class what its level has without the row; of the others what it has."""
+        if not table.is_unweighted:
+            return super().add_left_out(seen, group, table, estimation, scores)
+        ordinary = self.derive(seen, group, table.schema, estimation).log_probability
+        own = self._left_out(seen, group, table.schema, estimation)
+        n_levels, n_classes = ordinary.shape
+        effects = np.zeros((n_classes, n_levels + 1, n_classes))  # missing first, adds nothing
+        effects[:, 1:] = ordinary
+        for c in range(n_classes):
+            effects[c, 1:, c] = own[:, c]
+        kind = table.label * np.int32(n_levels + 1) + table.values[group.columns[0]]
+        return _core.add_level_scores(kind + np.int32(1), effects.reshape(-1, n_classes), scores)
+
+    def _left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
         """The log-probability of each level in each class once a row of that level and class, of weight 1, is taken away."""
         column = schema.columns[group.columns[0]]
         counts = seen.known()
@@ -108,14 +107,6 @@ class Categorical:
         """The logarithm of the shares; a level that a class never had is impossible in it."""
         with np.errstate(divide="ignore"):
             return np.log(share)
-
-
-class E1071Categorical(Categorical):
-    """Levels as e1071 takes them: a share that is 0 counts as 0.001."""
-
-    def logarithm(self, share: np.ndarray) -> np.ndarray:
-        """The logarithm of the shares, 0 replaced."""
-        return np.log(np.where(share > 0, share, E1071_FLOOR))
 
 
 def check_log_table(log_probability: np.ndarray) -> None:

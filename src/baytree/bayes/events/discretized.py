@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.categorical import check_log_table, draw_codes
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.gaussian import check_numeric
+from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
+from baytree.statistics.discretize import mdl_cuts_of_weights
 from baytree.statistics.distinct import Distinct
 from baytree.summary import IntervalShares
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 
-class BinLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bins"):
+class BinLikelihood(ColumnLikelihood, frozen=True, tag="bins"):
     """The probability of each bin of a numeric column in each class; bin k ends with the value at cut k."""
 
-    column: int
     cuts: np.ndarray  # [n_bins - 1], ascending
     span: np.ndarray  # [2]: the least and the greatest value in training
     log_probability: np.ndarray  # [n_bins, n_classes]
@@ -39,11 +38,6 @@ class BinLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, self.log_probability.shape[1], schema)
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
-
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the log-probability of each row's bin to its scores; a missing value adds nothing."""
         values = table.values[self.column]
@@ -52,12 +46,6 @@ class BinLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         code = np.searchsorted(self.cuts, values, side="left").astype(np.int32)
         code[np.isnan(values)] = -1
         _core.add_level_scores(code, self.log_probability, scores)
-
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), self.log_probability.shape[1]))
-        self.add_scores(table, scores)
-        return [scores]
 
     def summary(self, schema: Schema) -> list[IntervalShares]:
         """The probability of each bin in each class."""
@@ -84,10 +72,14 @@ class BinLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 class Discretized(DistinctEvent):
     """Bins between cuts that pay for their description (Fayyad and Irani 1993); then as for levels."""
 
+    name = "discretized"
+    is_density = True
+    likelihoods = (BinLikelihood,)
+
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> BinLikelihood:
         """The cuts, and the smoothed share of each bin among the known values of a class."""
         value, weight = counted(seen, group, schema)
-        cuts = minimal_cuts(value, weight)
+        cuts = mdl_cuts_of_weights(value, weight)
         bins = np.searchsorted(cuts, value, side="left")
         counts = np.zeros((len(cuts) + 1, weight.shape[1]))
         np.add.at(counts, bins, weight)
@@ -96,42 +88,3 @@ class Discretized(DistinctEvent):
         span = value[[0, -1]] if len(value) else np.zeros(2)
         with np.errstate(divide="ignore"):
             return BinLikelihood(group.columns[0], cuts, span, np.log(share))
-
-
-def minimal_cuts(value: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The cuts of ascending values with weights [n_values, n_classes] that shorten the description of the classes.
-
-    >>> minimal_cuts(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist()
-    [9.5]
-    """
-    running = np.concatenate([np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0)])
-    open_spans, cuts = [(0, len(value))], []
-    while open_spans:
-        first, last = open_spans.pop()
-        place = _best_cut(running[first : last + 1]) if last - first > 1 else None
-        if place is not None:
-            cuts.append(value[first + place - 1] + (value[first + place] - value[first + place - 1]) / 2)
-            open_spans += [(first, first + place), (first + place, last)]
-    return np.array(sorted(cuts), np.float64)
-
-
-def _best_cut(running: np.ndarray) -> int | None:
-    """After how many values the cut of least entropy lies, None where it does not pay; the first of equals."""
-    low, whole = running[1:-1] - running[0], running[-1] - running[0]
-    high = whole - low
-    total, entropy = whole.sum(), _entropy(whole)
-    parts = (low.sum(axis=1) * _entropy(low) + high.sum(axis=1) * _entropy(high)) / total
-    place = int(np.argmin(parts))
-    if not parts[place] < entropy:
-        return None
-    kinds, kinds_low, kinds_high = (int((counts > 0).sum()) for counts in (whole, low[place], high[place]))
-    surprise = kinds * entropy - kinds_low * _entropy(low[place]) - kinds_high * _entropy(high[place])
-    description = (np.log2(max(total - 1, 1e-300)) + np.log2(3.0**kinds - 2) - surprise) / total
-    return place + 1 if entropy - parts[place] > description else None
-
-
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    """The entropy in bits of each row of counts."""
-    total = counts.sum(axis=-1, keepdims=True)
-    share = counts / np.maximum(total, 1e-300)
-    return -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=-1)

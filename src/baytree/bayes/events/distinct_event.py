@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from baytree.bayes.estimation import Group
+from baytree.bayes.events.event import Event
 from baytree.statistics.distinct import Distinct
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 MOST_DISTINCT = 1 << 22  # values of one column: more are refused, so that memory stays bounded
 
 
-class DistinctEvent:
+class DistinctEvent(Event[Distinct]):
     """What the events share that need every distinct value: kernels, cuts, and Weka's precision."""
 
     can_subtract = False
+    statistics = (Distinct,)
 
     def observe(self, table: Table, group: Group) -> Distinct:
         """The distinct values of the column in each class."""
@@ -25,12 +25,8 @@ class DistinctEvent:
         weight = None if table.is_unweighted else table.weight
         return Distinct.of(np.ascontiguousarray(table.values[column]), table.label, weight, table.n_classes)
 
-    def check(self, seen: Any, group: Group, schema: Schema) -> None:
-        """Raises an error unless the statistic fits this column."""
-        if len(group.columns) != 1 or schema.columns[group.columns[0]].kind is not Kind.NUMERIC:
-            raise ValueError("an event of distinct values looks at one numeric column")
-        if not isinstance(seen, Distinct):
-            raise ValueError("an event of distinct values keeps the weight of each value")
+    def check_shape(self, seen: Distinct, group: Group, schema: Schema) -> None:
+        """A weight of each value in each class."""
         seen.check(len(schema.classes))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.gaussian import check_numeric
+from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
 from baytree.statistics.distinct import Distinct
 from baytree.summary import KernelDensity
 from baytree.table.schema import Column, Schema
@@ -47,7 +47,7 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return len(self.width)
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What the kernels of C++ take."""
         return self.start, self.centre, self.weight, self.width
 
@@ -78,20 +78,14 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ["mean", "width", "kernels"], np.array([means, self.width, np.diff(self.start)], np.float64)
 
 
-class KernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="kernel"):
+class KernelLikelihood(ColumnLikelihood, frozen=True, tag="kernel"):
     """The kernel density of a numeric column in each class."""
 
-    column: int
     kernels: Kernels
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, self.kernels.n_classes, schema)
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
 
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the log-density of each row to its scores; a missing value adds nothing."""
@@ -99,12 +93,6 @@ class KernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         for first in range(0, len(values), self.kernels.rows_at_once):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_kernel_scores(values[part], *self.kernels.arrays, scores[part])
-
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), self.kernels.n_classes))
-        self.add_scores(table, scores)
-        return [scores]
 
     def summary(self, schema: Schema) -> list[KernelDensity]:
         """Mean, width and number of kernels in each class."""
@@ -125,6 +113,10 @@ class Kernel(DistinctEvent):
     A class without values has those of all classes; a column that is constant in training adds nothing.
     """
 
+    name = "kernel"
+    is_density = True
+    likelihoods = (KernelLikelihood,)
+
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> KernelLikelihood:
         """The kernels of each class."""
         value, weight = counted(seen, group, schema)
@@ -137,7 +129,7 @@ class Kernel(DistinctEvent):
         return KernelLikelihood(group.columns[0], kernels_of(classes, width))
 
 
-def kernels_of(classes: list[tuple[np.ndarray, np.ndarray]], width: Any) -> Kernels:
+def kernels_of(classes: list[tuple[np.ndarray, np.ndarray]], width: Sequence[float]) -> Kernels:
     """The kernels at the values of each class."""
     start = np.concatenate([[0], np.cumsum([len(value) for value, _ in classes])]).astype(np.int64)
     centre, weight = (np.concatenate([pair[k] for pair in classes]) for k in (0, 1))

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group
-from baytree.bayes.events.amounts import AmountLikelihood, Multinomial, column_alphas
-from baytree.bayes.events.gaussian import check_numeric
-from baytree.statistics.totals import Totals, refuse_negative, sparse_entries
+from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
+from baytree.statistics.totals import refuse_negative, sparse_entries
 from baytree.summary import Amount
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
 
-class UrnLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="urns"):
+class UrnLikelihood(ColumnsLikelihood, frozen=True, tag="urns"):
     """An urn for each class: every count drawn puts one more of its kind back (Pólya)."""
 
-    columns: tuple[int, ...]
     concentration: np.ndarray  # [n_columns, n_classes]
 
     def __post_init__(self) -> None:
@@ -76,17 +72,6 @@ class UrnLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
     def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """Refused: nothing says how large a row is."""
         raise ValueError("multinomial and complement columns do not say how large a row is, so rows cannot be drawn")
-
-
-class PredictiveMultinomial(Multinomial):
-    """Counts that share a row; by Bayes the exact Dirichlet–multinomial predictive, by mle and map plugged-in shares."""
-
-    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood | UrnLikelihood:
-        """An urn for each class, or plugged-in shares."""
-        if estimation.estimate != "bayes":
-            return super().derive(seen, group, schema, estimation)
-        concentration = seen.total.rounded() + column_alphas(group, schema, estimation)[:, None]
-        return UrnLikelihood(group.columns, open_urns(concentration))
 
 
 def open_urns(concentration: np.ndarray) -> np.ndarray:

@@ -6,24 +6,23 @@ to multiples of it, half to even, in learning and in predicting.
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
-from baytree.bayes.events.gaussian import check_moments, check_numeric, normals
 from baytree.bayes.events.kernel import Kernels, kernel_summary, kernels_of
+from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
+from baytree.bayes.events.normal import check_moments, normals
 from baytree.statistics.distinct import Distinct
 from baytree.summary import KernelDensity, Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 
-class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="weka_normal"):
+class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
     """The normal probability of one interval of precision around each rounded value, at least 1e-75."""
 
-    column: int
     precision: float
     mean: np.ndarray  # [n_classes, 1]
     scale: np.ndarray  # [n_classes, 1], positive
@@ -36,24 +35,13 @@ class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, len(self.mean), schema)
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
-
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
         values = rounded(table.values[self.column], self.precision)
         _core.add_interval_scores(values, self.precision, self.mean.ravel(), self.scale.ravel(), scores)
 
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), len(self.mean)))
-        self.add_scores(table, scores)
-        return [scores]
-
     def summary(self, schema: Schema) -> list[Normal]:
-        """Mean and deviation in each class."""
+        """Mean and deviation of each column in each class."""
         return normals(self.columns, self.mean, self.scale, schema)
 
     def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
@@ -67,10 +55,9 @@ class WekaNormalLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         return [rounded(drawn, self.precision)]
 
 
-class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="weka_kernel"):
+class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):
     """The share of the kernels' probability in one interval of precision, added up until little can follow."""
 
-    column: int
     precision: float
     kernels: Kernels
 
@@ -81,23 +68,12 @@ class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
         """Raises an error unless the column is numeric and the classes as many."""
         check_numeric(self.columns, self.kernels.n_classes, schema)
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The one column."""
-        return (self.column,)
-
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
         values = rounded(table.values[self.column], self.precision)
         for first in range(0, len(values), self.kernels.rows_at_once):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_interval_kernel_scores(values[part], self.precision, *self.kernels.arrays, scores[part])
-
-    def effects(self, table: Table) -> list[np.ndarray]:
-        """What the column adds to the scores: [n_rows, n_classes]."""
-        scores = np.zeros((len(table), self.kernels.n_classes))
-        self.add_scores(table, scores)
-        return [scores]
 
     def summary(self, schema: Schema) -> list[KernelDensity]:
         """Mean, width and number of kernels in each class."""
@@ -115,6 +91,9 @@ class WekaKernelLikelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 class WekaGaussian(DistinctEvent):
     """Mean and deviation (divisor n) of the rounded values; the deviation is at least a sixth of the precision."""
 
+    name = "weka gaussian"
+    likelihoods = (WekaNormalLikelihood,)
+
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> WekaNormalLikelihood:
         """The densities that Weka would use; a class without values has mean 0."""
         value, weight = counted(seen, group, schema)
@@ -127,6 +106,9 @@ class WekaGaussian(DistinctEvent):
 class WekaKernel(DistinctEvent):
     """Kernels at the rounded values of a class, (max − min) / √n wide, and at least a sixth of the precision."""
 
+    name = "weka kernel"
+    likelihoods = (WekaKernelLikelihood,)
+
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> WekaKernelLikelihood:
         """The kernels that Weka would use; a class without values has one at 0."""
         value, weight = counted(seen, group, schema)
@@ -137,12 +119,13 @@ class WekaKernel(DistinctEvent):
 
 
 def precision_of(value: np.ndarray) -> float:
-    """The mean gap between distinct ascending values."""
+    """The mean gap between distinct ascending values: as in Weka the gaps are added one by one, from the lowest."""
     if len(value) < 2:
         return 0.01
     with np.errstate(over="ignore"):
-        gap = (value[-1] - value[0]) / (len(value) - 1)
-    return float(gap) if np.isfinite(gap) else float(value[-1] / (len(value) - 1) - value[0] / (len(value) - 1))
+        total = np.cumsum(np.diff(value))[-1]  # a pairwise sum would have another last bit
+    n_gaps = len(value) - 1
+    return float(total / n_gaps) if np.isfinite(total) else float(value[-1] / n_gaps - value[0] / n_gaps)
 
 
 def rounded(values: np.ndarray, precision: float) -> np.ndarray:

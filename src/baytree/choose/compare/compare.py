@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.choose.compare.contestants import contestants
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.race import Progress, Race
 from baytree.choose.problem import Problem
-from baytree.folds.cv import Folds
+from baytree.folds.cv import CV, Folds
+from baytree.table.schema import Schema
 
 
 def compare(
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     models: Any = None,
-    cv: Any = 10,
+    cv: CV = 10,
     *,
-    groups: Any = None,
-    sample_weight: Any = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
     task: str | None = None,
-    schema: Any = None,
+    schema: Mapping[str, Any] | Schema | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[Progress], Any] | None = None,

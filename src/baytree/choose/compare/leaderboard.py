@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from baytree.choose.compare import words
 from baytree.choose.compare.entry import Entry
 from baytree.choose.validate.significance import SIGNIFICANCE, Interval
 from baytree.show.results import Shown, frame_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +94,7 @@ class Comparison(Shown):
         """`to_dict` as JSON; what is not defined is null."""
         return json.dumps(_plain(self.to_dict()), indent=1, ensure_ascii=False, allow_nan=False)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Each model's mean and interval; needs matplotlib."""
         from baytree.show.charts import intervals
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.choose.problem import Problem
 from baytree.choose.select.columns import rank
@@ -12,26 +14,29 @@ from baytree.choose.select.embedded import EMBEDDED
 from baytree.choose.select.ranking import Rank, Ranking
 from baytree.choose.select.selector import ColumnSelector
 from baytree.estimators.base import Estimator
+from baytree.table.schema import Schema
 
 
 def rank_features(
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     by: str = "information_gain",
     *,
     cuts: str = "auto",
     words: bool = False,
     estimator: Estimator | None = None,
     task: str | None = None,
-    schema: Any = None,
+    schema: Mapping[str, Any] | Schema | None = None,
     n_jobs: int | None = None,
 ) -> Ranking:
     """The columns of a raw table from the most to the least telling about the target.
 
     Parameters
     ----------
-    frame, target :
-        A table and the name of its target column, or columns and labels apart.
+    frame : data frame, dict of columns, or array
+        The table, with its target column or without it.
+    target : str or array
+        The name of the target column, or the labels.
     by : str
         ``information_gain``, ``gain_ratio``, ``symmetric_uncertainty`` (in bits, from counts), ``chi2`` (the test of
         independence), ``correlation`` (Pearson, Spearman, point-biserial, Cramér's V or η, by the kinds of column and
@@ -47,6 +52,15 @@ def rank_features(
         For ``by="importance"``: what is fitted and asked for its ``feature_importances_``; a pruned CART by default.
     task : {"classification", "regression"}, optional
         What the target is; inferred where it is not said.
+    schema : dict or Schema, optional
+        What columns are, where that should not be inferred, as in every estimator.
+    n_jobs : int, optional
+        How many threads share the columns; all cores by default.
+
+    Returns
+    -------
+    Ranking
+        Prints as a table; `columns` are the names, best first; `to_frame`, `to_dict` and `plot` give the scores.
 
     Examples
     --------
@@ -67,21 +81,43 @@ def rank_features(
 class SelectFeatures(ColumnSelector):
     """A selector that keeps the columns which tell most about the target.
 
+    With none of `k`, `threshold` and `p` the better half is kept.
+
     Parameters
     ----------
-    by, cuts, estimator, schema, n_jobs :
-        As in `rank_features`.
+    by : str
+        The measure, as in `rank_features`.
     k : int, optional
         How many columns to keep; equals at the border stay in the order of the columns.
     threshold : float, optional
         The least score that a column must reach (for correlations, the least size).
     p : float, optional
-        The largest p-value that a column may have; `adjust` says which: "bonferroni", "fdr" or None for the plain one.
+        The largest p-value that a column may have; `adjust` says which.
     adjust : {"fdr", "bonferroni", None}
-        The correction for looking at many columns.
+        The correction of `p` for looking at many columns.
+    cuts : {"auto", "best", "mdl", "quantiles"}
+        How numbers become levels, as in `rank_features`.
+    estimator : estimator, optional
+        For ``by="importance"``: what is asked for its ``feature_importances_``.
+    schema : dict or Schema, optional
+        What columns are, where that should not be inferred, as in every estimator.
+    n_jobs : int, optional
+        How many threads share the columns; all cores by default.
 
-    With none of `k`, `threshold` and `p` the better half is kept. Fitted: `ranking_`; `scores_` and `pvalues_` in the order
-    of the columns.
+    Attributes
+    ----------
+    ranking_ : Ranking
+        The columns, best first.
+    scores_ : ndarray of shape (n_features_in_,)
+        Their scores, in the order of the columns.
+    pvalues_ : ndarray of shape (n_features_in_,)
+        Their p-values, NaN where the measure has none.
+    support_ : ndarray of shape (n_features_in_,)
+        Which columns are kept.
+    n_features_in_ : int
+        The number of columns that were given.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all of them are strings.
 
     Examples
     --------
@@ -101,7 +137,7 @@ class SelectFeatures(ColumnSelector):
         adjust: str | None = "fdr",
         cuts: str = "auto",
         estimator: Any = None,
-        schema: Any = None,
+        schema: Mapping[str, Any] | Schema | None = None,
         n_jobs: int | None = None,
     ):
         self.by = by

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class History(Shown):
         }
         return frame_of(columns)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The mean and its standard error by the number of columns; needs matplotlib."""
         from baytree.show.charts import band
 

@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from baytree.statistics import information
+from baytree.statistics.information import entropy
+
 
 class Test(NamedTuple):
     """A statistic, its p-value, and the name by which it is known."""
@@ -16,20 +19,9 @@ class Test(NamedTuple):
     name: str
 
 
-def entropy(weights: np.ndarray) -> float:
-    """H in bits of a distribution given by weights.
-
-    >>> round(entropy(np.array([9.0, 5.0])), 3)
-    0.94
-    """
-    total = weights.sum()
-    share = weights[weights > 0] / total if total else np.empty(0)
-    return float(-(share * np.log2(share)).sum()) + 0.0
-
-
 def mutual_information(counts: np.ndarray) -> float:
     """I(level; class) in bits of a table of counts [n_levels, n_classes]; never negative."""
-    return max(entropy(counts.sum(axis=0)) + entropy(counts.sum(axis=1)) - entropy(counts.ravel()), 0.0)
+    return max(float(entropy(counts.sum(axis=0)) + entropy(counts.sum(axis=1)) - entropy(counts.ravel())), 0.0)
 
 
 def information_gain(counts: np.ndarray, missing: float = 0.0) -> float:
@@ -39,13 +31,13 @@ def information_gain(counts: np.ndarray, missing: float = 0.0) -> float:
 
 def gain_ratio(counts: np.ndarray, missing: float = 0.0) -> float:
     """The information gain per bit of the level itself; missing values are a level more of the latter, as in C4.5."""
-    split = entropy(np.append(counts.sum(axis=1), missing))
+    split = float(entropy(np.append(counts.sum(axis=1), missing)))
     return information_gain(counts, missing) / split if split > 0 else 0.0
 
 
 def symmetric_uncertainty(counts: np.ndarray, missing: float = 0.0) -> float:
     """2 I / (H(level) + H(class)), between 0 and 1, times the share of rows where the level is known."""
-    both = entropy(counts.sum(axis=1)) + entropy(counts.sum(axis=0))
+    both = float(entropy(counts.sum(axis=1)) + entropy(counts.sum(axis=0)))
     return 2 * mutual_information(counts) / both * _known(counts, missing) if both > 0 else 0.0
 
 
@@ -55,13 +47,8 @@ def chi_square(counts: np.ndarray) -> Test:
     >>> chi_square(np.array([[10.0, 20.0], [20.0, 10.0]])).statistic.__round__(3)
     6.667
     """
-    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
-    degrees = (counts.shape[0] - 1) * (counts.shape[1] - 1)
-    if degrees < 1:
-        return Test(0.0, 1.0, "chi²")
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    statistic = float(((counts - expected) ** 2 / expected).sum())
-    return Test(statistic, float(special.chdtrc(degrees, statistic)), "chi²")
+    statistic, degrees = information.chi_square(counts)
+    return Test(statistic, information.chi_square_tail(statistic, degrees), "chi²")
 
 
 def cramers_v(counts: np.ndarray) -> Test:

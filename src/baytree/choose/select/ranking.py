@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baytree.choose.select import measures
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Ranking(Shown):
         names = ["column", "kind", "score", *(["p", "bonferroni", "fdr"] if self._has_p else []), "known", "how"]
         return {name: [getattr(rank, name) for rank in self.ranks] for name in names}
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """A bar for each rank; needs matplotlib."""
         from baytree.show.charts import bars
 

@@ -7,12 +7,12 @@ computed once per fold, and a candidate set costs one vector addition.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.events.gaussian import NormalLikelihood
+from baytree.bayes.events.normal import NormalLikelihood
 from baytree.bayes.model import NaiveBayes
 from baytree.choose import metrics
 from baytree.choose.problem import Problem
@@ -25,7 +25,24 @@ from baytree.learner import Additive
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
-FoldModel = tuple[Schema, NaiveBayes]
+
+@runtime_checkable
+class ByColumn(Protocol):
+    """A likelihood whose term is one of its own for each column."""
+
+    columns: tuple[int, ...]
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """What each column adds to the scores: [n_rows, n_classes]."""
+        ...
+
+
+class FoldModel(NamedTuple):
+    """What naive Bayes learnt in a fold: a prior, and a term for each column."""
+
+    schema: Schema
+    log_prior: np.ndarray  # [n_classes]
+    likelihoods: list[ByColumn]
 
 
 class Scorer(Protocol):
@@ -93,13 +110,12 @@ class AddingScorer:
 
     def _place(self, model: FoldModel, problem: Problem, fold: Fold, rows: slice) -> None:
         """Writes the prior and every column's effect on the rows of a fold; a class not in training is impossible."""
-        schema, learnt = model
-        test = to_answer_for(problem.table, fold.test, schema)
+        test = to_answer_for(problem.table, fold.test, model.schema)
         place = {label: code for code, label in enumerate(problem.label.target.classes or ())}
-        known = [place[label] for label in schema.classes]
+        known = [place[label] for label in model.schema.classes]
         self._prior[rows] = self._effect[:, rows] = -np.inf
-        self._prior[rows][:, known] = learnt.log_prior
-        for likelihood in learnt.likelihoods:
+        self._prior[rows][:, known] = model.log_prior
+        for likelihood in model.likelihoods:
             for j, effect in zip(likelihood.columns, likelihood.effects(test), strict=True):
                 self._effect[j, rows][:, known] = effect
 
@@ -154,12 +170,14 @@ def _added_models(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> 
 def _naive(learner: Additive, table: Table, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
     models: list[FoldModel] = []
     for schema, model in models_without(learner, table, folds):
-        if not isinstance(model, NaiveBayes) or not _adds_up(model):
+        own = [part for part in model.likelihoods if _adds_up(part)] if isinstance(model, NaiveBayes) else []
+        if not isinstance(model, NaiveBayes) or len(own) < len(model.likelihoods):
             return None
-        models.append((schema, model))
+        models.append(FoldModel(schema, model.log_prior, own))
     return models
 
 
-def _adds_up(model: NaiveBayes) -> bool:
+def _adds_up(likelihood: object) -> TypeGuard[ByColumn]:
     """Whether each column's term is its own: multinomial columns share one distribution, so theirs are not."""
-    return all(len(part.columns) == 1 or isinstance(part, NormalLikelihood) for part in model.likelihoods)
+    is_own = isinstance(likelihood, NormalLikelihood) or len(getattr(likelihood, "columns", ())) == 1
+    return is_own and isinstance(likelihood, ByColumn)

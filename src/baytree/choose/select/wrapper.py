@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
@@ -10,11 +10,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from baytree.choose import metrics
-from baytree.choose.problem import Problem
 from baytree.choose.select.history import History, Step
 from baytree.choose.select.scorers import scorer
 from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
+from baytree.choose.validate.validation import problem_of
+from baytree.folds.cv import CV
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class _Wrapper(MetaEstimatorMixin, ColumnSelector):
@@ -25,7 +29,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         estimator: Any,
         k: int | str = "best",
         *,
-        cv: Any = 5,
+        cv: CV = 5,
         scoring: str | None = None,
         floating: bool = False,
         n_jobs: int | None = None,
@@ -41,8 +45,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         """Searches; `y` is the labels, or the name of the target column in `X`."""
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             raise TypeError(f"estimator={self.estimator!r}: give an estimator to try, such as CARTClassifier()")
-        task = "classification" if is_classifier(self.estimator) else "regression"
-        problem = Problem.of(X, y, task, getattr(self.estimator, "schema", None))
+        problem = problem_of(self.estimator, X, y)
         kept = problem.without_identifiers()
         names = kept.schema.inputs
         self._check_parameters(len(names))
@@ -56,7 +59,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.n_features_to_select_ = int(self.support_.sum())
         return self
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The history as a picture; needs matplotlib."""
         check_is_fitted(self, "history_")
         return self.history_.plot(ax)
@@ -98,14 +101,27 @@ class ForwardSelection(_Wrapper):
         What is tried with each set of columns. Naive Bayes is tried by adding log-likelihoods, everything else by refitting.
     k : int, "best" or "1se"
         How many columns to keep: a number; the set with the best mean; or the smallest set within one standard error of it.
-    cv : int or splitter
-        The folds, as in scikit-learn.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`; a number deals the rows in their order, as scikit-learn does.
     scoring : str, optional
         A metric such as "AUC" or "log loss"; accuracy, or R² for numbers, by default.
     floating : bool
         After each addition, take columns away as long as that beats the best set of the smaller size.
+    n_jobs : int, optional
+        How many threads share the work; all cores by default.
 
-    Fitted: `history_` (set, mean and standard error of every step), `support_`.
+    Attributes
+    ----------
+    history_ : History
+        Every step with its set, mean and standard error; prints as a table.
+    support_ : ndarray of shape (n_features_in_,)
+        Which columns are kept.
+    n_features_to_select_ : int
+        How many these are.
+    n_features_in_ : int
+        The number of columns that were given.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all of them are strings.
 
     Examples
     --------
@@ -122,8 +138,40 @@ class ForwardSelection(_Wrapper):
 class BackwardSelection(_Wrapper):
     """Begins with all columns and takes away the one that is missed least, again and again.
 
-    Parameters are those of `ForwardSelection`; with `floating`, a column comes back after a removal as long as that beats
-    the best set of the larger size.
+    Parameters
+    ----------
+    estimator : estimator
+        What is tried with each set of columns. Naive Bayes is tried by adding log-likelihoods, everything else by refitting.
+    k : int, "best" or "1se"
+        How many columns to keep: a number; the set with the best mean; or the smallest set within one standard error of it.
+    cv : int, "loo", float, splitter, or list of (train, test)
+        The folds, as in `cross_validate`; a number deals the rows in their order, as scikit-learn does.
+    scoring : str, optional
+        A metric such as "AUC" or "log loss"; accuracy, or R² for numbers, by default.
+    floating : bool
+        After each removal, take columns back as long as that beats the best set of the larger size.
+    n_jobs : int, optional
+        How many threads share the work; all cores by default.
+
+    Attributes
+    ----------
+    history_ : History
+        Every step with its set, mean and standard error; prints as a table.
+    support_ : ndarray of shape (n_features_in_,)
+        Which columns are kept.
+    n_features_to_select_ : int
+        How many these are.
+    n_features_in_ : int
+        The number of columns that were given.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all of them are strings.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "noise": [1.0, 2.0] * 10, "y": ["a", "a", "b", "b"] * 5}
+    >>> bt.BackwardSelection(bt.NaiveBayesClassifier(), k=1).fit(rows, "y").get_support().tolist()
+    [True, False]
     """
 
     def _search(self, search: Search, n_columns: int) -> list[Step]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from baytree.choose.problem import Problem
@@ -18,9 +19,12 @@ from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
 from baytree.choose.validate.validation import problem_of
 from baytree.estimators.base import settled
 from baytree.estimators.tree_face import TreeFace
-from baytree.folds.cv import Fold
+from baytree.folds.cv import CV, Fold
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +40,7 @@ class LearningCurve(Shown):
         mean, low, high = map(list, zip(*self.scores, strict=True))
         return frame_of({"rows": list(self.n_rows), self.metric: mean, "low": low, "high": high})
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The curve with its intervals; needs matplotlib."""
         from baytree.show.charts import band
 
@@ -51,10 +55,10 @@ class LearningCurve(Shown):
 def learning_curve(
     estimator: Any,
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     *,
     shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
-    cv: Any = 10,
+    cv: CV = 10,
     metric: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -92,7 +96,7 @@ def learning_curve(
     >>> bt.learning_curve(bt.NaiveBayesClassifier(), rows, "y", shares=(0.5, 1.0), cv=4).n_rows
     (15, 30)
     """
-    problem = problem_of(estimator, frame, target)
+    problem = problem_of(estimator, frame, target).without_identifiers()
     folds = problem.folds(cv, None, random_state)
     metric = metric or ("accuracy" if problem.is_classification else "RMSE")
     order = [np.random.default_rng(random_state).permutation(fold.train) for fold in folds.parts]
@@ -118,7 +122,7 @@ class Stability(Shown):
         names, shares = zip(*self.shares, strict=True)
         return frame_of({"root": list(names), "share": list(shares)})
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """A bar for each column; needs matplotlib."""
         from baytree.show.charts import bars
 
@@ -129,7 +133,9 @@ class Stability(Shown):
         return aligned(["first question", "share"], [[name, f"{share:.0%}"] for name, share in self.shares])
 
 
-def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 100, random_state: int = 0) -> Stability:
+def root_stability(
+    estimator: Any, frame: Any, target: ArrayLike | str, *, n_times: int = 100, random_state: int = 0
+) -> Stability:
     """How often each column is the root of a tree when the rows are drawn anew with replacement.
 
     Parameters
@@ -157,7 +163,7 @@ def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 10
     >>> bt.root_stability(bt.DecisionTreeClassifier(), rows, "y", n_times=20).shares
     (('x', 1.0),)
     """
-    problem = problem_of(estimator, frame, target)
+    problem = problem_of(estimator, frame, target).without_identifiers()
     rng = np.random.default_rng(random_state)
     tree = prepared(estimator, problem)
     if not isinstance(tree, TreeFace):
@@ -166,7 +172,7 @@ def root_stability(estimator: Any, frame: Any, target: Any, *, n_times: int = 10
     return Stability(tuple((name, n / n_times) for name, n in roots.most_common()), n_times)
 
 
-def _root(tree: TreeFace, problem: Problem, rows: np.ndarray) -> str:
+def _root(tree: Any, problem: Problem, rows: np.ndarray) -> str:
     """The first question of a tree that learnt from these rows."""
     copy = clone(tree)
     if reads_alike(copy, problem):

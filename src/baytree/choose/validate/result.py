@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from baytree.choose.validate.trials import Trial
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned, escaped
 from baytree.table.labels import Labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,7 +171,7 @@ class CrossValidation(Shown):
         seconds = [trial.seconds for trial in self.trials]
         return frame_of({"fold": list(range(len(self.trials))), **columns, "seconds": seconds})
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The calibration curve of a classifier, or the scores of the folds of a regression; needs matplotlib."""
         from baytree.show import charts
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import trials
+from baytree.estimators.base import Estimator
+from baytree.folds.cv import CV
 
 
 def cross_validate(
     estimator: Any,
     frame: Any,
-    target: Any,
+    target: ArrayLike | str,
     *,
-    cv: Any = 10,
-    groups: Any = None,
-    sample_weight: Any = None,
+    cv: CV = 10,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> CrossValidation:
@@ -59,14 +62,14 @@ def cross_validate(
     >>> bt.cross_validate(bt.NaiveBayesClassifier(), rows, "y", cv=5).summary("accuracy").mean
     1.0
     """
-    problem = problem_of(estimator, frame, target, sample_weight)
+    problem = problem_of(estimator, frame, target, sample_weight).without_identifiers()
     folds = problem.folds(cv, groups, random_state)
     answered = tuple(trials(estimator, problem, folds.parts, n_jobs))
     return CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
 
 
-def problem_of(estimator: Any, frame: Any, target: Any, sample_weight: Any = None) -> Problem:
-    """The problem that an estimator is tried on: kinds as it declares them, columns that identify rows left out."""
+def problem_of(estimator: Any, frame: Any, target: ArrayLike | str, sample_weight: ArrayLike | str | None = None) -> Problem:
+    """The problem that an estimator is tried on: its task, and the kinds of columns that it declares."""
     task = "classification" if is_classifier(estimator) else "regression"
-    declared = getattr(estimator, "schema", None)
-    return Problem.of(frame, target, task, declared, sample_weight).without_identifiers()
+    declared = estimator.schema if isinstance(estimator, Estimator) else None
+    return Problem.of(frame, target, task, declared, sample_weight)

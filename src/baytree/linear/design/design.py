@@ -11,14 +11,15 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import VALUE, WIDE, Layout, check_floats, check_integers
+from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.features import VALUE, WIDE, Layout
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 from baytree.linear.design.words import Words
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import SparseColumns, Table, refuse_infinite
 
 _HUGE = 1e300
-_FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
+FAR = 1e100  # standard units; beyond it a product could leave the range of doubles
 
 
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="design"):
@@ -78,15 +79,15 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(x.sum()):
                 refuse_infinite(table.schema, table.values)
-            small = self._divisor
+            small = self.divisor
             if small is not None:  # the distance between two doubles may be none
                 x /= small
             x -= self.centre if small is None else self.centre / small
             x /= self.scale[: self.n_dense] if small is None else self.scale[: self.n_dense] / small
-        return np.clip(x, -_FAR, _FAR, out=x)
+        return np.clip(x, -FAR, FAR, out=x)
 
     @property
-    def _divisor(self) -> np.ndarray | None:
+    def divisor(self) -> np.ndarray | None:
         """4 for each feature whose distances could leave the range of doubles, else 1; None where all are 1."""
         huge = (np.abs(self.centre) > _HUGE) | (self.scale[: self.n_dense] > _HUGE)
         return np.where(huge, 4.0, 1.0) if huge.any() else None

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from baytree.linear.design.checks import check_floats, check_integers
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import SparseColumns, Table, Tokens, matrices, refuse_infinite
 
@@ -164,20 +165,6 @@ def as_matrix(table: Table) -> np.ndarray | None:
     if whole is None or whole.shape[1] != len(table.values) or whole.flags.owndata:
         return None
     return whole
-
-
-def check_integers(what: str, **arrays: np.ndarray) -> None:
-    """Refuse arrays that are not flat int32."""
-    for name, array in arrays.items():
-        if array.dtype != np.int32 or array.ndim != 1:
-            raise ValueError(f"{what}: {name} must be a vector of int32")
-
-
-def check_floats(what: str, **arrays: np.ndarray) -> None:
-    """Refuse arrays that are not finite float64."""
-    for name, array in arrays.items():
-        if array.dtype != np.float64 or not np.isfinite(array).all():
-            raise ValueError(f"{what}: {name} must hold finite float64 numbers")
 
 
 def _gap(values: np.ndarray | Tokens) -> np.ndarray:

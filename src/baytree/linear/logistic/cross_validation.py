@@ -39,13 +39,13 @@ def held_out_losses(
     """
     fold = np.unique(fold, return_inverse=True)[1].astype(np.int64)
     weight = np.bincount(fold, task.rows.weight)
-    prices = [_prices(task, options, lambdas, fold == f) for f in range(len(weight))]
-    loss, found = _together(task, fold, prices, fits)
+    penalties = [_penalties(task, options, lambdas, fold == f) for f in range(len(weight))]
+    loss, found = _together(task, fold, penalties, fits)
     for f in range(len(weight)):
         last = None
         for i in np.flatnonzero(~found[f]):
             near = fits[i] if last is None else _moved(*last, fits[i])
-            loss[f, i], fit = _alone(task, options, fold == f, prices[f][i], near)
+            loss[f, i], fit = _alone(task, options, fold == f, penalties[f][i], near)
             last = fit, fits[i]
     return loss, weight
 
@@ -60,7 +60,7 @@ def choose(lambdas: np.ndarray, fold_loss: np.ndarray, weight: np.ndarray) -> Cu
     return Curve(lambdas, fold_loss, mean, error, best, int(np.argmax(mean <= mean[best] + error[best])))
 
 
-def _prices(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray) -> list[Penalty]:
+def _penalties(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray) -> list[Penalty]:
     """The penalty at each strength, on features in units of their spread among the rows that are not held out."""
     size = np.ones(task.rows.q)
     kept = np.where(held, 0.0, task.rows.weight)
@@ -70,29 +70,31 @@ def _prices(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray)
     return [Penalty(each.ridge * size**2, each.lasso * size) for each in full]
 
 
-def _together(task: Task, fold: np.ndarray, prices: list[list[Penalty]], fits: list[Fit]) -> tuple[np.ndarray, np.ndarray]:
+def _together(
+    task: Task, fold: np.ndarray, penalties: list[list[Penalty]], fits: list[Fit]
+) -> tuple[np.ndarray, np.ndarray]:
     """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
-    shape = len(prices), len(fits)
-    bends = [fit.curvature for fit in fits if fit.curvature is not None]
-    is_smooth = all(each.is_smooth for own in prices for each in own)
+    shape = len(penalties), len(fits)
+    curvatures = [fit.curvature for fit in fits if fit.curvature is not None]
+    is_smooth = all(each.is_smooth for own in penalties for each in own)
     if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and is_smooth and shape[0] > 1):
         return np.zeros(shape), np.zeros(shape, bool)
-    if len(bends) < len(fits):
+    if len(curvatures) < len(fits):
         return np.zeros(shape), np.zeros(shape, bool)
     problems = Problems(
         np.repeat(np.arange(shape[0]), shape[1]),
-        np.array([each.ridge for own in prices for each in own]),
+        np.array([each.ridge for own in penalties for each in own]),
         np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
-        tuple(bends) * shape[0],
+        tuple(curvatures) * shape[0],
     )
-    loss, found = solve_together(task.rows, fold, problems, np.array([_aim(each) for own in prices for each in own]))
+    loss, found = solve_together(task.rows, fold, problems, np.array([_aim(each) for own in penalties for each in own]))
     return loss.reshape(shape), found.reshape(shape)
 
 
 def _aim(penalty: Penalty) -> float:
     """Small beside the penalty: where that is next to nothing, the solution on all rows would pass, which knows too much."""
-    price = max(penalty.ridge.max(), penalty.lasso.max())
-    return float(np.clip(0.01 * price, _LEAST, _AIM))
+    largest = max(penalty.ridge.max(), penalty.lasso.max())
+    return float(np.clip(0.01 * largest, _LEAST, _AIM))
 
 
 def _alone(task: Task, options: Options, held: np.ndarray, penalty: Penalty, near: Fit) -> tuple[float, Fit]:

@@ -6,34 +6,32 @@ standard deviation (divisor n) or, without standardisation, on the columns as th
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 import numpy as np
 
 from baytree.linear.logistic.dense_rows import DenseRows
 from baytree.linear.logistic.gradient import gradient_descent, safe_rate
+from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.newton import newton, solve
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.solve import optimum
 from baytree.linear.logistic.task import Task, penalty_of
-from baytree.linear.model import NEVER, LinearModel, LogisticModel
+from baytree.linear.model import NEVER, LinearModel, Link
 
-Link = Literal["softmax", "sigmoid", "ovr"]
 _AIM = Aim(1e-10, 100, 1e-10)
 _SMALL = 1_000_000  # numbers in the rows, once per class
 _NEAREST = 1e-8  # of the tolerance
 
 
 def strongest(task: Task, options: Options) -> float:
-    """The smallest λ at which a lasso keeps no column: max |gradient| / price at the intercepts alone."""
+    """The smallest λ at which a lasso keeps no column: max |gradient| / factor at the intercepts alone."""
     start = optimum(task.rows, Penalty(np.append(np.full(task.rows.q - 1, 1e12), 0.0), np.zeros(task.rows.q)), _AIM)
     theta = np.zeros_like(start.theta)
     theta[:, -1] = start.theta[:, -1]
     gradient = np.abs(task.rows.slope(theta).gradient).max(axis=0)[:-1]
-    return float((gradient / task.price[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
+    return float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
 
 
 def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
@@ -68,7 +66,7 @@ def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
 
 
 def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
-    """The symmetric one of equal solutions: intercepts sum to 0, and unpaid or lasso coefficients are centred too.
+    """The symmetric one of equal solutions: intercepts sum to 0, and unpenalised or lasso coefficients are centred too.
 
     Adding a number to a feature's coefficients in all classes changes no probability. A ridge makes them sum to 0; the
     lasso is indifferent between the middle two, and takes their mean to be 0.
@@ -90,7 +88,7 @@ def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     """
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
-    curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # an unpaid fit has it at its end
+    curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # without a penalty: at the end
     first = task.rows.q if task.rows.k > 1 else 0
     reduced = curvature[first:, first:]
     return solve(reduced, np.eye(len(reduced))) / task.total

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baytree.linear.logistic.dense_rows import DenseRows
 from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.logistic.rows import Rows
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 
 def lbfgs(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
@@ -29,7 +32,7 @@ def lbfgs(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     return fit
 
 
-def _quasi_newton(rows: Rows, penalty: Penalty, theta: np.ndarray, unit: Any, aim: Aim) -> Fit:
+def _quasi_newton(rows: Rows, penalty: Penalty, theta: np.ndarray, unit: np.ndarray | float, aim: Aim) -> Fit:
     """Steps from theta, coefficients counted in these units, until no derivative is above the aim."""
     from scipy.optimize import minimize
 
@@ -44,7 +47,7 @@ def _quasi_newton(rows: Rows, penalty: Penalty, theta: np.ndarray, unit: Any, ai
         worst = float(np.abs(gradient).max())
         return value(slope, penalty, at), (gradient * unit).ravel()
 
-    def after(intermediate_result: Any) -> None:
+    def after(intermediate_result: OptimizeResult) -> None:
         track.append(float(intermediate_result.fun))
         if worst <= aim.tol:
             raise StopIteration

@@ -18,7 +18,7 @@ _PATIENCE = 15  # steps; problems that need more have another curvature than the
 
 
 class Problems(msgspec.Struct, frozen=True):
-    """Problems with the fold that each holds out, its prices, where it starts, and a curvature from nearby."""
+    """Problems with the fold that each holds out, its penalties, where it starts, and a curvature from nearby."""
 
     held_out: np.ndarray  # int64 [m]
     ridge: np.ndarray  # [m, q]

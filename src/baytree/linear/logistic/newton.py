@@ -1,4 +1,4 @@
-"""Second-order solvers: Newton steps for smooth penalties, proximal Newton where |θ| is paid for.
+"""Second-order solvers: Newton steps for smooth penalties, proximal Newton where |θ| is penalised.
 
 The curvature is computed anew only while steps gain little; near the optimum an old one does as well.
 """
@@ -17,14 +17,14 @@ from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violatio
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _SMALL = 500  # coefficients; beyond it a singular matrix is helped by a little ridge, not by eigenvectors
 _SWEEPS = 200  # at most, before the support is solved for directly
-_FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain bend the loss
+_FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain have a second derivative
 _ROUNDS = 5  # of sweeps and direct solutions
 _DROPS = 20  # coefficients that leave the support in one of them
 _WORK = 100_000_000  # products between two looks at Ctrl-C
 
 
 def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curvature: np.ndarray | None = None) -> Fit:
-    """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is paid for.
+    """The optimum by Newton steps with backtracking; coordinate descent within each step where |θ| is penalised.
 
     `curvature` is one from nearby (the last penalty of a path), where there is one.
     """
@@ -116,18 +116,18 @@ def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarra
         matrix = _pinned(curvature, penalty, k)
         matrix[np.diag_indices_from(matrix)] += ridge
         return -solve(matrix, slope).reshape(theta.shape)
-    bowl = _Bowl(curvature, ridge, lasso)
+    quadratic = _Quadratic(curvature, ridge, lasso)
     target, slope = theta.ravel().copy(), here.gradient.ravel().copy()
     for _ in range(_ROUNDS):
-        bowl.sweep(target, slope, (0.01 * worst) ** 2)
-        target, slope = bowl.polished(target, slope)
+        quadratic.sweep(target, slope, (0.01 * worst) ** 2)
+        target, slope = quadratic.polished(target, slope)
         if violations(Slope(0.0, slope), Penalty(ridge, lasso), target).max() <= 0.01 * worst:
             break
     return target.reshape(theta.shape) - theta
 
 
 def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
-    """The curvature made regular: shifting a feature's coefficients in all classes alike changes nothing if unpaid."""
+    """The curvature made regular: shifting a feature's coefficients in all classes alike matters to a penalty only."""
     matrix = curvature.copy()
     if k == 1:
         return matrix
@@ -139,15 +139,15 @@ def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
     return matrix
 
 
-class _Bowl(msgspec.Struct, frozen=True):
-    """The quadratic of one proximal step; `slope` is its derivative at `target`, without the prices."""
+class _Quadratic(msgspec.Struct, frozen=True):
+    """The quadratic of one proximal step; `slope` is its derivative at `target`, without the penalty."""
 
     matrix: np.ndarray  # [m, m]
     ridge: np.ndarray  # [m]
     lasso: np.ndarray  # [m]
 
     def sweep(self, target: np.ndarray, slope: np.ndarray, limit: float) -> None:
-        """Coordinate descent in place, until no change is above the limit; Ctrl-C is heard in between."""
+        """Coordinate descent in place, until no change is above the limit; Ctrl-C is answered in between."""
         sweeps = max(1, _WORK // self.matrix.size)
         for _ in range(0, _SWEEPS, sweeps):
             most = min(sweeps, _SWEEPS)
@@ -178,9 +178,9 @@ class _Bowl(msgspec.Struct, frozen=True):
         return solve(matrix, right)
 
 
-def _until_zero(at: np.ndarray, move: np.ndarray, is_paid: np.ndarray) -> tuple[float, np.ndarray]:
-    """How much of the move can be made before a paid coefficient would change its sign, and which ones are then 0."""
-    towards = is_paid & (at * (at + move) <= 0) & (move != 0)
+def _until_zero(at: np.ndarray, move: np.ndarray, is_penalised: np.ndarray) -> tuple[float, np.ndarray]:
+    """How much of the move can be made before a penalised coefficient would change its sign, and which ones are then 0."""
+    towards = is_penalised & (at * (at + move) <= 0) & (move != 0)
     if not towards.any():
         return 1.0, towards
     share = np.where(towards, np.divide(-at, move, out=np.ones_like(at), where=towards), np.inf)
@@ -188,7 +188,7 @@ def _until_zero(at: np.ndarray, move: np.ndarray, is_paid: np.ndarray) -> tuple[
 
 
 def _grows(rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, curvature: np.ndarray) -> bool:
-    """Whether unpaid coefficients would still grow where the gradient has vanished: the classes are separable."""
+    """Whether unpenalised coefficients would still grow where the gradient has vanished: the classes are separable."""
     if not penalty.is_none:
         return False
     step = -solve(_pinned(curvature, penalty, len(theta)), here.gradient.ravel(), _FAINTEST).reshape(theta.shape)

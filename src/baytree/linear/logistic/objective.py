@@ -9,19 +9,19 @@ from baytree.linear.logistic.loss import Slope
 
 
 class Penalty(msgspec.Struct, frozen=True):
-    """The price of each feature's coefficients; the constant, last, costs nothing."""
+    """How much each feature's coefficients are penalised; the constant, last, is not."""
 
     ridge: np.ndarray  # float64 [q]
     lasso: np.ndarray  # float64 [q]
 
     @property
     def is_smooth(self) -> bool:
-        """Whether nothing is paid for |θ|."""
+        """Whether |θ| is not penalised."""
         return not self.lasso.any()
 
     @property
     def is_none(self) -> bool:
-        """Whether nothing is paid at all."""
+        """Whether nothing is penalised."""
         return self.is_smooth and not self.ridge.any()
 
     def cost(self, theta: np.ndarray) -> float:
@@ -29,7 +29,7 @@ class Penalty(msgspec.Struct, frozen=True):
         return float((self.ridge * theta**2).sum() / 2 + (self.lasso * np.abs(theta)).sum())
 
     def take(self, features: np.ndarray) -> Penalty:
-        """The prices of these features."""
+        """The penalty of these features."""
         return Penalty(self.ridge[features], self.lasso[features])
 
 
@@ -54,8 +54,8 @@ class Aim(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, tol: float, max_iter: int, penalty: Penalty) -> Aim:
         """With a small penalty, optimality is asked for in units of the penalty, down to what doubles can tell."""
-        price = max(penalty.ridge.max(initial=0.0), penalty.lasso.max(initial=0.0))
-        return cls(tol, max_iter, max(1e-14, tol * float(np.clip(100 * price, 1e-3, 1.0))))
+        largest = max(penalty.ridge.max(initial=0.0), penalty.lasso.max(initial=0.0))
+        return cls(tol, max_iter, max(1e-14, tol * float(np.clip(100 * largest, 1e-3, 1.0))))
 
 
 def violations(slope: Slope, penalty: Penalty, theta: np.ndarray) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from baytree.linear.logistic.dense_rows import DenseRows
@@ -38,7 +36,6 @@ def optimum(rows: Rows, penalty: Penalty, aim: Aim, start: Fit | None = None, so
 
 def working_sets(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     """The optimum over the features that matter, widened by those that then violate optimality, until none does."""
-    solver: Any = newton if isinstance(rows, DenseRows) else sparse_descent
     room = _room(rows)
     used = np.flatnonzero(theta.any(axis=0) | (penalty.lasso == 0))
     n_iter, track, is_final = 0, [], False
@@ -53,7 +50,7 @@ def working_sets(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> F
         worst = np.argsort(-outside, kind="stable")[: max(room, len(used))]
         used = np.sort(np.concatenate([used, worst[outside[worst] > 0]]))
         near = aim.ideal if is_final else max(aim.ideal, 0.01 * float(outside.max()))  # no digits for a set that will grow
-        fit = solver(rows.columns(used), penalty.take(used), theta[:, used], Aim(aim.tol, aim.max_iter, near))
+        fit = _within(rows.columns(used), penalty.take(used), theta[:, used], Aim(aim.tol, aim.max_iter, near))
         theta = theta.copy()
         theta[:, used] = fit.theta
         n_iter += max(1, fit.n_iter)
@@ -62,8 +59,15 @@ def working_sets(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> F
             return Fit(theta, float(violations(rows.slope(theta), penalty, theta).max()), n_iter, tuple(track))
 
 
+def _within(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
+    """The optimum over all features of these rows."""
+    if isinstance(rows, DenseRows):
+        return newton(rows, penalty, theta, aim)
+    return sparse_descent(rows, penalty, theta, aim)
+
+
 def _room(rows: Rows) -> int:
-    """How many features are solved for at once where |θ| is paid for."""
+    """How many features are solved for at once where |θ| is penalised."""
     return max(50, _NEWTON // rows.k // 4)
 
 

@@ -24,7 +24,7 @@ class Task(msgspec.Struct, frozen=True):
     present: np.ndarray  # [n_present], class codes
     n_classes: int
     total: float  # sum of the weights
-    price: np.ndarray  # [q], each feature's size in units of the penalty: 1, or 1 / sd; 0 for the constant
+    factor: np.ndarray  # [q], each feature's size in units of the penalty: 1, or 1 / sd; 0 for the constant
     above: np.ndarray  # [q], how far each feature of the rows lies above the design's
 
 
@@ -42,11 +42,11 @@ def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
     code[present] = np.arange(len(present))
     table = msgspec.structs.replace(table, label=code[table.label])
     rows, above = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present), bool(look.gaps.any()))
-    price = np.ones(rows.q)
-    price[-1] = 0.0
+    factor = np.ones(rows.q)
+    factor[-1] = 0.0
     if not options.standardize:
-        price[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of prices must be doubles
-    return Task(design, rows, present, table.n_classes, float(weight.sum()), price, above)
+        factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of factors must be doubles
+    return Task(design, rows, present, table.n_classes, float(weight.sum()), factor, above)
 
 
 def _plain_if_sparse(table: Table, design: Design) -> Design:
@@ -58,11 +58,11 @@ def _plain_if_sparse(table: Table, design: Design) -> Design:
 
 
 def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Penalty:
-    """The price of each feature at a strength λ (the user's, if none is given)."""
+    """The penalty of each feature at a strength λ (the user's, if none is given)."""
     if not options.is_penalised:
-        return Penalty(np.zeros_like(task.price), np.zeros_like(task.price))
+        return Penalty(np.zeros_like(task.factor), np.zeros_like(task.factor))
     lambda_ = strength(task, options) if lambda_ is None else lambda_
-    return Penalty(lambda_ * (1 - options.l1_share) * task.price**2, lambda_ * options.l1_share * task.price)
+    return Penalty(lambda_ * (1 - options.l1_share) * task.factor**2, lambda_ * options.l1_share * task.factor)
 
 
 def strength(task: Task, options: Options) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from baytree import notices
 from baytree.table.files import blocks, layout
 from baytree.table.files.column_types import MISSING, Reading, convert, first_misfit, infer, trim, widened
 from baytree.table.files.errors import FileError
@@ -68,7 +68,7 @@ def attempt(source: Any, work: Callable[[Any], Result]) -> Result:
             return work(source)
         except Contradiction as found:
             for sentence in found.sentences:
-                warnings.warn(sentence, UserWarning, stacklevel=3)
+                notices.warn(sentence)
             source = found.source
 
 

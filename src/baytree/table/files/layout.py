@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from baytree import notices
 from baytree.table.files import blocks
 from baytree.table.files.errors import FileError
 
@@ -47,7 +47,7 @@ def names(header: str, separator: str, name: str) -> list[str]:
     found = [field.strip() for field in fields]
     if not found[0] and len(found) > 1:
         sentence = f"{name}: the first column has no name; it is taken for row numbers and left out"
-        warnings.warn(sentence, stacklevel=4)
+        notices.warn(sentence)
     found[1:] = [column or f"column_{i}" for i, column in enumerate(found[1:], start=2)]
     twice = next((column for i, column in enumerate(found) if column in found[:i]), None)
     if twice is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
 
 import msgspec
 import numpy as np
@@ -109,7 +108,7 @@ class Merging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class CrossValidated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Cost-complexity pruning at the penalty that cross-validation chooses, with one tree per fold."""
 
-    rule: Literal["1se", "min"]
+    rule: str  # "1se" or "min"
     cv: int | Splitter | np.ndarray = 10  # a number of folds, a splitter, or the fold of each row: int64 [n_rows]
     seed: int = 0
     by_impurity: bool = False  # a split is worth what it takes of the criterion, as in scikit-learn, not of the risk

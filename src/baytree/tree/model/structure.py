@@ -152,7 +152,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
         if np.any(self.missing[self.column >= 0] == SPREAD):
-            return np.argmax(reading.values(_unsmoothed(self), table), axis=1)
+            return np.argmax(reading.values(unsmoothed(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 
     def explain(self, table: Table) -> list[Explanation]:
@@ -176,7 +176,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         checks.check_schema(self, schema)
 
 
-def _unsmoothed(tree: Tree) -> Tree:
+def unsmoothed(tree: Tree) -> Tree:
     """The tree that answers with plain shares: smoothing changes how sure an answer is, never the answer."""
     total = tree.counts.sum(axis=1, keepdims=True)
     shares = np.divide(tree.counts, total, out=tree.value.copy(), where=total > 0)

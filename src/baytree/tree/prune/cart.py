@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import msgspec
 import numpy as np
 
@@ -73,14 +76,14 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
         none = SurrogateRules(most=0, use=policy.surrogates.use, style=policy.surrogates.style)
         policy = msgspec.structs.replace(policy, surrogates=none)
 
-    def lost(out: int) -> np.ndarray:
+    def lost(out: int) -> np.ndarray:  # [2, n_penalties]
         inside, outside = table.take(fold != out), table.take(fold == out)
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
         part = grown(inside, policy, costs, cp * unit, 1)
         part = with_complexity(part, alpha=cp * unit, is_bounded=not by_impurity)
         return np.array(_losses(part, outside, costs, penalty * unit))
 
-    total, squares = sum(threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
+    total, squares = reduce(add, threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 

@@ -471,6 +471,10 @@ def test_a_model_of_classes_and_of_numbers_follows_the_target(tmp_path, target, 
     assert type(bt.load(tmp_path / "m.baytree")).__name__ == kind
 
 
+def test_parameters_whose_model_does_not_add_up_are_learnt_from_the_whole_table():
+    assert "species" in done("fit", "iris", "-t", "species", "-m", "lda", "-p", "shrinkage=ledoit_wolf")
+
+
 # a file whose columns look like numbers until late
 
 

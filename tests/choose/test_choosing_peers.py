@@ -26,6 +26,7 @@ from baytree.choose.confusion import Confusion
 from baytree.choose.select import measures
 from baytree.choose.validate import significance
 from baytree.statistics import discretize
+from baytree.statistics.information import entropy
 
 
 def groups(n: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -73,7 +74,7 @@ def _mdl(x: np.ndarray, y: np.ndarray) -> list[float]:
     x, y = x[order], y[order]
 
     def bits(labels: np.ndarray) -> float:
-        return measures.entropy(np.bincount(labels).astype(float))
+        return entropy(np.bincount(labels).astype(float))
 
     places = [i for i in range(1, len(x)) if x[i] > x[i - 1]]
     if not places or len(x) < 2:
@@ -253,7 +254,7 @@ def test_pictures_are_drawn(what):
     "room",
     ["choose.metrics", "choose.select.filters", "choose.select.measures", "choose.select.wrapper",
      "choose.validate.validation", "choose.validate.significance", "choose.validate.curves", "choose.compare.compare",
-     "cli.pages", "cli.arguments", "cli.console", "statistics.discretize", "show.terminal"],
+     "cli.pages", "cli.arguments", "cli.console", "statistics.discretize", "statistics.information", "show.terminal"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_docstrings_show_is_what_happens(room):

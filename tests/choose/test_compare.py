@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from baytree.choose.compare.contestants import contestants
 from baytree.choose.compare.race import Progress
 from baytree.choose.problem import Problem
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0] + "/oracles")
+sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
 
 
 def bands(n: int = 120, seed: int = 0) -> pd.DataFrame:

@@ -1,0 +1,167 @@
+"""Events of amounts: Bernoulli, Poisson, multinomial and complement, from the totals of numeric columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from baytree.bayes.estimation import Estimation, Group, prior_numbers
+from baytree.bayes.events.amounts import AmountLikelihood, amount_weights, poisson_rates
+from baytree.bayes.events.event import Event
+from baytree.bayes.events.likelihood import Likelihood
+from baytree.bayes.events.shares import complement_weights, log_shares
+from baytree.bayes.events.urns import UrnLikelihood, open_urns
+from baytree.statistics.totals import Totals
+from baytree.table.schema import Column, Kind, Schema
+from baytree.table.table import Table
+
+
+class TotalEvent(Event[Totals]):
+    """What the events share that keep totals of numeric columns."""
+
+    is_joint = True
+    statistics = (Totals,)
+    likelihoods = (AmountLikelihood,)
+
+    def observe(self, table: Table, group: Group) -> Totals:
+        """The known weight and the sum of each column in each class."""
+        return Totals.of(table, group.columns)
+
+    def check_shape(self, seen: Totals, group: Group, schema: Schema) -> None:
+        """A cell for each column and class."""
+        seen.check(len(group.columns), len(schema.classes))
+
+
+class Bernoulli(TotalEvent):
+    """Yes or no: whether a number lies above 0 (or another threshold); by Bayes, with a Beta(α, α) prior."""
+
+    name = "bernoulli"
+    stand_ins: ClassVar[Mapping[Kind, str]] = {
+        Kind.NOMINAL: "categorical",
+        Kind.ORDINAL: "categorical",
+        Kind.TEXT: "text bernoulli",
+    }
+
+    def observe(self, table: Table, group: Group) -> Totals:
+        """The known weight of each column in each class, and that of yes."""
+        return Totals.above(table, group.columns, group.threshold)
+
+    def refuse(self, column: Column) -> None:
+        """Levels must be two: yes and no."""
+        if column.kind in (Kind.NOMINAL, Kind.ORDINAL) and len(column.levels) > 2:
+            raise ValueError(f"column {column.name!r} has {len(column.levels)} levels, not yes and no: use 'categorical'")
+
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood:
+        """(yes + a) / (n + a + b) by Bayes, its mode by map, yes / n by mle; one half where nothing is known."""
+        known, yes = seen.rounded()
+        a, b = _beta_priors(group, schema, estimation).T[:, :, None]
+        total = known + a + b
+        with np.errstate(invalid="ignore", divide="ignore"):
+            log_yes = np.log(np.where(total > 0, (yes + a) / total, 0.5))
+            log_no = np.log(np.where(total > 0, (np.maximum(known - yes, 0) + b) / total, 0.5))
+        none = np.zeros_like(log_yes)
+        return AmountLikelihood(group.columns, "binary", group.threshold, log_no, log_yes, none, none + np.inf)
+
+
+class Poisson(TotalEvent):
+    """Counts with a rate in every class; by Bayes a negative binomial, the rate under a Gamma prior integrated out.
+
+    The prior is worth α rows with the column's own mean; `priors={"clicks": {"shape": …, "rate": …}}` sets another.
+    """
+
+    name = "poisson"
+
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood:
+        """The rate of each class, or the predictive distribution."""
+        known, total = seen.rounded()
+        pooled = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
+        if estimation.estimate == "mle":
+            rate = np.where(known > 0, total / np.maximum(known, 1e-300), pooled[:, None])
+            return poisson_rates(group.columns, rate)
+        shape, inverse = _gamma_priors(group, schema, estimation, pooled).T[:, :, None]
+        shape, inverse = shape + total, inverse + known
+        if estimation.estimate == "map":
+            return poisson_rates(group.columns, np.maximum(shape - 1, 0) / inverse)
+        zero = -shape * np.log1p(1 / inverse)
+        return AmountLikelihood(group.columns, "poisson", 0.0, zero, zero, -np.log1p(inverse), shape)
+
+
+class Multinomial(TotalEvent):
+    """Counts that share a row: the columns of the group are the sides of a die; plugged-in shares (N_w + α) / (N + αV)."""
+
+    name = "plugin multinomial"
+    stand_ins: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text plugin multinomial"}
+
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> Likelihood:
+        """The log-share of each column; a count of 0 adds nothing."""
+        log_share = log_shares(seen.rounded()[1], _column_alphas(group, schema, estimation))
+        return amount_weights(group.columns, "count", log_share)
+
+
+class Complement(TotalEvent):
+    """Counts weighed by how rare a column is in all other classes (Rennie and others 2003)."""
+
+    name = "complement"
+    stand_ins: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text complement"}
+
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood:
+        """The weight of each column in each class."""
+        total = seen.rounded()[1]
+        weight = complement_weights(total, _column_alphas(group, schema, estimation), estimation.is_normalised)
+        return amount_weights(group.columns, "amount", weight)
+
+
+class PredictiveMultinomial(Multinomial):
+    """Counts that share a row; by Bayes the exact Dirichlet–multinomial predictive, by mle and map plugged-in shares."""
+
+    name = "multinomial"
+    stand_ins: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text multinomial"}
+    likelihoods = (AmountLikelihood, UrnLikelihood)
+
+    def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> Likelihood:
+        """An urn for each class, or plugged-in shares."""
+        if estimation.estimate != "bayes":
+            return super().derive(seen, group, schema, estimation)
+        concentration = seen.total.rounded() + _column_alphas(group, schema, estimation)[:, None]
+        return UrnLikelihood(group.columns, open_urns(concentration))
+
+
+def _column_alphas(group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+    """The pseudo-count of each column of a group: [n_columns]."""
+    alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),)).copy()
+    for k, j in enumerate(group.columns):
+        given = estimation.priors.get(schema.columns[j].name)
+        if given is not None:
+            alpha[k] = _pseudo_count(given, schema.columns[j].name)
+    if estimation.estimate == "map":
+        return np.maximum(alpha - 1, 0)
+    return alpha if estimation.estimate == "bayes" else np.zeros_like(alpha)
+
+
+def _beta_priors(group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+    """a and b of each column, less 1 for the mode: [n_columns, 2]."""
+    alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),))
+    prior = np.stack([alpha, alpha], axis=1)
+    for k, j in enumerate(group.columns):
+        given = prior_numbers(estimation, schema.columns[j], ("a", "b"))
+        prior[k] = prior[k] if given is None else given
+    added = {"mle": 0 * prior, "map": np.maximum(prior - 1, 0), "bayes": prior}
+    return added[estimation.estimate]
+
+
+def _gamma_priors(group: Group, schema: Schema, estimation: Estimation, pooled: np.ndarray) -> np.ndarray:
+    """Shape and rate of each column: [n_columns, 2]."""
+    alpha = max(float(np.max(estimation.alpha)), 1e-9)
+    prior = np.stack([np.maximum(alpha * pooled, 1e-9), np.full(len(pooled), alpha)], axis=1)
+    for k, j in enumerate(group.columns):
+        given = prior_numbers(estimation, schema.columns[j], ("shape", "rate"))
+        prior[k] = prior[k] if given is None else given
+    return prior
+
+
+def _pseudo_count(given: object, name: str) -> float:
+    if not isinstance(given, (int, float)) or not 0 <= given < np.inf:
+        raise ValueError(f"priors[{name!r}]={given!r}: give a pseudo-count, a number of at least 0")
+    return float(given)

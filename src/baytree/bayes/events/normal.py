@@ -1,0 +1,114 @@
+"""Normal and Student-t densities of numeric columns."""
+
+from __future__ import annotations
+
+from math import lgamma
+
+import numpy as np
+
+from baytree import _core
+from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
+from baytree.summary import Normal
+from baytree.table.schema import Schema
+from baytree.table.table import Table, matrices
+
+
+class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
+    """Normal or Student-t densities of numeric columns; infinite degrees mean normal."""
+
+    mean: np.ndarray  # [n_classes, n_columns]
+    scale: np.ndarray  # [n_classes, n_columns], positive
+    degrees: np.ndarray  # [n_classes, n_columns], positive
+
+    def __post_init__(self) -> None:
+        check_moments(self.columns, self.mean, self.scale, self.degrees)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the columns are numbers and every class has its densities."""
+        check_numeric(self.columns, self.mean.shape[0], schema)
+
+    def add_scores(self, table: Table, scores: np.ndarray) -> None:
+        """Adds each row's log-density to its scores [n_rows, n_classes]; a missing value adds nothing."""
+        constant = log_constants(self.scale, self.degrees)
+        done = 0
+        for matrix in matrices(table, self.columns):
+            part = slice(done, done + matrix.shape[1])
+            self._add(matrix, part, constant, scores)
+            done += matrix.shape[1]
+
+    def effects(self, table: Table) -> list[np.ndarray]:
+        """For each column what it adds to the scores: [n_rows, n_classes] each."""
+        constant = log_constants(self.scale, self.degrees)
+        return [self._effect(table.values[j], k, constant) for k, j in enumerate(self.columns)]
+
+    def _effect(self, values: np.ndarray, k: int, constant: np.ndarray) -> np.ndarray:
+        scores = np.zeros((len(values), len(self.mean)))
+        self._add(values.reshape(-1, 1), slice(k, k + 1), constant, scores)
+        return scores
+
+    def _add(self, matrix: np.ndarray, part: slice, constant: np.ndarray, scores: np.ndarray) -> None:
+        densities = (np.ascontiguousarray(a[:, part]) for a in (self.mean, self.scale, self.degrees, constant))
+        mean, scale, degrees, height = densities
+        _core.add_density_scores(matrix, mean, scale, degrees, height, scores)
+
+    def summary(self, schema: Schema) -> list[Normal]:
+        """Mean and scale of each column in each class."""
+        return normals(self.columns, self.mean, self.scale, schema)
+
+    def distribution(self, schema: Schema, column: int) -> tuple[list[str], np.ndarray]:
+        """Mean, scale and degrees of freedom in each class."""
+        k = self.columns.index(column)
+        return ["mean", "scale", "degrees"], np.stack([self.mean[:, k], self.scale[:, k], self.degrees[:, k]])
+
+    def draw(self, random: np.random.Generator, label: np.ndarray, schema: Schema) -> list[np.ndarray]:
+        """A number of each column for each row of a class."""
+        drawn = []
+        for k in range(len(self.columns)):
+            degrees = self.degrees[label, k]
+            deviate = random.standard_normal(len(label))
+            finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
+            spread = random.chisquare(np.where(finite, degrees, 1.0)) / np.where(finite, degrees, 1.0)
+            deviate = np.where(finite, deviate / np.sqrt(np.maximum(spread, 1e-300)), deviate)
+            drawn.append(self.mean[label, k] + self.scale[label, k] * deviate)
+        return drawn
+
+
+def check_moments(columns: tuple[int, ...], mean: np.ndarray, *positive: np.ndarray) -> None:
+    """Raises an error unless every class and column has a finite mean and positive other numbers."""
+    for array in (mean, *positive):
+        if array.dtype != np.float64 or array.ndim != 2 or array.shape[1] != len(columns):
+            raise ValueError("a normal likelihood needs one mean, scale and degree per class and column")
+        if array.shape != mean.shape:
+            raise ValueError("the arrays of a normal likelihood differ in shape")
+    if not (np.isfinite(mean).all() and all((array > 0).all() for array in positive)):
+        raise ValueError("a normal likelihood has finite means, positive scales and positive degrees")
+
+
+def normals(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schema: Schema) -> list[Normal]:
+    """A record per column: mean and scale in each class."""
+    rows = zip((schema.columns[j] for j in columns), mean.T.tolist(), scale.T.tolist(), strict=True)
+    return [Normal(column.name, tuple(means), tuple(scales), column.unit) for column, means, scales in rows]
+
+
+def log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """The logarithm of each density at its centre."""
+    normal = -0.5 * np.log(2 * np.pi) - np.log(scale)
+    finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
+    if not finite.any():
+        return normal
+    nu = np.where(finite, degrees, 1.0)
+    student = log_gamma_ratio(nu) - 0.5 * np.log(np.pi * nu) - np.log(scale)
+    return np.where(finite, student, normal)
+
+
+def log_gamma_ratio(nu: np.ndarray) -> np.ndarray:
+    """log Γ((ν + 1)/2) − log Γ(ν/2), without scipy: predicting must not import it."""
+    distinct, place = np.unique(nu, return_inverse=True)
+    return np.array([_log_gamma_step(value / 2) for value in distinct.tolist()])[place].reshape(np.shape(nu))
+
+
+def _log_gamma_step(x: float) -> float:
+    """log Γ(x + ½) − log Γ(x); for large x by its series, where the difference would cancel."""
+    if x < 1e4:
+        return lgamma(x + 0.5) - lgamma(x)
+    return 0.5 * np.log(x) - 1 / (8 * x) + 1 / (192 * x) / x / x

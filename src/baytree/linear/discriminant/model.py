@@ -1,0 +1,148 @@
+"""What discriminant analysis learns: Gaussian classes, with one covariance (linear scores) or one each (quadratic)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from baytree.linear.coefficients import coefficient_table
+from baytree.linear.design.checks import check_floats
+from baytree.linear.design.design import Design
+from baytree.linear.ledgers import ledgers
+from baytree.linear.model import NEVER, LinearModel
+from baytree.model import Explanation, softmax
+from baytree.summary import LinearSummary, QuadraticSummary
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
+
+
+class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear_discriminant"):
+    """Gaussian classes with one covariance: linear scores, and the axes that keep the classes apart."""
+
+    linear: LinearModel
+    axes: np.ndarray  # float64 [n_features, n_axes], from standard units
+    strength: np.ndarray  # float64 [n_axes], how far apart the classes are, falling
+    mean: np.ndarray  # float64 [n_classes, n_features], in standard units
+    correlation: np.ndarray  # float64 [n_features, n_features], within classes
+    prior: np.ndarray  # float64 [n_classes]
+
+    def __post_init__(self) -> None:
+        k, p = self.linear.weight.shape
+        check_floats("discriminant", axes=self.axes, strength=self.strength, mean=self.mean)
+        check_floats("discriminant", correlation=self.correlation, prior=self.prior)
+        if self.axes.shape != (p, len(self.strength)) or self.mean.shape != (k, p):
+            raise ValueError("discriminant: axes and means must fit the features")
+        if self.correlation.shape != (p, p) or self.prior.shape != (k,):
+            raise ValueError("discriminant: correlation and priors must fit features and classes")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the model fits a schema."""
+        self.linear.check(schema)
+
+    @property
+    def design(self) -> Design:
+        """The features."""
+        return self.linear.design
+
+    def answers(self, table: Table) -> np.ndarray:
+        """The probability of each class. [n_rows, n_classes]"""
+        return self.linear.answers(table)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """What each column adds to the score of each class."""
+        return ledgers(table, *self.linear.effects(table), self.answers(table))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
+        return linear("linear discriminant analysis", self.linear, schema)
+
+    def summary(self, schema: Schema) -> LinearSummary:
+        """The coefficients of the linear scores, and the share of each axis in what keeps the class means apart."""
+        coefficients = coefficient_table(self.linear, np.zeros((0, 0)), schema)
+        share = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
+        return coefficients.summary("linear discriminant analysis", schema.target.name, tuple(share.tolist()))
+
+    def coordinates(self, table: Table) -> np.ndarray:
+        """The rows on the discriminant axes. [n_rows, n_axes]"""
+        return self.design.scores(table, self.axes)
+
+
+class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="quadratic_discriminant"):
+    """Gaussian classes with a covariance each: score = start − |whitened distance to the class mean|² / 2."""
+
+    design: Design
+    mean: np.ndarray  # float64 [n_classes, n_features], in standard units
+    whiten: np.ndarray  # float64 [n_classes, n_features, n_features], inverse Cholesky factors
+    start: np.ndarray  # float64 [n_classes], log prior − log det / 2
+    prior: np.ndarray  # float64 [n_classes]
+
+    def __post_init__(self) -> None:
+        check_floats("quadratic", mean=self.mean, whiten=self.whiten, start=self.start, prior=self.prior)
+        k, p = len(self.start), len(self.design)
+        if self.mean.shape != (k, p) or self.whiten.shape != (k, p, p) or self.prior.shape != (k,) or k < 1:
+            raise ValueError("quadratic: means, factors and priors must fit features and classes")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the model fits a schema."""
+        self.design.check(schema)
+        if len(self.start) != len(schema.classes):
+            raise ValueError("quadratic: another number of classes than in the schema")
+
+    def scores(self, table: Table) -> np.ndarray:
+        """The log density of each class, up to a constant. [n_rows, n_classes]"""
+        out = np.empty((len(table), len(self.start)))
+        for rows, x in self.design.blocks(table):
+            for k in range(len(self.start)):
+                out[rows, k] = self.start[k] - _half_square((x - self.mean[k]) @ self.whiten[k].T)
+        return out
+
+    def answers(self, table: Table) -> np.ndarray:
+        """The probability of each class. [n_rows, n_classes]"""
+        return softmax(self.scores(table))
+
+    def effects(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """Start and the effect of each column; the effect of a pair of columns is shared by both."""
+        layout = self.design.layout
+        effect = np.zeros((len(table), layout.n_columns, len(self.start)))
+        for rows, x in self.design.blocks(table):
+            for k in range(len(self.start)):
+                apart = x - self.mean[k]
+                part = -apart * (apart @ self.whiten[k].T @ self.whiten[k]) / 2
+                for j in np.unique(layout.source):
+                    effect[rows, j, k] = part[:, layout.of_column(int(j))].sum(axis=1)
+        return self.start, effect
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """What each column adds to the score of each class; a pair of columns shares what both add together."""
+        return ledgers(table, *self.effects(table), self.answers(table))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import quadratic
+
+        return quadratic("quadratic discriminant analysis", self, schema)
+
+    def summary(self, schema: Schema) -> QuadraticSummary:
+        """Priors and class means, in the units of the columns."""
+        mean = self.design.centre + self.mean * self.design.scale
+        return QuadraticSummary(
+            schema.target.name,
+            tuple(map(str, schema.classes)),
+            tuple(self.prior.tolist()),
+            tuple(self.design.names(schema.columns)),
+            tuple(map(tuple, mean.T.tolist())),
+        )
+
+
+def _half_square(x: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.minimum(np.einsum("ij,ij->i", x, x) / 2, -NEVER)

@@ -1,0 +1,67 @@
+"""What logistic regression learns: linear scores, and how sure their coefficients are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from baytree.linear.coefficients import CoefficientTable, coefficient_table
+from baytree.linear.design.checks import check_floats
+from baytree.linear.design.design import Design
+from baytree.linear.ledgers import ledgers
+from baytree.linear.model import LinearModel
+from baytree.model import Explanation
+from baytree.summary import LinearSummary
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+
+class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="logistic"):
+    """Logistic regression: linear scores and, where nothing was penalised, how sure their coefficients are."""
+
+    linear: LinearModel
+    covariance: np.ndarray  # float64 [m, m] of the coefficients in standard units, the constant last; or [0, 0]
+    total: float  # sum of the weights
+
+    def __post_init__(self) -> None:
+        check_floats("logistic", covariance=self.covariance)
+        k, q = len(self.linear.intercept), len(self.linear.design) + 1
+        sizes = (0, q if self.linear.link == "sigmoid" else (k - 1) * q, k * q)
+        if self.covariance.shape not in [(m, m) for m in sizes]:
+            raise ValueError("logistic: the covariance must fit the coefficients")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the model fits a schema."""
+        self.linear.check(schema)
+
+    @property
+    def design(self) -> Design:
+        """The features."""
+        return self.linear.design
+
+    def answers(self, table: Table) -> np.ndarray:
+        """The probability of each class. [n_rows, n_classes]"""
+        return self.linear.answers(table)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """What each column adds to the score of each class."""
+        return ledgers(table, *self.linear.effects(table), self.answers(table))
+
+    def coefficients(self, schema: Schema, level: float = 0.95) -> CoefficientTable:
+        """The coefficients in original and standard units, and how sure they are."""
+        return coefficient_table(self.linear, self.covariance, schema, level)
+
+    def formula(self, schema: Schema) -> Formula:
+        """The model as an expression of the raw columns."""
+        from baytree.linear.formula import linear
+
+        return linear("logistic regression", self.linear, schema)
+
+    def summary(self, schema: Schema) -> LinearSummary:
+        """The coefficients, and how sure they are."""
+        return self.coefficients(schema).summary("logistic regression", schema.target.name)

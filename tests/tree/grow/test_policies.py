@@ -1,0 +1,49 @@
+"""Each classic algorithm is one stored policy, and its estimator learns by it."""
+
+import msgspec
+import pytest
+
+import baytree as bt
+from baytree.table.schema import Column, Kind, Schema, Target
+from baytree.tree.grow.grow import Search, grow, search_of
+from baytree.tree.grow.policies import CHAID, POLICIES
+from baytree.tree.grow.policy import Branching, Choose
+
+SCHEMA = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
+ESTIMATORS = {
+    "ID3": bt.ID3Classifier(),
+    "C4.5": bt.C45Classifier(),
+    "J48": bt.C45Classifier(conventions="j48"),
+    "CART": bt.CARTClassifier(),
+    "CHAID": bt.CHAIDClassifier(),
+}
+
+
+def test_every_policy_has_an_estimator():
+    assert set(ESTIMATORS) == set(POLICIES)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_an_estimator_without_parameters_learns_by_the_stored_policy(name):
+    assert ESTIMATORS[name]._learner(SCHEMA).policy == POLICIES[name]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_growing_by_a_policy_is_what_its_estimator_does_and_says_which_search_it_took(name):
+    frame, y = {"x": [float(k % 10) for k in range(60)]}, ["a" if k % 10 < 4 else "b" for k in range(60)]
+    model = ESTIMATORS[name].fit(frame, y)
+    grown = grow(model._enter(frame, y, None).table, POLICIES[name])
+    assert grown.search is search_of(POLICIES[name])
+    assert model.n_leaves_ == 2
+    assert (grown.model.tree if hasattr(grown.model, "tree") else grown.model).n_leaves == 2
+
+
+def test_the_search_follows_from_how_columns_branch():
+    searches = {b: search_of(msgspec.structs.replace(CHAID, branching=b)) for b in Branching}
+    assert searches[Branching.BINARY] is Search.SORTED
+    assert searches[Branching.MERGE] is Search.COUNTED
+    assert {searches[b] for b in (Branching.MULTIWAY, Branching.ONE_LEVEL, Branching.GROUPED)} == {Search.FRACTIONAL}
+
+
+def test_chaid_alone_chooses_by_adjusted_p():
+    assert [name for name, policy in POLICIES.items() if policy.choose is Choose.ADJUSTED_P] == ["CHAID"]
