@@ -7,7 +7,7 @@ namespace baytree::bayes {
 
 using simd::Lanes, simd::lanes;
 
-// One class: places, inverse scales and, for Student t, 1/ν and h = (ν + 1)/2 of each group of eight columns; padding is 0.
+// One class: means, inverse scales and, for Student t, 1/ν and h = (ν + 1)/2 of each group of eight columns; padding is 0.
 struct ClassLanes {
   const Lanes *mean, *inverse, *inverse_degrees, *half;
 };

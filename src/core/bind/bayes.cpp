@@ -1,24 +1,16 @@
-// Bindings of the likelihoods of naive Bayes.
+// Bindings of the densities of naive Bayes: normal, Student t, kernels, intervals, levels.
 #include <nanobind/stl/string.h>
 
-#include "bayes/amounts.hpp"
-#include "bind/arrays.hpp"
-#include "bind/rooms.hpp"
 #include "bayes/jackknife.hpp"
 #include "bayes/kernels.hpp"
 #include "bayes/likelihood.hpp"
-#include "text/word_counts.hpp"
+#include "bind/matrices.hpp"
+#include "bind/rooms.hpp"
 
 namespace baytree::bind {
 namespace {
 
 using namespace bayes;
-
-using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-std::span<const double> flat(const Table& table) { return {table.data(), table.size()}; }
 
 void add_density_scores(const Strided& values, const Table& mean, const Table& scale, const Table& degrees, const Table& constant,
                         const Scores& scores) {
@@ -51,15 +43,10 @@ void choose_classes(const Table& scores, const Output<std::int32_t>& choice) {
   choose(flat(scores), scores.shape(1), view(choice));
 }
 
-std::span<double> room(const Scores& scores, std::size_t n_rows, std::size_t n_classes) {
-  if (scores.shape(0) != n_rows || scores.shape(1) != n_classes) throw nb::value_error("scores do not fit the rows");
-  return {scores.data(), scores.size()};
-}
-
 void add_interval_scores(const Vector<double>& values, double precision, const Vector<double>& mean, const Vector<double>& scale,
                          const Scores& scores) {
   if (mean.shape(0) != scale.shape(0)) throw nb::value_error("means and scales differ in number");
-  const std::span<double> out = room(scores, values.shape(0), mean.shape(0));
+  const std::span<double> out = output(scores, values.shape(0), mean.shape(0));
   nb::gil_scoped_release released;
   add_class_scores(view(values), mean.shape(0), out, [&](double x, std::size_t c) {
     const double m = mean.data()[c], s = scale.data()[c];
@@ -82,7 +69,7 @@ KernelClasses kernel_classes(const Vector<std::int64_t>& start, const Vector<dou
 void add_kernel_scores(const Vector<double>& values, const Vector<std::int64_t>& start, const Vector<double>& centre,
                        const Vector<double>& weight, const Vector<double>& width, const Scores& scores) {
   const KernelClasses kernels = kernel_classes(start, centre, weight, width);
-  const std::span<double> out = room(scores, values.shape(0), kernels.n_classes());
+  const std::span<double> out = output(scores, values.shape(0), kernels.n_classes());
   nb::gil_scoped_release released;
   add_class_scores(view(values), kernels.n_classes(), out, [&](double x, std::size_t c) {
     const auto first = static_cast<std::size_t>(kernels.start[c]), count = static_cast<std::size_t>(kernels.start[c + 1]) - first;
@@ -94,7 +81,7 @@ void add_interval_kernel_scores(const Vector<double>& values, double precision, 
                                 const Vector<double>& centre, const Vector<double>& weight, const Vector<double>& width,
                                 const Scores& scores) {
   const KernelClasses kernels = kernel_classes(start, centre, weight, width);
-  const std::span<double> out = room(scores, values.shape(0), kernels.n_classes());
+  const std::span<double> out = output(scores, values.shape(0), kernels.n_classes());
   nb::gil_scoped_release released;
   add_class_scores(view(values), kernels.n_classes(), out, [&](double x, std::size_t c) {
     const auto first = static_cast<std::size_t>(kernels.start[c]), count = static_cast<std::size_t>(kernels.start[c + 1]) - first;
@@ -102,90 +89,6 @@ void add_interval_kernel_scores(const Vector<double>& values, double precision, 
                                         kernels.width[c]);
     return std::log(std::max(share, smallest_factor));
   });
-}
-
-Amounts amounts_of(const Table& zero, const Table& base, const Table& slope, const Table& shape, double threshold, const std::string& rule) {
-  for (const Table* table : {&base, &slope, &shape})
-    if (table->shape(0) != zero.shape(0) || table->shape(1) != zero.shape(1)) throw nb::value_error("amounts differ in shape");
-  return {flat(zero), flat(base), flat(slope), flat(shape), zero.shape(0), zero.shape(1), threshold, amount_rule(rule)};
-}
-
-SparseRows sparse_rows(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
-                       std::size_t n_columns) {
-  const SparseRows rows{view(start), view(code), view(value)};
-  if (rows.start.empty() || rows.start[0] < 0 || rows.code.size() != rows.value.size() ||
-      static_cast<std::size_t>(rows.start.back()) > rows.code.size())
-    throw nb::value_error("rows do not fit their entries");
-  for (std::size_t i = 0; i + 1 < rows.start.size(); ++i)
-    if (rows.start[i] > rows.start[i + 1]) throw nb::value_error("rows do not fit their entries");
-  for (const std::int32_t c : rows.code)
-    if (c < 0 || static_cast<std::size_t>(c) >= n_columns) throw nb::value_error("a code is out of range");
-  return rows;
-}
-
-std::span<const bool> missing_rows(const Vector<bool>& missing, const SparseRows& rows) {
-  if (missing.shape(0) != 0 && missing.shape(0) != rows.rows()) throw nb::value_error("rows differ in number");
-  return view(missing);
-}
-
-Matrix matrix_of(const Strided& values) {
-  return {values.data(), values.shape(0), values.shape(1), values.stride(0), values.stride(1)};
-}
-
-void add_amount_scores(const Strided& values, const Table& zero, const Table& base, const Table& slope, const Table& shape,
-                       double threshold, const std::string& rule, const Scores& scores) {
-  const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
-  if (values.shape(1) != amounts.n_columns) throw nb::value_error("amounts do not fit the columns");
-  const std::span<double> out = room(scores, values.shape(0), amounts.n_classes);
-  nb::gil_scoped_release released;
-  add_amounts(matrix_of(values), amounts, out);
-}
-
-void add_sparse_amount_scores(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
-                              const Vector<bool>& missing, const Table& zero, const Table& base, const Table& slope,
-                              const Table& shape, double threshold, const std::string& rule, const Scores& scores) {
-  const Amounts amounts = amounts_of(zero, base, slope, shape, threshold, rule);
-  const SparseRows rows = sparse_rows(start, code, value, amounts.n_columns);
-  const std::span<const bool> absent = missing_rows(missing, rows);
-  const std::span<double> out = room(scores, rows.rows(), amounts.n_classes);
-  nb::gil_scoped_release released;
-  add_sparse_amounts(rows, absent, amounts, out);
-}
-
-void add_urn_scores(const Strided& values, const Table& concentration, const Vector<double>& total, const Scores& scores) {
-  if (values.shape(1) != concentration.shape(0) || total.shape(0) != concentration.shape(1))
-    throw nb::value_error("urns do not fit the columns");
-  const Urns urns{flat(concentration), view(total), total.shape(0)};
-  const std::span<double> out = room(scores, values.shape(0), urns.n_classes);
-  nb::gil_scoped_release released;
-  add_urns(matrix_of(values), urns, out);
-}
-
-void add_sparse_urn_scores(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& value,
-                           const Vector<bool>& missing, const Table& concentration, const Vector<double>& total, const Scores& scores) {
-  if (total.shape(0) != concentration.shape(1)) throw nb::value_error("urns do not fit the classes");
-  const Urns urns{flat(concentration), view(total), total.shape(0)};
-  const SparseRows rows = sparse_rows(start, code, value, concentration.shape(0));
-  const std::span<const bool> absent = missing_rows(missing, rows);
-  const std::span<double> out = room(scores, rows.rows(), urns.n_classes);
-  nb::gil_scoped_release released;
-  add_sparse_urns(rows, absent, urns, out);
-}
-
-// (totals, documents), or None where a count is not a whole number.
-nb::object tally_words(const Vector<std::int64_t>& start, const Vector<std::int32_t>& code, const Vector<double>& count,
-                       const Vector<std::int32_t>& label, std::size_t n_words, std::size_t n_classes) {
-  const SparseRows rows = sparse_rows(start, code, count, n_words);
-  if (label.shape(0) + 1 != rows.start.size()) throw nb::value_error("rows differ in number");
-  for (const std::int32_t c : view(label))
-    if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
-  text::WordCounts result;
-  {
-    nb::gil_scoped_release released;
-    result = text::count_words(rows, view(label), n_words, n_classes);
-  }
-  if (!result.is_whole) return nb::none();
-  return nb::make_tuple(to_numpy(std::move(result.total), {n_words, n_classes}), to_numpy(std::move(result.documents), {n_words, n_classes}));
 }
 
 void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, const Table& n,
@@ -199,7 +102,7 @@ void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& labe
     throw nb::value_error("rows or columns differ in number");
   for (const std::int32_t c : view(label))
     if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
-  const std::span<double> out = room(scores, values.shape(0), n_classes);
+  const std::span<double> out = output(scores, values.shape(0), n_classes);
   const LeftOutNormals normals({flat(n), flat(mean), flat(squares), view(centre), view(unit), n_classes}, {normal_rule(rule), alpha, floor}, n_columns);
   nb::gil_scoped_release released;
   add_left_out_normals(matrix_of(values), view(label), view(weight), normals, n_classes, out);
@@ -222,22 +125,9 @@ void bind_bayes(nb::module_& module) {
   module.def("add_interval_kernel_scores", &add_interval_kernel_scores, "values"_a.noconvert(), "precision"_a, "start"_a.noconvert(),
              "centre"_a.noconvert(), "weight"_a.noconvert(), "width"_a.noconvert(), "scores"_a.noconvert(),
              "Adds the log of the kernels' share of an interval, summed as Weka does, at least 1e-75.");
-  module.def("add_amount_scores", &add_amount_scores, "values"_a.noconvert(), "zero"_a.noconvert(), "base"_a.noconvert(),
-             "slope"_a.noconvert(), "shape"_a.noconvert(), "threshold"_a, "rule"_a, "scores"_a.noconvert(),
-             "Adds the scores of Bernoulli ('binary'), Poisson, multinomial ('count') or other ('amount') columns.");
-  module.def("add_sparse_amount_scores", &add_sparse_amount_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
-             "missing"_a.noconvert(), "zero"_a.noconvert(), "base"_a.noconvert(), "slope"_a.noconvert(), "shape"_a.noconvert(),
-             "threshold"_a, "rule"_a, "scores"_a.noconvert(), "The same for sparse rows: what is not stored is 0.");
-  module.def("add_urn_scores", &add_urn_scores, "values"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(),
-             "scores"_a.noconvert(), "Adds the log-probability of each row's counts under Dirichlet-multinomial urns.");
-  module.def("add_sparse_urn_scores", &add_sparse_urn_scores, "start"_a.noconvert(), "code"_a.noconvert(), "value"_a.noconvert(),
-             "missing"_a.noconvert(), "concentration"_a.noconvert(), "total"_a.noconvert(), "scores"_a.noconvert(),
-             "The same for sparse rows.");
   module.def("add_left_out_scores", &add_left_out_scores, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "n"_a.noconvert(), "mean"_a.noconvert(), "squares"_a.noconvert(), "centre"_a.noconvert(), "unit"_a.noconvert(), "rule"_a,
              "alpha"_a, "floor"_a, "scores"_a.noconvert(), "Adds the log-densities of normal columns by the moments of all other rows.");
-  module.def("tally_words", &tally_words, "start"_a.noconvert(), "code"_a.noconvert(), "count"_a.noconvert(), "label"_a.noconvert(),
-             "n_words"_a, "n_classes"_a, "Whole totals and document frequencies of words per class; None where a count is not whole.");
 }
 
 }  // namespace baytree::bind

@@ -5,7 +5,7 @@
 
 #include "bind/columns.hpp"
 #include "bind/rooms.hpp"
-#include "tree/fractional/fractional.hpp"
+#include "tree/fractional/grower.hpp"
 
 namespace baytree::bind {
 namespace {

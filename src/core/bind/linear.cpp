@@ -55,14 +55,14 @@ double dense_slope(Matrix x, Vector<int32_t> label, Vector<double> weight, Vecto
   return linear::row_loops().slope(run, coefficient.data(), start, gradient.data());
 }
 
-void bent_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start, size_t first,
+void curvature_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> coefficient, double start, size_t first,
                size_t last, DenseOutput out) {
   const auto run = run_of(x, label.data(), weight, first, last);
   require(label.shape(0) == x.shape(0) && coefficient.shape(0) == run.columns && out.shape(0) == run.rows &&
               out.shape(1) == run.columns + 1,
-          "bent_rows: the shapes do not fit");
+          "curvature_rows: the shapes do not fit");
   nb::gil_scoped_release unlocked;
-  linear::row_loops().bent_rows(run, coefficient.data(), start, out.data());
+  linear::row_loops().curvature_rows(run, coefficient.data(), start, out.data());
 }
 
 void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_t first, size_t last, Output<double> sum,
@@ -174,7 +174,7 @@ void bind_linear(nb::module_& module) {
   module.def("dense_slope", &dense_slope, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
              nb::arg("gradient").noconvert(), "Loss of some rows with two classes; adds their gradient.");
-  module.def("bent_rows", &bent_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
+  module.def("curvature_rows", &curvature_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
              nb::arg("out").noconvert(), "Rows with two classes, times the root of their curvature, the constant last.");
   module.def("column_moments", &column_moments, nb::arg("x").noconvert(), nb::arg("weight").noconvert(),

@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   bind_counted(module);
   bind_text(module);
   bind_bayes(module);
+  bind_amounts(module);
   bind_wrapper(module);
   bind_linear(module);
 }

@@ -1,8 +1,8 @@
 // Bindings of pruning: by cost and complexity, by pessimistic errors, by held-out rows.
 #include "bind/columns.hpp"
 #include "bind/rooms.hpp"
+#include "tree/prune/cost_complexity.hpp"
 #include "tree/prune/held_out.hpp"
-#include "tree/prune/pruning.hpp"
 
 namespace baytree::bind {
 namespace {

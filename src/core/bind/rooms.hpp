@@ -13,6 +13,7 @@ void bind_prune(nanobind::module_& module);
 void bind_counted(nanobind::module_& module);
 void bind_text(nanobind::module_& module);
 void bind_bayes(nanobind::module_& module);
+void bind_amounts(nanobind::module_& module);
 void bind_wrapper(nanobind::module_& module);
 void bind_linear(nanobind::module_& module);
 

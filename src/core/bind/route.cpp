@@ -1,7 +1,7 @@
 // Bindings of routing: rows to the nodes of a tree given as arrays.
 #include "bind/columns.hpp"
 #include "bind/rooms.hpp"
-#include "tree/prune/pruning.hpp"
+#include "tree/prune/cost_complexity.hpp"
 #include "tree/route/routing.hpp"
 
 namespace baytree::bind {

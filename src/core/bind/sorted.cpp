@@ -7,7 +7,8 @@
 
 #include "bind/columns.hpp"
 #include "bind/rooms.hpp"
-#include "tree/sorted/growing.hpp"
+#include "tree/sorted/grower.hpp"
+#include "tree/sorted/rpart_measures.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -72,7 +73,7 @@ class Arrays {
   Arrays(const std::vector<Node>& nodes, std::span<const ColumnView> columns, size_t classes) : n_(nodes.size()) {
     for (const Node& node : nodes) append(node, columns);
     for (size_t i = 0; i < nodes.size(); ++i)
-      for (const Substitute& each : nodes[i].substitutes) append(int32_t(i), each, columns);
+      for (const Surrogate& each : nodes[i].surrogates) append(int32_t(i), each, columns);
     classes_ = classes;
   }
   nb::dict to_python() {
@@ -85,7 +86,7 @@ class Arrays {
     out["counts"] = to_numpy(std::move(counts), {n_, classes_});
     const size_t entries = branch_of.size();
     out["branch_of"] = to_numpy(std::move(branch_of), {entries});
-    out["surrogates"] = substitutes_to_python();
+    out["surrogates"] = surrogates_to_python();
     return out;
   }
 
@@ -103,7 +104,7 @@ class Arrays {
     gain.push_back(is_leaf ? 0.0 : node.gain), depth.push_back(node.depth);
     counts.insert(counts.end(), node.counts.begin(), node.counts.end());
   }
-  void append(int32_t node, const Substitute& each, std::span<const ColumnView> views) {
+  void append(int32_t node, const Surrogate& each, std::span<const ColumnView> views) {
     const int32_t n_levels = views[size_t(each.column)].levels;
     s_node.push_back(node), s_column.push_back(each.column), s_cut.push_back(each.cut);
     s_strict.push_back(!n_levels), s_flipped.push_back(each.is_flipped), s_start.push_back(int32_t(s_branch_of.size()));
@@ -111,7 +112,7 @@ class Arrays {
     if (n_levels) append_groups(each.group, n_levels, s_branch_of);
     s_agree.push_back(each.agree), s_adjusted.push_back(each.adjusted), s_count.push_back(each.count);
   }
-  nb::dict substitutes_to_python() {
+  nb::dict surrogates_to_python() {
     nb::dict out;
     const size_t n = s_node.size(), entries = s_branch_of.size();
     const auto put = [&](const char* name, auto& values) { out[name] = to_numpy(std::move(values), {n}); };

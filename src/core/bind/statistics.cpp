@@ -1,13 +1,13 @@
 // Bindings of counting, moments and factorising.
 #include <nanobind/stl/tuple.h>
 
+#include "bind/matrices.hpp"
+#include "bind/rooms.hpp"
 #include "numbers/counts.hpp"
 #include "numbers/factorise.hpp"
-#include "bind/arrays.hpp"
-#include "bind/rooms.hpp"
 #include "numbers/moments.hpp"
-#include "numbers/places.hpp"
 #include "numbers/quotients.hpp"
+#include "numbers/whole_number_codes.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -17,12 +17,7 @@ using namespace numbers;
 // Columns are taken in stripes, so that a chunk stays in the cache and the exact cells of very wide tables stay few.
 constexpr std::size_t stripe = 64;
 
-using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Limbs = nb::ndarray<nb::numpy, std::int64_t>;
-
-Matrix matrix_of(const Strided& values) {
-  return {values.data(), values.shape(0), values.shape(1), values.stride(0), values.stride(1)};
-}
 
 nb::tuple as_tuple(ExactTable&& table, std::size_t n_cells) {
   const std::size_t width = table.width;
@@ -111,15 +106,12 @@ nb::tuple count_weighted(const Vector<std::int32_t>& code, const Vector<std::int
   return as_tuple(std::move(table), (n_levels + 1) * n_classes);
 }
 
-// Runs a kernel without the GIL on some threads; an interrupt becomes the exception that Python has already set.
+// Runs a kernel on some threads.
 template <std::invocable<Workers&> Kernel> void run(int threads, const Kernel& kernel) {
-  try {
-    const nb::gil_scoped_release released;
+  interruptible([&] {
     Workers workers(threads, is_interrupted);
     kernel(workers);
-  } catch (const Interrupted&) {
-    throw nb::python_error();
-  }
+  });
 }
 
 nb::tuple factorise_items(const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& items, int threads) {
@@ -133,15 +125,15 @@ template <typename Number> using Numbers = nb::ndarray<const Number, nb::ndim<2>
 
 using CodeRows = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Writes the codes [n_columns, n_rows]; gives for each column its distinct numbers, or none where this is no case for places.
-template <Placeable Number> nb::list place(const Numbers<Number>& numbers, const CodeRows& codes, int threads) {
+// Writes the codes [n_columns, n_rows]; gives for each column its distinct numbers, or none where they are not whole or lie too far apart.
+template <Codable Number> nb::list code_whole_numbers(const Numbers<Number>& numbers, const CodeRows& codes, int threads) {
   const NumberMatrix<Number> matrix{numbers.data(), numbers.shape(0), numbers.shape(1), numbers.stride(0), numbers.stride(1)};
   if (codes.shape(0) != matrix.n_columns || codes.shape(1) != matrix.n_rows) throw nb::value_error("numbers and codes differ in shape");
   std::vector<std::vector<std::int64_t>> levels;
   run(threads, [&](Workers& workers) {
-    Placer<Number> placer(matrix, {codes.data(), codes.size()}, workers);
+    WholeNumberCoder<Number> coder(matrix, {codes.data(), codes.size()}, workers);
     for (std::size_t first = 0; first < matrix.n_columns; first += stripe)
-      for (auto& found : placer(first, std::min(first + stripe, matrix.n_columns))) levels.push_back(std::move(found));
+      for (auto& found : coder(first, std::min(first + stripe, matrix.n_columns))) levels.push_back(std::move(found));
   });
   nb::list distinct;
   for (auto& found : levels) distinct.append(to_numpy(std::move(found), {found.size()}));
@@ -164,10 +156,10 @@ void bind_statistics(nb::module_& module) {
              "n_levels"_a, "n_classes"_a, "Weights per level and class as limbs and their lowest limb, not yet carried.");
   module.def("factorise", &factorise_items, "items"_a.noconvert(), "threads"_a,
              "Codes in order of first appearance and where each distinct item appears first; items are rows of bytes.");
-  const char* places = "Writes the codes [n_columns, n_rows] of each column's numbers, NaN -1; gives its distinct numbers in ascending "
+  const char* coding = "Writes the codes [n_columns, n_rows] of each column's numbers, NaN -1; gives its distinct numbers in ascending "
                        "order, or none where they are not whole or lie too far apart.";
-  module.def("place", &place<std::int64_t>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, places);
-  module.def("place", &place<double>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, places);
+  module.def("code_whole_numbers", &code_whole_numbers<std::int64_t>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, coding);
+  module.def("code_whole_numbers", &code_whole_numbers<double>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "threads"_a, coding);
 }
 
 }  // namespace baytree::bind

@@ -5,7 +5,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
-#include "text/tokens.hpp"
+#include "text/bags.hpp"
 
 namespace baytree::bind {
 namespace {

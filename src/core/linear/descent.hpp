@@ -24,10 +24,10 @@ struct Sweeps {
   double change;
 };
 
-// The value of one coordinate that is best while the others rest: slope and bend are those of the smooth part. Where rows are so
-// sure, or count so little, that nothing bends, a price that the slope does not outweigh still asks for 0.
-inline double best_value(double t, double slope, double bend, double ridge, double lasso) {
-  if (bend + ridge > 0) return soft(bend * t - slope, lasso) / (bend + ridge);
+// The value of one coordinate that is best while the others rest: slope and curvature are those of the smooth part. Where rows are so
+// sure, or count so little, that there is no curvature, a penalty that the slope does not outweigh still asks for 0.
+inline double best_value(double t, double slope, double curvature, double ridge, double lasso) {
+  if (curvature + ridge > 0) return soft(curvature * t - slope, lasso) / (curvature + ridge);
   return std::abs(slope) < lasso ? 0.0 : t;
 }
 
@@ -104,20 +104,20 @@ class SparseDescent {
  private:
   double move(std::size_t at) {
     const std::size_t j = at / k_, c = at % k_;
-    double slope = gradient_[at], bend = 0;
+    double slope = gradient_[at], curvature = 0;
     each_entry(j, [&](std::size_t i, double v) {
       const double p = share_[i * k_ + c], w = v * weight_[i] * p;
       slope += w * (score_[i * k_ + c] - mix_[i]);
-      bend += w * v * (k_ == 1 ? 1.0 : 1.0 - p);
+      curvature += w * v * (k_ == 1 ? 1.0 : 1.0 - p);
     });
-    const double change = best_value(theta_[at], slope, bend, ridge_[j], lasso_[j]) - theta_[at];
+    const double change = best_value(theta_[at], slope, curvature, ridge_[j], lasso_[j]) - theta_[at];
     if (change == 0) return 0;
     theta_[at] += change;
     each_entry(j, [&](std::size_t i, double v) {
       score_[i * k_ + c] += change * v;
       if (k_ > 1) mix_[i] += change * v * share_[i * k_ + c];
     });
-    return change * change * (bend + ridge_[j]);
+    return change * change * (curvature + ridge_[j]);
   }
 
   template <std::invocable<std::size_t, double> F> void each_entry(std::size_t j, const F& f) const {

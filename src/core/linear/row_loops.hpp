@@ -36,7 +36,7 @@ struct RowLoops {
   // Σ weight · loss at score = coefficient · row + start; adds Σ weight (share − label) (row, 1) to gradient [columns + 1].
   double (*slope)(const RowRun& run, const double* coefficient, double start, double* gradient);
   // Writes √(weight · share (1 − share)) (row, 1) to out [rows, columns + 1]: the curvature of the loss is out' out.
-  void (*bent_rows)(const RowRun& run, const double* coefficient, double start, double* out);
+  void (*curvature_rows)(const RowRun& run, const double* coefficient, double start, double* out);
   // Turns scores [rows, count] into weight (share − label), 0 where the row is held out.
   void (*residuals)(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems);
   // Adds Σ weight (x − pivot) to sum and Σ weight (x − pivot)² to square, per column.

@@ -1,6 +1,6 @@
 // Weight, sum and sum of squares of every column in every class, exactly.
 //
-// The fast road slices a chunk of rows (slices.hpp): some twenty vector instructions for eight values, after which only the
+// The fast path slices a chunk of rows (slices.hpp): some twenty vector instructions for eight values, after which only the
 // sums of the slices enter the exact cells; rows with weights take some seventy. Weights and magnitudes that lie too far
 // apart for that, or whose products leave the doubles, go to the cells one by one.
 #pragma once
@@ -13,6 +13,7 @@
 
 #include "numbers/exact.hpp"
 #include "numbers/matrix.hpp"
+#include "numbers/slice_grids.hpp"
 #include "numbers/slices.hpp"
 
 namespace baytree::numbers {
@@ -101,26 +102,8 @@ class MomentKernel {
     return survey.largest[j] > 0 ? exponent_[j] - std::ilogb(survey.smallest[j]) : 0;
   }
 
-  // The exponents of grids 50 bits apart: what is below 2^top is less than 2^50 units of the first.
-  static int unit(int top, int height) { return top - slice_bits * (height + 1); }
   int total_top(std::size_t j) const { return exponent_[j] + 1; }
   int square_top(std::size_t j) const { return 2 * exponent_[j] + 2; }
-
-  // What rounds to the multiples of a unit when it is added.
-  static double slicer(int top, int height) { return std::ldexp(1.5, unit(top, height) + 52); }
-
-  // The bits of the slicers are added with every slice; the sums begin at what makes up for them.
-  template <std::size_t n_heights>
-  static void begin(LaneSums (&sum)[n_heights], const Lanes (&slicer)[n_heights], const std::uint64_t (&n_slices)[n_heights],
-                    double n_rows) {
-    for (std::size_t height = 0; height < n_heights; ++height)
-      sum[height] = -(LaneSums)slicer[height] * (n_slices[height] * static_cast<std::uint64_t>(n_rows));
-  }
-
-  template <std::size_t n_heights> static void flush(const LaneSums (&sum)[n_heights], std::size_t j, int top, ExactCell& cell) {
-    for (std::size_t height = 0; height < n_heights; ++height)
-      cell.add(static_cast<std::int64_t>(sum[height][j]), unit(top, static_cast<int>(height)));
-  }
 
   void add_slices(const Survey& survey, const LaneRows& rows, const LaneRows& next, const Group& group) {
     bool is_deep = false;
@@ -131,8 +114,8 @@ class MomentKernel {
     }
     const std::uint64_t deep = is_deep ? 1 : 0;
     for (std::size_t c = 0; c < slices_.size(); ++c) {
-      begin(slices_[c].total, slicers_.total, {1, 1}, rows_of_class_[c]);
-      begin(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, rows_of_class_[c]);
+      begin_slices(slices_[c].total, slicers_.total, {1, 1}, rows_of_class_[c]);
+      begin_slices(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, rows_of_class_[c]);
       slices_[c].count = Lanes{} + (survey.has_missing ? 0.0 : rows_of_class_[c]);
     }
     if (survey.has_missing) loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
@@ -142,8 +125,8 @@ class MomentKernel {
       for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
         const std::size_t cell = c * cells_.n_columns + group.first + j;
         cells_.weight[cell].add(slices_[c].count[j]);
-        flush(slices_[c].total, j, total_top(j), cells_.total[cell]);
-        flush(slices_[c].square, j, square_top(j), cells_.square[cell]);
+        add_slices_to(cells_.total[cell], slices_[c].total, j, total_top(j));
+        add_slices_to(cells_.square[cell], slices_[c].square, j, square_top(j));
       }
   }
 
@@ -204,17 +187,17 @@ class MomentKernel {
     }
     weighted_slices_.resize(cells_.n_classes);
     for (std::size_t c = 0; c < weighted_slices_.size(); ++c) {
-      begin(weighted_slices_[c].weight, slicers.weight, {1, 1}, rows_of_class_[c]);
-      begin(weighted_slices_[c].total, slicers.total, {1, 2, 1}, rows_of_class_[c]);
-      begin(weighted_slices_[c].square, slicers.square, {1, 3, 4, 3, 2}, rows_of_class_[c]);
+      begin_slices(weighted_slices_[c].weight, slicers.weight, {1, 1}, rows_of_class_[c]);
+      begin_slices(weighted_slices_[c].total, slicers.total, {1, 2, 1}, rows_of_class_[c]);
+      begin_slices(weighted_slices_[c].square, slicers.square, {1, 3, 4, 3, 2}, rows_of_class_[c]);
     }
     loops_.slice_weighted(rows, next, n_rows_, label_here_, weight_.data() + start, slicers, weighted_slices_.data());
     for (std::size_t c = 0; c < weighted_slices_.size(); ++c)
       for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
         const std::size_t cell = c * cells_.n_columns + group.first + j;
-        flush(weighted_slices_[c].weight, j, top, cells_.weight[cell]);
-        flush(weighted_slices_[c].total, j, top + total_top(j), cells_.total[cell]);
-        flush(weighted_slices_[c].square, j, top + square_top(j), cells_.square[cell]);
+        add_slices_to(cells_.weight[cell], weighted_slices_[c].weight, j, top);
+        add_slices_to(cells_.total[cell], weighted_slices_[c].total, j, top + total_top(j));
+        add_slices_to(cells_.square[cell], weighted_slices_[c].square, j, top + square_top(j));
       }
   }
 

@@ -129,13 +129,13 @@ void write_scaled(const double* row, double factor, std::size_t n, double* to) {
   to[n] = factor;
 }
 
-void bent_rows(const RowRun& run, const double* coefficient, double start, double* out) {
+void curvature_rows(const RowRun& run, const double* coefficient, double start, double* out) {
   for (std::size_t first = 0; first < run.rows; first += lanes) {
     const Group group = group_at(run, first);
     const Lanes share = judge(scores(group, coefficient, start, run.columns), group.label).share;
-    const Lanes bend = group.weight * share * (1.0 - share);
+    const Lanes curvature = group.weight * share * (1.0 - share);
     for (std::size_t i = 0; i < lanes && first + i < run.rows; ++i)
-      write_scaled(group.row[i], __builtin_sqrt(bend[i]), run.columns, out + (first + i) * (run.columns + 1));
+      write_scaled(group.row[i], __builtin_sqrt(curvature[i]), run.columns, out + (first + i) * (run.columns + 1));
   }
 }
 
@@ -177,6 +177,6 @@ void moments(const RowRun& run, const double* pivot, double* sum, double* square
 
 }  // namespace
 
-const RowLoops BAYTREE_LEVEL{centre, slope, bent_rows, residuals, moments};
+const RowLoops BAYTREE_LEVEL{centre, slope, curvature_rows, residuals, moments};
 
 }  // namespace baytree::linear

@@ -143,7 +143,7 @@ class DenseRows(msgspec.Struct, frozen=True):
         for first in range(rows.start, rows.stop, _BLOCK):
             last = min(first + _BLOCK, rows.stop)
             scaled = buffer[: last - first]
-            _core.bent_rows(self.x, self.label, self.weight, coefficient, start, first, last, scaled)
+            _core.curvature_rows(self.x, self.label, self.weight, coefficient, start, first, last, scaled)
             hessian += scaled.T @ scaled
         return hessian
 

@@ -48,11 +48,11 @@ def place(numbers: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     codes = np.empty(numbers.shape[::-1], np.int32)
     n_threads = _threads(numbers)
     if numbers.dtype == np.uint64:  # one that is beyond an int64 looks negative, and its column is left to others
-        levels = _core.place(numbers.view(np.int64), codes, n_threads)
+        levels = _core.code_whole_numbers(numbers.view(np.int64), codes, n_threads)
         return codes, [found if found.min(initial=0) >= 0 else found[:0] for found in levels]
     if numbers.dtype.kind == "f":
-        return codes, _core.place(numbers.astype(np.float64, copy=False), codes, n_threads)
-    return codes, _core.place(numbers.astype(np.int64, copy=False), codes, n_threads)
+        return codes, _core.code_whole_numbers(numbers.astype(np.float64, copy=False), codes, n_threads)
+    return codes, _core.code_whole_numbers(numbers.astype(np.int64, copy=False), codes, n_threads)
 
 
 def distinct_numbers(values: np.ndarray) -> Codes:

@@ -17,8 +17,9 @@ from baytree.tree.grow.impurity import impurity_of
 from baytree.tree.grow.merging import Rules
 from baytree.tree.grow.policy import Criterion
 from baytree.tree.grow.trial import Choice, Trial, trials, winners
+from baytree.tree.model.build import build
 from baytree.tree.model.places import LEAF, STOP
-from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
+from baytree.tree.model.structure import MoreCuts, Significance, Tree
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,15 +134,11 @@ def _tree(nodes: list[_Node], coding: Coding, is_mean: bool) -> Tree:
     n_levels = np.zeros(n, np.int32)
     for k, trial in splits:
         n_levels[k] = len(trial.group_of) if cuts[k] is None else 0
-    return Tree(
+    return build(
         **_links(nodes),
         **_maps([trial.group_of for k, trial in splits if cuts[k] is None], n_levels),
         **_cuts(n, {k: each for k, each in cuts.items() if each is not None}),
-        strict=np.zeros(n, bool),
-        mirrored=np.zeros(n, bool),
         rows=np.array([node.n_rows for node in nodes], np.int64),
-        complexity=np.zeros(n),
-        surrogates=Surrogates.none(),
         significance=Significance(
             np.array([k for k, _ in splits], np.int32),
             np.array([trial.log_p for _, trial in splits], float),

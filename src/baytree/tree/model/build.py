@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.tree.model.structure import Surrogates, Tree
+from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
 
 
 def build(
@@ -30,11 +30,13 @@ def build(
     share: np.ndarray | None = None,
     surrogates: Surrogates | None = None,
     uses_surrogates: bool = True,
+    more_cuts: MoreCuts | None = None,
+    significance: Significance | None = None,
 ) -> Tree:
     """The tree of these nodes; the arrays are those of `Tree`.
 
     Where they are not given, the entries of `branch_of` stand in the order of the nodes, no test is strict or mirrored, a
-    node's share is that of the weight of its siblings, and nothing stands in for a missing value.
+    node's share is that of the weight of its siblings, nothing stands in for a missing value, and a test has one cut.
     """
     n = len(column)
     return Tree(
@@ -47,6 +49,8 @@ def build(
         share=shares(column, first, branches, weight) if share is None else share,
         surrogates=Surrogates.none() if surrogates is None else surrogates,
         uses_surrogates=uses_surrogates,
+        more_cuts=MoreCuts.none() if more_cuts is None else more_cuts,
+        significance=significance,
     )  # fmt: skip
 
 

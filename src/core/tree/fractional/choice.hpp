@@ -9,6 +9,14 @@ namespace baytree::tree::fractional {
 // Gains this much below the average still pass, and gains this much below zero still are tests.
 inline constexpr double kGainSlack = 1e-3;
 
+// The nominal columns that have too many levels to count among the others; none where all of them have.
+inline std::vector<bool> many_levels(std::span<const GivenColumn> columns, double total) {
+  std::vector<bool> has_many;
+  for (const GivenColumn& column : columns) has_many.push_back(!column.is_numeric() && std::max(column.levels, 2) >= 0.3 * total);
+  if (std::all_of(has_many.begin(), has_many.end(), [](bool is) { return is; })) has_many.assign(has_many.size(), false);
+  return has_many;
+}
+
 // The average gain of the tests that count: nominal columns with very many levels would raise it unfairly.
 template <std::floating_point Real>
 std::optional<Real> average_gain(std::span<const ColumnTest<Real>> tests, const std::vector<bool>& has_many_levels) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "numbers/impurity.hpp"
+#include "tree/fractional/cases.hpp"
 #include "tree/fractional/rules.hpp"
-#include "tree/fractional/training.hpp"
 
 namespace baytree::tree::fractional {
 

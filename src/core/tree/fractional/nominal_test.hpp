@@ -5,26 +5,26 @@
 namespace baytree::tree::fractional {
 
 // Room for counting a column's levels without a table as long as the column has levels.
-struct LevelSlots {
-  std::vector<int32_t> slot;     // level -> row of the table, -1 = not met
+struct LevelIndex {
+  std::vector<int32_t> row_of;   // level -> row of the table, -1 = not met
   std::vector<int32_t> present;  // levels met, ascending once counted
 };
 
 // Class weights of the levels that occur among the cases, in level order.
 template <std::floating_point Real>
-Branches<Real> tabulate(const NodeCases<Real>& at, std::span<const int32_t> code, int32_t levels, LevelSlots& slots) {
+Branches<Real> tabulate(const NodeCases<Real>& at, std::span<const int32_t> code, int32_t levels, LevelIndex& index) {
   const auto k = at.counts.size();
-  if (slots.slot.size() < static_cast<size_t>(levels)) slots.slot.resize(static_cast<size_t>(levels), -1);
-  slots.present.clear();
+  if (index.row_of.size() < static_cast<size_t>(levels)) index.row_of.resize(static_cast<size_t>(levels), -1);
+  index.present.clear();
   for (const Case<Real>& it : at.cases.all)
-    if (const int32_t level = code[it.row]; level >= 0 && slots.slot[level] < 0) {
-      slots.slot[level] = 0;
-      slots.present.push_back(level);
+    if (const int32_t level = code[it.row]; level >= 0 && index.row_of[level] < 0) {
+      index.row_of[level] = 0;
+      index.present.push_back(level);
     }
-  std::sort(slots.present.begin(), slots.present.end());
-  for (size_t b = 0; b < slots.present.size(); ++b) slots.slot[slots.present[b]] = static_cast<int32_t>(b);
+  std::sort(index.present.begin(), index.present.end());
+  for (size_t b = 0; b < index.present.size(); ++b) index.row_of[index.present[b]] = static_cast<int32_t>(b);
 
-  Branches<Real> split{.table = std::vector<Real>(slots.present.size() * k), .weight = std::vector<Real>(slots.present.size()),
+  Branches<Real> split{.table = std::vector<Real>(index.present.size() * k), .weight = std::vector<Real>(index.present.size()),
                        .known = std::vector<Real>(k), .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
   for (const auto [row, label, weight] : at.cases.all) {
     const int32_t level = code[row];
@@ -33,12 +33,12 @@ Branches<Real> tabulate(const NodeCases<Real>& at, std::span<const int32_t> code
       split.absent[label] += weight;
       continue;
     }
-    const auto b = static_cast<size_t>(slots.slot[level]);
+    const auto b = static_cast<size_t>(index.row_of[level]);
     split.table[b * k + label] += weight;
     split.weight[b] += weight;
     split.known[label] += weight;
   }
-  for (const int32_t level : slots.present) slots.slot[level] = -1;
+  for (const int32_t level : index.present) index.row_of[level] = -1;
   return split;
 }
 

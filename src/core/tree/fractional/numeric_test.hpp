@@ -77,7 +77,7 @@ Branches<Real> known_part(const NodeCases<Real>& at, const RankedColumn& column,
 
 // The cut with the largest gain, the lowest on ties; then charged for having been chosen among many.
 template <std::floating_point Real>
-ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const Placed> sorted) {
+ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   const Rules& rules = at.rules;
   ColumnTest<Real> best;
   best.branches = 2;
@@ -96,7 +96,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column,
                                   (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
   Real best_low = 0;
   for (size_t i = 0; i + 1 < sorted.size(); ++i) {
-    const Placed here = sorted[i];
+    const OrderedCase here = sorted[i];
     sides.move(at.cases[here.item].label, at.cases[here.item].weight);
     const int32_t next = sorted[i + 1].rank;
     if (next == here.rank || !(column.measured[here.rank] < column.measured[next] - gap)) continue;

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "tree/fractional/training.hpp"
+#include "tree/fractional/cases.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::fractional {
@@ -30,7 +30,7 @@ class Partition {
     for (size_t o = 0; o < open.size(); ++o) {
       open_at[open[o]] = static_cast<int32_t>(o);
       Cases<Real>& child = children[open[o]];
-      child.placed.resize(stripes * child.size());
+      child.ordered.resize(stripes * child.size());
       child.known.resize(stripes);
     }
     workers.run(stripes, [&](size_t stripe, int) { carry(stripe, open, open_at); });
@@ -76,9 +76,9 @@ class Partition {
   }
 
   void carry(size_t stripe, std::span<const size_t> open, std::span<const int32_t> open_at) {
-    std::vector<Placed*> end;
-    for (const size_t b : open) end.push_back(children[b].placed.data() + stripe * children[b].size());
-    for (const Placed placed : parent_.sorted(stripe)) {
+    std::vector<OrderedCase*> end;
+    for (const size_t b : open) end.push_back(children[b].ordered.data() + stripe * children[b].size());
+    for (const OrderedCase placed : parent_.sorted(stripe)) {
       const int32_t branch = direction_[placed.item];
       if (branch >= 0) {
         if (open_at[branch] >= 0) *end[open_at[branch]]++ = {place_[placed.item], placed.rank};
@@ -91,7 +91,7 @@ class Partition {
     }
     for (size_t o = 0; o < open.size(); ++o) {
       Cases<Real>& child = children[open[o]];
-      child.known[stripe] = static_cast<int32_t>(end[o] - child.placed.data() - static_cast<std::ptrdiff_t>(stripe * child.size()));
+      child.known[stripe] = static_cast<int32_t>(end[o] - child.ordered.data() - static_cast<std::ptrdiff_t>(stripe * child.size()));
     }
   }
 

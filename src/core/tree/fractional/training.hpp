@@ -1,4 +1,4 @@
-// The rows a fractional tree grows from: columns sorted once, and the cases (row, weight) that reach a node.
+// The rows a fractional tree grows from, its numeric columns ranked once.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,8 @@
 #include <limits>
 #include <span>
 #include <vector>
+
+#include "workers.hpp"
 
 namespace baytree::tree::fractional {
 
@@ -70,47 +72,29 @@ inline RankedColumn rank_column(std::span<const double> value, bool single) {
   return column;
 }
 
-// A case of a node in the order of one numeric column.
-struct Placed {
-  int32_t item;  // position among the node's cases
-  int32_t rank;  // of its value in the column
+struct Training {
+  std::vector<GivenColumn> columns;
+  std::vector<RankedColumn> ranked;  // of the numeric columns, in order
+  std::vector<int32_t> stripe;       // [n_columns], place in `ranked`; -1 = nominal
+  std::span<const int32_t> label;    // [n_rows]
+  std::span<const double> weight;    // [n_rows]
+  size_t n_classes = 0;
 };
 
-// A row at a node, with the part of its weight that is there.
-template <typename Real>
-struct Case {
-  int32_t row;
-  int32_t label;
-  Real weight;
-};
-
-// The cases of one node in row order, and for each numeric column the known ones in value order.
-template <typename Real>
-struct Cases {
-  std::vector<Case<Real>> all;
-  std::vector<Placed> placed;  // [n_numeric, size()]: the first known[j] of stripe j
-  std::vector<int32_t> known;  // [n_numeric]
-  size_t size() const { return all.size(); }
-  const Case<Real>& operator[](size_t i) const { return all[i]; }
-  std::span<const Placed> sorted(size_t stripe) const {
-    return {placed.data() + stripe * size(), static_cast<size_t>(known[stripe])};
+inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_t> label, std::span<const double> weight,
+                        size_t n_classes, bool single, Workers& workers) {
+  Training training{.columns = std::move(columns), .ranked = {}, .stripe = {}, .label = label, .weight = weight, .n_classes = n_classes};
+  std::vector<size_t> numeric;
+  for (size_t j = 0; j < training.columns.size(); ++j) {
+    const bool is_numeric = training.columns[j].is_numeric();
+    training.stripe.push_back(is_numeric ? static_cast<int32_t>(numeric.size()) : -1);
+    if (is_numeric) numeric.push_back(j);
   }
-};
-
-template <typename Real>
-Cases<Real> cases_of(std::span<const int32_t> rows, std::span<const int32_t> label, std::span<const double> weight) {
-  Cases<Real> cases;
-  cases.all.reserve(rows.size());
-  for (const int32_t row : rows) cases.all.push_back({row, label[row], static_cast<Real>(weight[row])});
-  return cases;
-}
-
-// Weight per class.
-template <typename Real>
-std::vector<Real> class_weights(const Cases<Real>& cases, size_t n_classes) {
-  std::vector<Real> counts(n_classes);
-  for (const Case<Real>& it : cases.all) counts[it.label] += it.weight;
-  return counts;
+  training.ranked.resize(numeric.size());
+  workers.run(numeric.size(), [&](size_t piece, int) {
+    training.ranked[piece] = rank_column(training.columns[numeric[piece]].value, single);
+  });
+  return training;
 }
 
 }  // namespace baytree::tree::fractional

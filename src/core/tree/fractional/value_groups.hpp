@@ -142,7 +142,7 @@ ColumnTest<Real> best_groups(const NodeCases<Real>& at, const Branches<Real>& sp
   return test;
 }
 
-// Forgets the levels that a test above on the same column has sent elsewhere, and a last branch left without any.
+// Forgets the levels that a test above on the same column has assigned elsewhere, and a last branch left without any.
 inline void drop_excluded_levels(Growth& tree) {
   std::vector<int32_t> parent(tree.node.size(), -1);
   for (size_t id = 0; id < tree.node.size(); ++id) {

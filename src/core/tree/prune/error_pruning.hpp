@@ -1,6 +1,6 @@
 // Pruning by error: collapse, Quinlan's pessimistic estimate with subtree raising, and held-out rows.
 #pragma once
-#include "tree/fractional/fractional.hpp"
+#include "tree/fractional/grower.hpp"
 
 namespace baytree::tree::prune {
 

@@ -130,7 +130,7 @@ class RaisingPruner {
     }
     if (!at.changes) return leave(at.as_tree);
     at.stage = Stage::heaviest;
-    Cases<Real> all{.all = at.cases.all, .placed = {}, .known = {}};
+    Cases<Real> all{.all = at.cases.all, .ordered = {}, .known = {}};
     stack_.push_back(visit(first + static_cast<size_t>(at.heaviest), std::move(all), false));
   }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "choices.hpp"
-#include "tree/sorted/search.hpp"
+#include "tree/sorted/split.hpp"
 #include "tree/sorted/surrogates.hpp"
 
 namespace baytree::tree::sorted {
@@ -47,12 +47,12 @@ struct Node {
   int64_t rows = 0;
   double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0, most_improved = 0;
   bool is_final = false, is_strict = false;
-  uint8_t side = kNowhere;     // the branch of its parent that it is, which all its rows are still marked with
+  uint8_t side = kUnassigned;     // the branch of its parent that it is, which all its rows are still marked with
   std::vector<double> counts;  // [n_classes]
   std::vector<double> total;   // the measure's statistic of all the rows
   Split split;
-  std::vector<Substitute> substitutes;
-  std::vector<std::vector<uint32_t>> tallies;  // per column, empty where its levels are not counted yet
+  std::vector<Surrogate> surrogates;
+  std::vector<std::vector<uint32_t>> level_counts;  // per column, empty where its levels are not counted yet
 
   bool is_leaf() const { return branches == 0; }
 };

@@ -7,23 +7,24 @@
 #include <limits>
 #include <span>
 #include <vector>
-#include "tree/sorted/column_search.hpp"
-#include "tree/sorted/ground.hpp"
+
 #include "tree/sorted/measures.hpp"
 #include "tree/sorted/node.hpp"
+#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/workspace.hpp"
 
 namespace baytree::tree::sorted {
 
 template <Measure M> class NodeMeasure {
  public:
-  NodeMeasure(const Target& target, const Settings& settings, const Ground& ground)
-      : target_(target), settings_(settings), ground_(ground) {}
+  NodeMeasure(const Target& target, const Settings& settings, const PartitionedRows& partitioned)
+      : target_(target), settings_(settings), partitioned_(partitioned) {}
 
-  void measure(Node& node, Desk<M>& desk) {
-    const auto own = ground_.tags(node);
+  void measure(Node& node, Workspace<M>& workspace) {
+    const auto own = partitioned_.tags(node);
     node.rows = int64_t(own.size());
-    if (target_.classes) measure_classes(node, own, desk);
-    else measure_numbers(node, own, desk);
+    if (target_.classes) measure_classes(node, own, workspace);
+    else measure_numbers(node, own, workspace);
     const double size = node.total.back();
     node.is_final = size < settings_.min_split || node.depth >= settings_.max_depth ||
                     node.impurity <= settings_.min_impurity || (settings_.is_cart && node.risk <= settings_.min_risk);
@@ -36,21 +37,21 @@ template <Measure M> class NodeMeasure {
     std::vector<double> rest = parent.counts;
     for (Node& child : children) {
       if (&child == &largest) continue;
-      child.counts = counts_of(ground_.tags(child));
+      child.counts = counts_of(partitioned_.tags(child));
       for (size_t k = 0; k < rest.size(); ++k) rest[k] -= child.counts[k];
     }
     largest.counts = std::move(rest);
   }
 
  private:
-  void measure_classes(Node& node, std::span<const uint32_t> own, Desk<M>& desk) {
+  void measure_classes(Node& node, std::span<const uint32_t> own, Workspace<M>& workspace) {
     const size_t classes = target_.classes;
-    node.total.assign(desk.measure.width(), 0.0);
+    node.total.assign(workspace.measure.width(), 0.0);
     if (node.counts.empty()) node.counts = counts_of(own);
     for (size_t k = 0; k < classes; ++k) node.weight += node.counts[k];
-    sum_classes(node, own, desk);
-    if constexpr (requires { desk.measure.impurity(node.total); })
-      node.impurity = std::max(0.0, desk.measure.impurity(node.total)) / std::max(total({node.total.data(), classes}), 1e-300);
+    sum_classes(node, own, workspace);
+    if constexpr (requires { workspace.measure.impurity(node.total); })
+      node.impurity = std::max(0.0, workspace.measure.impurity(node.total)) / std::max(total({node.total.data(), classes}), 1e-300);
     decide(node);
   }
 
@@ -70,9 +71,9 @@ template <Measure M> class NodeMeasure {
   }
 
   // Masses from the counts where that is the same as row by row.
-  void sum_classes(Node& node, std::span<const uint32_t> own, const Desk<M>& desk) const {
+  void sum_classes(Node& node, std::span<const uint32_t> own, const Workspace<M>& workspace) const {
     if (settings_.is_cart) {
-      for (const uint32_t tag : own) desk.measure.add(node.total.data(), tag);
+      for (const uint32_t tag : own) workspace.measure.add(node.total.data(), tag);
       return;
     }
     for (size_t k = 0; k < target_.classes; ++k) node.total[k] = node.counts[k] * target_.scale[k];
@@ -91,7 +92,7 @@ template <Measure M> class NodeMeasure {
     }
   }
 
-  void measure_numbers(Node& node, std::span<const uint32_t> own, Desk<M>& desk) {
+  void measure_numbers(Node& node, std::span<const uint32_t> own, Workspace<M>& workspace) {
     double weight = 0, sum = 0;
     const double origin = own.empty() ? 0.0 : target_.y[own[0]];
     for (const uint32_t row : own) weight += target_.weight_of(row), target_.add_weighted(sum, target_.y[row] - origin, row);
@@ -104,14 +105,14 @@ template <Measure M> class NodeMeasure {
     }
     node.weight = weight, node.mean = mean, node.risk = squares;
     node.impurity = weight > 0 ? squares / weight : 0.0;
-    desk.measure.focus(mean, squares);
-    node.total.assign(desk.measure.width(), 0.0);
-    for (const uint32_t row : own) desk.measure.add(node.total.data(), row);
+    workspace.measure.focus(mean, squares);
+    node.total.assign(workspace.measure.width(), 0.0);
+    for (const uint32_t row : own) workspace.measure.add(node.total.data(), row);
   }
 
   const Target& target_;
   const Settings& settings_;
-  const Ground& ground_;
+  const PartitionedRows& partitioned_;
 };
 
 }  // namespace baytree::tree::sorted

@@ -1,4 +1,4 @@
-// Substitute tests: the column that imitates a split best, for rows that miss the split's own column.
+// Surrogate tests: the column that imitates a split best, for rows that miss the split's own column.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "tree/sorted/measures.hpp"
-#include "tree/sorted/search.hpp"
 #include "tree/sorted/sorting.hpp"
+#include "tree/sorted/split.hpp"
 
 namespace baytree::tree::sorted {
 
-constexpr uint8_t kNowhere = 255;  // the side of a row that no test has sent yet, or that has come to rest
+constexpr uint8_t kUnassigned = 255;  // the side of a row that no test has assigned yet, or that has come to rest
 
-struct Substitute {
+struct Surrogate {
   int32_t column = -1;
   double cut = std::numeric_limits<double>::quiet_NaN();
   bool is_flipped = false;  // below the cut: the second branch
@@ -24,48 +24,48 @@ struct Substitute {
   int64_t count = 0;
 
   explicit operator bool() const { return column >= 0; }
-  // The branch of a row, or kNowhere.
+  // The branch of a row, or kUnassigned.
   uint8_t side(const ColumnView& view, uint32_t row) const {
     if (!view.is_nominal()) {
       const double x = view[row];
-      return std::isnan(x) ? kNowhere : uint8_t((x < cut) == is_flipped);
+      return std::isnan(x) ? kUnassigned : uint8_t((x < cut) == is_flipped);
     }
     const int32_t code = view.level(row);
     for (uint8_t b = 0; b < 2; ++b)
       if (std::ranges::binary_search(group[b], code)) return b;
-    return kNowhere;
+    return kUnassigned;
   }
 };
 
-// The weights that a split sends each way.
-struct Sent {
+// The weights that a split assigns to each branch.
+struct BranchWeights {
   double weight[2] = {0, 0};
   double all() const { return weight[0] + weight[1]; }
   double most() const { return std::max(weight[0], weight[1]); }
 };
 
-// style 0 counts rows without the substitute's value as wrong, style 1 leaves them out.
-inline Substitute judged(Substitute found, double score, const Sent& primary, const Sent& both, int style) {
-  const Sent& base = style == 0 ? primary : both;
+// style 0 counts rows without the surrogate's value as wrong, style 1 leaves them out.
+inline Surrogate judged(Surrogate found, double score, const BranchWeights& primary, const BranchWeights& both, int style) {
+  const BranchWeights& base = style == 0 ? primary : both;
   found.agree = score / base.all();
   found.adjusted = (score - base.most()) / (base.all() - base.most());
   if (!(found.adjusted > 0)) found.column = -1;
   return found;
 }
 
-// Cuts lie between neighbouring values of all rows of the node; only rows that the split has sent are counted.
-inline Substitute imitate_by_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target,
-                                 std::span<const uint8_t> side, const Sent& primary, int style) {
-  Sent both;
+// Cuts lie between neighbouring values of all rows of the node; only rows that the split has assigned are counted.
+inline Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target,
+                                 std::span<const uint8_t> side, const BranchWeights& primary, int style) {
+  BranchWeights both;
   double rows = 0, below = 0;
   for (const Entry e : known) {
     const uint32_t row = target.row(tag_of(e));
     if (side[row] > 1) continue;
     both.weight[side[row]] += target.weight_of(row), rows += target.size_of(row);
   }
-  Substitute found;
+  Surrogate found;
   double best = both.most();
-  Sent low;
+  BranchWeights low;
   for (size_t i = 0; i + 1 < known.size(); ++i) {
     const uint32_t row = target.row(tag_of(known[i]));
     if (side[row] <= 1) low.weight[side[row]] += target.weight_of(row), below += target.size_of(row);
@@ -84,34 +84,34 @@ inline Substitute imitate_by_cut(std::span<const Entry> known, const ColumnView&
 }
 
 // Each level goes the way of its heavier side. A test with fewer than two disagreeing rows is refused, as rpart does.
-inline Substitute imitate_by_level(std::span<const uint32_t> tags, const ColumnView& view, int32_t column,
-                                   const Target& target, std::span<const uint8_t> side, const Sent& primary, int style,
+inline Surrogate surrogate_levels(std::span<const uint32_t> tags, const ColumnView& view, int32_t column,
+                                   const Target& target, std::span<const uint8_t> side, const BranchWeights& primary, int style,
                                    bool needs_two_wrong) {
   struct Level {
-    Sent sent;
+    BranchWeights assigned;
     double rows[2] = {0, 0};
   };
   std::vector<Level> level(size_t(view.levels));
-  Sent both;
+  BranchWeights both;
   for (const uint32_t tag : tags) {
     const uint32_t row = target.row(tag);
     const int32_t code = view.level(row);
     if (side[row] > 1 || code < 0) continue;
     const double w = target.weight_of(row);
-    level[size_t(code)].sent.weight[side[row]] += w, level[size_t(code)].rows[side[row]] += target.size_of(row);
+    level[size_t(code)].assigned.weight[side[row]] += w, level[size_t(code)].rows[side[row]] += target.size_of(row);
     both.weight[side[row]] += w;
   }
-  Substitute found;
+  Surrogate found;
   found.column = column;
   double score = 0;
   double wrong = 0;
   const bool is_first_heavier = both.weight[0] > both.weight[1];
   for (size_t c = 0; c < level.size(); ++c) {
-    const auto& [sent, rows] = level[c];
+    const auto& [assigned, rows] = level[c];
     if (!(rows[0] + rows[1] > 0)) continue;
-    const bool is_first = sent.weight[0] != sent.weight[1] ? sent.weight[0] > sent.weight[1] : is_first_heavier;
+    const bool is_first = assigned.weight[0] != assigned.weight[1] ? assigned.weight[0] > assigned.weight[1] : is_first_heavier;
     found.group[!is_first].push_back(int32_t(c));
-    score += sent.most(), wrong += rows[is_first];
+    score += assigned.most(), wrong += rows[is_first];
   }
   if (!(score > both.most()) || (needs_two_wrong && wrong < 2)) return {};
   return judged(std::move(found), score, primary, both, style);

@@ -11,7 +11,7 @@
 
 #include "tree/sorted/class_blocks.hpp"
 #include "tree/sorted/measures.hpp"
-#include "tree/sorted/search.hpp"
+#include "tree/sorted/split.hpp"
 
 namespace baytree::tree::sorted {
 

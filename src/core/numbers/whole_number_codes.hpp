@@ -11,9 +11,9 @@
 
 namespace baytree::numbers {
 
-template <typename Number> concept Placeable = std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>;
+template <typename Number> concept Codable = std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>;
 
-template <Placeable Number> struct NumberMatrix {
+template <Codable Number> struct NumberMatrix {
   const Number* data;
   std::size_t n_rows, n_columns;
   std::ptrdiff_t row_step, column_step;  // in numbers
@@ -31,24 +31,24 @@ struct SeenWindow {
   std::vector<std::uint8_t> seen = std::vector<std::uint8_t>(window_size);
 };
 
-// The place of a number in a window; -1 for NaN, -2 where the number does not belong there.
-inline std::int32_t place_of(std::int64_t number, std::int64_t low) {
-  const auto place = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(low);
-  return place < window_size ? static_cast<std::int32_t>(place) : -2;
+// The offset of a number in a window; -1 for NaN, -2 where the number does not belong there.
+inline std::int32_t offset_in(std::int64_t number, std::int64_t low) {
+  const auto offset = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(low);
+  return offset < window_size ? static_cast<std::int32_t>(offset) : -2;
 }
 
-inline std::int32_t place_of(double number, std::int64_t low) {
+inline std::int32_t offset_in(double number, std::int64_t low) {
   if (number != number) return -1;
-  const double place = number - static_cast<double>(low);
-  if (!(place >= 0 && place < window_size)) return -2;
-  const auto whole = static_cast<std::int32_t>(place);
+  const double offset = number - static_cast<double>(low);
+  if (!(offset >= 0 && offset < window_size)) return -2;
+  const auto whole = static_cast<std::int32_t>(offset);
   return static_cast<double>(whole + low) == number ? whole : -2;
 }
 
-// Places of whole numbers become codes in ascending order; the other columns are to be factorised in another way.
-template <Placeable Number> class Placer {
+// Offsets of whole numbers become codes in ascending order; the other columns are to be factorised in another way.
+template <Codable Number> class WholeNumberCoder {
  public:
-  Placer(const NumberMatrix<Number>& matrix, std::span<std::int32_t> codes, Workers& workers)
+  WholeNumberCoder(const NumberMatrix<Number>& matrix, std::span<std::int32_t> codes, Workers& workers)
       : matrix_(matrix), codes_(codes), workers_(workers) {}
 
   // The distinct numbers of columns first ... last - 1; a column that is no case for this gives nothing.
@@ -60,7 +60,7 @@ template <Placeable Number> class Placer {
     const std::size_t n_blocks = (matrix_.n_rows + block - 1) / block;
     workers_.run(n_blocks, [&](std::size_t b, int worker) {
       for (std::size_t j = first; j < last; ++j)
-        place(j, b * block, std::min(matrix_.n_rows, (b + 1) * block), windows[static_cast<std::size_t>(worker)][j - first]);
+        code_block(j, b * block, std::min(matrix_.n_rows, (b + 1) * block), windows[static_cast<std::size_t>(worker)][j - first]);
     });
     std::vector<std::vector<std::int64_t>> levels(last - first);
     workers_.run(last - first, [&](std::size_t k, int) { levels[k] = recode(first + k, windows, k); });
@@ -82,14 +82,14 @@ template <Placeable Number> class Placer {
     return 0;
   }
 
-  void place(std::size_t column, std::size_t first, std::size_t last, SeenWindow& window) {
+  void code_block(std::size_t column, std::size_t first, std::size_t last, SeenWindow& window) {
     if (window.is_left) return;
     std::int32_t* const out = codes_.data() + column * matrix_.n_rows;
     const Number* number = matrix_.data + static_cast<std::ptrdiff_t>(first) * matrix_.row_step +
                            static_cast<std::ptrdiff_t>(column) * matrix_.column_step;
     std::uint8_t* const seen = window.seen.data();
     for (std::size_t i = first; i < last; ++i, number += matrix_.row_step) {
-      const std::int32_t found = place_of(*number, window.low);
+      const std::int32_t found = offset_in(*number, window.low);
       if (found == -2) {
         window.is_left = true;
         return;
@@ -101,15 +101,15 @@ template <Placeable Number> class Placer {
 
   std::vector<std::int64_t> recode(std::size_t column, const std::vector<std::vector<SeenWindow>>& windows, std::size_t k) {
     std::vector<std::int64_t> levels;
-    std::vector<std::int32_t> code(window_size + 1, -1);  // shifted by one: NaN, at place -1, stays -1
+    std::vector<std::int32_t> code(window_size + 1, -1);  // shifted by one: NaN, at offset -1, stays -1
     bool is_moved = false;
-    for (std::int64_t place = 0; place < window_size; ++place) {
+    for (std::int64_t offset = 0; offset < window_size; ++offset) {
       bool occurs = false;
-      for (const auto& own : windows) occurs |= own[k].seen[static_cast<std::size_t>(place)] != 0;
+      for (const auto& own : windows) occurs |= own[k].seen[static_cast<std::size_t>(offset)] != 0;
       if (!occurs) continue;
-      is_moved |= place != static_cast<std::int64_t>(levels.size());
-      code[static_cast<std::size_t>(place) + 1] = static_cast<std::int32_t>(levels.size());
-      levels.push_back(windows[0][k].low + place);
+      is_moved |= offset != static_cast<std::int64_t>(levels.size());
+      code[static_cast<std::size_t>(offset) + 1] = static_cast<std::int32_t>(levels.size());
+      levels.push_back(windows[0][k].low + offset);
     }
     for (const auto& own : windows)
       if (own[k].is_left) return {};

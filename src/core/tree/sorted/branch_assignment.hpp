@@ -1,4 +1,4 @@
-// Where the rows of a split node go: by the split, by substitutes, or with the heavier side.
+// Where the rows of a split node go: by the split, by surrogates, or with the heavier side.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,24 +6,25 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
 #include "tree/criteria.hpp"
-#include "tree/sorted/ground.hpp"
 #include "tree/sorted/measures.hpp"
 #include "tree/sorted/node.hpp"
-#include "tree/sorted/search.hpp"
+#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/split.hpp"
 #include "tree/sorted/surrogates.hpp"
 
 namespace baytree::tree::sorted {
 
-class Sender {
+class BranchAssigner {
  public:
-  Sender(std::span<const ColumnView> columns, const Target& target, const Settings& settings, Ground& ground)
-      : columns_(columns), target_(target), settings_(settings), ground_(ground), side_(ground.side()) {}
+  BranchAssigner(std::span<const ColumnView> columns, const Target& target, const Settings& settings, PartitionedRows& partitioned)
+      : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), side_(partitioned.side()) {}
 
   bool is_significant(const Node& node, const Split& split) const {
     std::vector<double> side(3 * target_.classes, 0.0);
     const ColumnView& view = columns_[size_t(split.column)];
-    for (const uint32_t tag : ground_.tags(node)) {
+    for (const uint32_t tag : partitioned_.tags(node)) {
       const uint8_t b = branch(split, view, target_.row(tag));
       if (b < 3) side[b * target_.classes + target_.class_of(tag)] += target_.weight_of(target_.row(tag));
     }
@@ -36,9 +37,9 @@ class Sender {
     return df > 0 && statistic >= settings_.critical[std::min(df, settings_.critical.size() - 1)];
   }
 
-  // The branch of a row by the split alone, or kNowhere.
+  // The branch of a row by the split alone, or kUnassigned.
   uint8_t branch(const Split& split, const ColumnView& view, uint32_t row) const {
-    uint8_t side = kNowhere;
+    uint8_t side = kUnassigned;
     if (!view.is_nominal()) {
       const double x = view[row];
       if (!std::isnan(x)) side = settings_.is_cart ? !(x < split.cut) : !(x <= split.cut);
@@ -47,57 +48,57 @@ class Sender {
       for (uint8_t b = 0; b < 2; ++b)
         if (std::ranges::binary_search(split.group[b], code)) side = b;
     }
-    return side == kNowhere && split.missing >= 0 ? uint8_t(split.missing) : side;
+    return side == kUnassigned && split.missing >= 0 ? uint8_t(split.missing) : side;
   }
 
-  Sent send_by_split(Node& node) {
+  BranchWeights assign_by_split(Node& node) {
     const Split& split = node.split;
     const ColumnView& view = columns_[size_t(split.column)];
-    if (!view.is_nominal()) send_by_cut(node);
-    else send_by_level(node, view.levels);
-    Sent sent;
-    if (!settings_.is_known_only()) return sent;
-    for (const uint32_t tag : ground_.tags(node)) {
+    if (!view.is_nominal()) assign_by_cut(node);
+    else assign_by_level(node, view.levels);
+    BranchWeights assigned;
+    if (!settings_.is_known_only()) return assigned;
+    for (const uint32_t tag : partitioned_.tags(node)) {
       const uint32_t row = target_.row(tag);
-      if (side_[row] < 2) sent.weight[side_[row]] += target_.weight_of(row);
+      if (side_[row] < 2) assigned.weight[side_[row]] += target_.weight_of(row);
     }
-    return sent;
+    return assigned;
   }
 
-  Substitute imitate(const Node& node, int32_t column, const Sent& sent) const {
+  Surrogate surrogate(const Node& node, int32_t column, const BranchWeights& assigned) const {
     if (!node.split || column == node.split.column) return {};
     const ColumnView& view = columns_[size_t(column)];
     if (view.is_nominal())
-      return imitate_by_level(ground_.tags(node), view, column, target_, side_, sent, settings_.surrogate_style, settings_.is_cart);
-    const auto all = ground_.entries(node, size_t(column));
-    return imitate_by_cut(all.first(known_in(all)), view, column, target_, side_, sent, settings_.surrogate_style);
+      return surrogate_levels(partitioned_.tags(node), view, column, target_, side_, assigned, settings_.surrogate_style, settings_.is_cart);
+    const auto all = partitioned_.entries(node, size_t(column));
+    return surrogate_cut(all.first(known_in(all)), view, column, target_, side_, assigned, settings_.surrogate_style);
   }
 
-  void keep_best(Node& node, std::span<Substitute> imitations) const {
-    std::vector<Substitute*> found;
-    for (Substitute& each : imitations)
+  void keep_best(Node& node, std::span<Surrogate> candidates) const {
+    std::vector<Surrogate*> found;
+    for (Surrogate& each : candidates)
       if (each) found.push_back(&each);
-    std::ranges::stable_sort(found, [](const Substitute* a, const Substitute* b) { return a->agree > b->agree; });
+    std::ranges::stable_sort(found, [](const Surrogate* a, const Surrogate* b) { return a->agree > b->agree; });
     for (size_t i = 0; i < found.size() && i < size_t(settings_.max_surrogates); ++i)
-      node.substitutes.push_back(std::move(*found[i]));
+      node.surrogates.push_back(std::move(*found[i]));
   }
 
-  // Rows that the split itself cannot send: by substitutes, then with the heavier side, or they rest here.
-  void send_missing(Node& node, const Sent& sent) {
+  // Rows that the split itself does not assign: by surrogates, then with the heavier side, or they stay here.
+  void assign_missing(Node& node, const BranchWeights& assigned) {
     if (!settings_.is_known_only()) return;
     const bool is_large = settings_.absent == Absent::kLargest;
     const int use = is_large ? 2 : settings_.is_cart && settings_.max_surrogates == 0 ? 0 : settings_.use_surrogate;
-    uint8_t last_resort = kNowhere;
-    if (use == 2 && (sent.weight[0] != sent.weight[1] || !settings_.is_cart)) last_resort = sent.weight[1] > sent.weight[0];
-    for (const uint32_t tag : ground_.tags(node)) {
+    uint8_t last_resort = kUnassigned;
+    if (use == 2 && (assigned.weight[0] != assigned.weight[1] || !settings_.is_cart)) last_resort = assigned.weight[1] > assigned.weight[0];
+    for (const uint32_t tag : partitioned_.tags(node)) {
       const uint32_t row = target_.row(tag);
-      if (side_[row] != kNowhere) continue;
-      if (use > 0) side_[row] = send_by_substitute(node, row);
-      if (side_[row] == kNowhere) side_[row] = last_resort;
+      if (side_[row] != kUnassigned) continue;
+      if (use > 0) side_[row] = assign_by_surrogate(node, row);
+      if (side_[row] == kUnassigned) side_[row] = last_resort;
     }
   }
 
-  int32_t prediction_road(const Node& node, const std::vector<Node>& children) const {
+  int32_t branch_of_missing(const Node& node, const std::vector<Node>& children) const {
     if (node.split.missing >= 0) return node.split.missing;
     if (settings_.is_cart) {
       const double first = size(children[0]), second = size(children[1]);
@@ -110,38 +111,38 @@ class Sender {
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
 
   // Rows whose mark is right already are left alone: where few rows are cut off, few are touched.
-  void send_by_cut(const Node& node) {
-    const auto all = ground_.entries(node, size_t(node.split.column));
+  void assign_by_cut(const Node& node) {
+    const auto all = partitioned_.entries(node, size_t(node.split.column));
     const size_t n_known = known_in(all), n_first = size_t(node.split.last) + 1;
     const auto mark = [&](std::span<const Entry> entries, uint8_t side) {
       if (side == node.side) return;
       for (const Entry e : entries) side_[target_.row(tag_of(e))] = side;
     };
     mark(all.first(n_first), 0), mark(all.subspan(n_first, n_known - n_first), 1);
-    mark(all.subspan(n_known), uint8_t(node.split.missing >= 0 ? node.split.missing : kNowhere));
+    mark(all.subspan(n_known), uint8_t(node.split.missing >= 0 ? node.split.missing : kUnassigned));
   }
-  void send_by_level(const Node& node, int32_t levels) {
-    std::vector<uint8_t> side_of(size_t(levels) + 1, kNowhere);
+  void assign_by_level(const Node& node, int32_t levels) {
+    std::vector<uint8_t> side_of(size_t(levels) + 1, kUnassigned);
     if (node.split.missing >= 0) side_of[0] = uint8_t(node.split.missing);
     for (uint8_t b = 0; b < 2; ++b)
       for (const int32_t code : node.split.group[b]) side_of[size_t(code) + 1] = b;
-    ground_.slots(size_t(node.split.column)).with([&](const auto* slot) {
-      for (const uint32_t tag : ground_.tags(node)) side_[target_.row(tag)] = side_of[slot[target_.row(tag)]];
+    partitioned_.levels(size_t(node.split.column)).with([&](const auto* shifted) {
+      for (const uint32_t tag : partitioned_.tags(node)) side_[target_.row(tag)] = side_of[shifted[target_.row(tag)]];
     });
   }
-  uint8_t send_by_substitute(Node& node, uint32_t row) const {
-    for (Substitute& each : node.substitutes)
-      if (const uint8_t side = each.side(columns_[size_t(each.column)], row); side != kNowhere) {
+  uint8_t assign_by_surrogate(Node& node, uint32_t row) const {
+    for (Surrogate& each : node.surrogates)
+      if (const uint8_t side = each.side(columns_[size_t(each.column)], row); side != kUnassigned) {
         ++each.count;
         return side;
       }
-    return kNowhere;
+    return kUnassigned;
   }
 
   std::span<const ColumnView> columns_;
   const Target& target_;
   const Settings& settings_;
-  Ground& ground_;
+  PartitionedRows& partitioned_;
   std::span<uint8_t> side_;
 };
 

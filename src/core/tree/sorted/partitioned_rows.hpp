@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
 #include "tree/sorted/measures.hpp"
+#include "tree/sorted/narrow_levels.hpp"
 #include "tree/sorted/node.hpp"
-#include "tree/sorted/slots.hpp"
 #include "tree/sorted/sorting.hpp"
 #include "tree/sorted/surrogates.hpp"
 #include "workers.hpp"
@@ -16,7 +17,7 @@
 namespace baytree::tree::sorted {
 
 // Room for the rows of the second and the third branch while a column is divided.
-struct Aside {
+struct PartitionBuffer {
   std::vector<Entry> second, third;
   std::vector<uint32_t> tags[2];
 };
@@ -27,11 +28,11 @@ inline size_t known_in(std::span<const Entry> all) {
   return size_t(std::ranges::partition_point(all, [](Entry e) { return rank_of(e) != kMissing; }) - all.begin());
 }
 
-class Ground {
+class PartitionedRows {
  public:
-  Ground(std::span<const ColumnView> columns, size_t rows, const Target& target, Workers& workers)
-      : columns_(columns), n_(rows), target_(target), workers_(workers), entries_(columns.size()), slots_(columns.size()),
-        tags_(rows), side_(rows, kNowhere) {
+  PartitionedRows(std::span<const ColumnView> columns, size_t rows, const Target& target, Workers& workers)
+      : columns_(columns), n_(rows), target_(target), workers_(workers), entries_(columns.size()), levels_(columns.size()),
+        tags_(rows), side_(rows, kUnassigned) {
     sort_columns();
   }
 
@@ -43,13 +44,13 @@ class Ground {
     return {entries_[column].data() + node.begin, node.end - node.begin};
   }
   // Of a column of levels.
-  const Slots& slots(size_t column) const { return slots_[column]; }
+  const NarrowLevels& levels(size_t column) const { return levels_[column]; }
   // The rows of a node in the order of the table.
   std::span<const uint32_t> tags(const Node& node) const { return {tags_.data() + node.begin, node.end - node.begin}; }
 
-  void divide_rows(const Node& node, std::vector<Node>& children, Aside& aside) {
-    const auto few = cut_off(node);
-    const std::array<size_t, 3> count = few.empty() ? deal_rows(node, aside) : take_out(node, few, aside);
+  void divide_rows(const Node& node, std::vector<Node>& children, PartitionBuffer& buffer) {
+    const auto few = few_below_cut(node);
+    const std::array<size_t, 3> count = few.empty() ? divide_all(node, buffer) : move_few_first(node, few, buffer);
     uint32_t begin = node.begin;
     for (size_t b = 0; b < children.size(); ++b) {
       children[b].begin = begin, children[b].end = begin += uint32_t(count[b]), children[b].side = uint8_t(b);
@@ -57,27 +58,27 @@ class Ground {
   }
 
   // Divides a column that is cut; the rows of children that will not be split again are left out. Tells whether rows moved.
-  bool partition(const Node& node, const std::vector<Node>& children, size_t column, Aside& aside) {
+  bool partition(const Node& node, const std::vector<Node>& children, size_t column, PartitionBuffer& buffer) {
     if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return false;
     if (is_divided(node, column)) return false;
     Entry* in = entries_[column].data() + node.begin;
     const size_t n = node.end - node.begin;
-    if (aside.second.size() < n) aside.second.resize(n);
-    if (aside.third.size() < n && children.size() > 2) aside.third.resize(n);
+    if (buffer.second.size() < n) buffer.second.resize(n);
+    if (buffer.third.size() < n && children.size() > 2) buffer.third.resize(n);
     const int bits = target_.class_bits;
     const uint8_t* side = side_.data();
-    Entry* second = aside.second.data();
+    Entry* second = buffer.second.data();
     size_t count[3] = {0, 0, 0};
     for (size_t i = 0; i < n; ++i) {
       const Entry e = in[i];
-      const size_t s = side[tag_of(e) >> bits], is_sent = 1 - (s >> 1 != 0), is_second = s & is_sent;
+      const size_t s = side[tag_of(e) >> bits], goes_on = 1 - (s >> 1 != 0), is_second = s & goes_on;
       in[count[0]] = e, second[count[1]] = e;  // sums instead of branches: sides are as good as random here
-      count[0] += is_sent - is_second, count[1] += is_second;
-      if (s == 2) aside.third[count[2]++] = e;
+      count[0] += goes_on - is_second, count[1] += is_second;
+      if (s == 2) buffer.third[count[2]++] = e;
     }
     if (!children[1].is_final) std::copy_n(second, count[1], entries_[column].data() + children[1].begin);
     if (children.size() > 2 && !children[2].is_final)
-      std::copy_n(aside.third.begin(), count[2], entries_[column].data() + children[2].begin);
+      std::copy_n(buffer.third.begin(), count[2], entries_[column].data() + children[2].begin);
     return true;
   }
 
@@ -89,8 +90,8 @@ class Ground {
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
 
  private:
-  // The entries that a cut sends first, where they are very few beside the rest and every row has a value.
-  std::span<const Entry> cut_off(const Node& node) const {
+  // The entries of the first branch of a cut, where they are very few beside the rest and every row has a value.
+  std::span<const Entry> few_below_cut(const Node& node) const {
     const auto column = size_t(node.split.column);
     if (columns_[column].is_nominal()) return {};
     const auto all = entries(node, column), few = all.first(size_t(node.split.last) + 1);
@@ -98,9 +99,9 @@ class Ground {
   }
 
   // Few rows go first: the others move up in whole runs.
-  std::array<size_t, 3> take_out(const Node& node, std::span<const Entry> few, Aside& aside) {
+  std::array<size_t, 3> move_few_first(const Node& node, std::span<const Entry> few, PartitionBuffer& buffer) {
     const std::span<uint32_t> own(tags_.data() + node.begin, node.end - node.begin);
-    auto& taken = aside.tags[0];
+    auto& taken = buffer.tags[0];
     taken.resize(std::max(taken.size(), few.size()));
     std::ranges::transform(few, taken.begin(), tag_of);
     std::sort(taken.begin(), taken.begin() + std::ptrdiff_t(few.size()));
@@ -115,21 +116,21 @@ class Ground {
     return {few.size(), own.size() - few.size(), 0};
   }
 
-  std::array<size_t, 3> deal_rows(const Node& node, Aside& aside) {
+  std::array<size_t, 3> divide_all(const Node& node, PartitionBuffer& buffer) {
     uint32_t* in = tags_.data() + node.begin;
     const size_t n = node.end - node.begin;
-    for (auto& other : aside.tags) other.resize(std::max(other.size(), n));
-    uint32_t* second = aside.tags[0].data();
+    for (auto& other : buffer.tags) other.resize(std::max(other.size(), n));
+    uint32_t* second = buffer.tags[0].data();
     std::array<size_t, 3> count{0, 0, 0};
     for (size_t i = 0; i < n; ++i) {
       const uint32_t tag = in[i];
-      const size_t side = side_[target_.row(tag)], is_sent = 1 - (side >> 1 != 0), is_second = side & is_sent;
+      const size_t side = side_[target_.row(tag)], goes_on = 1 - (side >> 1 != 0), is_second = side & goes_on;
       in[count[0]] = tag, second[count[1]] = tag;
-      count[0] += is_sent - is_second, count[1] += is_second;
-      if (side == 2) aside.tags[1][count[2]++] = tag;
+      count[0] += goes_on - is_second, count[1] += is_second;
+      if (side == 2) buffer.tags[1][count[2]++] = tag;
     }
-    std::copy_n(aside.tags[0].begin(), count[1], in + count[0]);
-    std::copy_n(aside.tags[1].begin(), count[2], in + count[0] + count[1]);
+    std::copy_n(buffer.tags[0].begin(), count[1], in + count[0]);
+    std::copy_n(buffer.tags[1].begin(), count[2], in + count[0] + count[1]);
     return count;
   }
 
@@ -146,13 +147,13 @@ class Ground {
   void copy_columns() {
     constexpr size_t kBlock = 1024;
     workers_.run(columns_.size(), [&](size_t j, int) {
-      if (columns_[j].is_nominal()) slots_[j] = Slots(columns_[j], n_);
+      if (columns_[j].is_nominal()) levels_[j] = NarrowLevels(columns_[j], n_);
       else entries_[j].resize(n_);
     });
     workers_.run((n_ + kBlock - 1) / kBlock, [&](size_t block, int) {
       const size_t begin = block * kBlock, end = std::min(n_, begin + kBlock);
       for (size_t j = 0; j < columns_.size(); ++j) {
-        if (columns_[j].is_nominal()) slots_[j].copy(columns_[j], begin, end);
+        if (columns_[j].is_nominal()) levels_[j].copy(columns_[j], begin, end);
         else copy_keys(columns_[j], begin, end, entries_[j]);
       }
     });
@@ -166,7 +167,7 @@ class Ground {
   const Target& target_;
   Workers& workers_;
   std::vector<std::vector<Entry>> entries_;  // per column that is cut: rows of a node side by side, ascending
-  std::vector<Slots> slots_;                 // per column of levels, in the order of the table
+  std::vector<NarrowLevels> levels_;                // per column of levels, in the order of the table
   std::vector<uint32_t> tags_;               // rows of a node side by side, in the order of the table
   std::vector<uint8_t> side_;
 };

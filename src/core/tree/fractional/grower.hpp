@@ -2,54 +2,29 @@
 #pragma once
 #include <numeric>
 
+#include "tree/fractional/best_test.hpp"
 #include "tree/fractional/choice.hpp"
 #include "tree/fractional/growth.hpp"
-#include "tree/fractional/nominal_test.hpp"
-#include "tree/fractional/numeric_test.hpp"
+#include "tree/fractional/missing_branch.hpp"
 #include "tree/fractional/partition.hpp"
-#include "tree/fractional/value_groups.hpp"
 
 namespace baytree::tree::fractional {
-
-struct Training {
-  std::vector<GivenColumn> columns;
-  std::vector<RankedColumn> ranked;  // of the numeric columns, in order
-  std::vector<int32_t> stripe;       // [n_columns], place in `ranked`; -1 = nominal
-  std::span<const int32_t> label;    // [n_rows]
-  std::span<const double> weight;    // [n_rows]
-  size_t n_classes = 0;
-};
-
-inline Training prepare(std::vector<GivenColumn> columns, std::span<const int32_t> label, std::span<const double> weight,
-                        size_t n_classes, bool single, Workers& workers) {
-  Training training{.columns = std::move(columns), .ranked = {}, .stripe = {}, .label = label, .weight = weight, .n_classes = n_classes};
-  std::vector<size_t> numeric;
-  for (size_t j = 0; j < training.columns.size(); ++j) {
-    const bool is_numeric = training.columns[j].is_numeric();
-    training.stripe.push_back(is_numeric ? static_cast<int32_t>(numeric.size()) : -1);
-    if (is_numeric) numeric.push_back(j);
-  }
-  training.ranked.resize(numeric.size());
-  workers.run(numeric.size(), [&](size_t piece, int) {
-    training.ranked[piece] = rank_column(training.columns[numeric[piece]].value, single);
-  });
-  return training;
-}
 
 template <std::floating_point Real>
 class FractionalGrower {
  public:
   FractionalGrower(const Training& training, const Rules& rules, Workers& workers, Workers& alone, bool traces)
-      : from_(training), rules_(rules), worth_(worth_of_levels<Real>(rules.measure)), worth_of_cuts_(worth_of_cuts<Real>(rules.measure)), workers_(workers), alone_(alone), traces_(traces),
-        x_log2_x_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), slots_(static_cast<size_t>(workers.size())) {
+      : from_(training), rules_(rules), worth_(worth_of_levels<Real>(rules.measure)), worth_of_cuts_(worth_of_cuts<Real>(rules.measure)),
+        workers_(workers), alone_(alone), traces_(traces),
+        x_log2_x_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), level_index_(static_cast<size_t>(workers.size())),
+        has_many_levels_(many_levels(training.columns, rules.total)) {
     tree_.n_classes = training.n_classes;
-    mark_many_levels();
   }
 
   // The full tree of these rows; nothing is collapsed or pruned yet.
   Growth grow(std::span<const int32_t> rows) {
     tree_.append(1);
-    Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases(rows), -1, {}};
+    Pending root{0, 0, std::vector<bool>(from_.columns.size()), root_cases<Real>(from_, rows), -1, {}};
     if (count(0, root.cases)) wait_with_best_test(std::move(root));
     for (int64_t leaves = 1; !waiting_.empty();) {
       Pending next = take_next();
@@ -91,30 +66,6 @@ class FractionalGrower {
     return taken;
   }
 
-  void mark_many_levels() {
-    const auto has_many = [&](const GivenColumn& column) {
-      return !column.is_numeric() && std::max(column.levels, 2) >= 0.3 * rules_.total;
-    };
-    for (const GivenColumn& column : from_.columns) has_many_levels_.push_back(has_many(column));
-    if (std::all_of(has_many_levels_.begin(), has_many_levels_.end(), [](bool is) { return is; }))
-      has_many_levels_.assign(has_many_levels_.size(), false);
-  }
-
-  Cases<Real> root_cases(std::span<const int32_t> rows) {
-    Cases<Real> cases = cases_of<Real>(rows, from_.label, from_.weight);
-    std::vector<int32_t> item(from_.label.size(), -1);
-    for (size_t i = 0; i < rows.size(); ++i) item[rows[i]] = static_cast<int32_t>(i);
-    cases.placed.resize(from_.ranked.size() * rows.size());
-    cases.known.resize(from_.ranked.size());
-    for (size_t stripe = 0; stripe < from_.ranked.size(); ++stripe) {
-      const RankedColumn& column = from_.ranked[stripe];
-      Placed* place = cases.placed.data() + stripe * rows.size();
-      for (const int32_t row : column.order)
-        if (item[row] >= 0) place[cases.known[stripe]++] = {item[row], column.rank[row]};
-    }
-    return cases;
-  }
-
   // Counts the cases of a new node. True if it is worth looking for a test.
   bool count(int32_t id, const Cases<Real>& cases) {
     const std::vector<Real> counts = class_weights(cases, tree_.n_classes);
@@ -136,7 +87,7 @@ class FractionalGrower {
     if (worth_.impurity(counts, x_log2_x_) / at.weight < rules_.min_impurity) return;
     std::vector<ColumnTest<Real>> tests(from_.columns.size());
     workers_for(pending.cases).run(tests.size(), [&](size_t column, int worker) {
-      if (!pending.is_used[column]) tests[column] = candidate(at, column, slots_[static_cast<size_t>(worker)]);
+      if (!pending.is_used[column]) tests[column] = best_test(at, worth_of_cuts_, from_, column, level_index_[static_cast<size_t>(worker)]);
     });
     if (traces_) record(pending.id, tests);
     const std::span<const ColumnTest<Real>> all(tests);
@@ -153,29 +104,6 @@ class FractionalGrower {
     return cases.size() * from_.columns.size() >= kWorthAThread ? workers_ : alone_;
   }
 
-  // The best test of a column. Where missing values have a branch of their own, it counts.
-  ColumnTest<Real> candidate(const NodeCases<Real>& at, size_t column, LevelSlots& slots) const {
-    ColumnTest<Real> test = of_known_values(at, column, slots);
-    const GivenColumn& given = from_.columns[column];
-    const auto is_missing = [&](const Case<Real>& it) {
-      return given.is_numeric() ? std::isnan(given.value[it.row]) : given.code[it.row] < 0;
-    };
-    if (rules_.missing == MissingValues::category && std::any_of(at.cases.all.begin(), at.cases.all.end(), is_missing)) ++test.branches;
-    return test;
-  }
-
-  ColumnTest<Real> of_known_values(const NodeCases<Real>& at, size_t column, LevelSlots& slots) const {
-    const GivenColumn& given = from_.columns[column];
-    if (given.is_numeric()) {
-      const auto stripe = static_cast<size_t>(from_.stripe[column]);
-      return best_cut(at.judged_by(worth_of_cuts_), from_.ranked[stripe], at.cases.sorted(stripe));
-    }
-    const Branches<Real> split = tabulate(at, given.code, given.levels, slots);
-    if (rules_.binary) return best_level(at, split, std::span<const int32_t>(slots.present));
-    if (rules_.grouped && given.levels > 2) return best_groups(at, split, std::span<const int32_t>(slots.present), given.levels);
-    return each_level(at, split, given.levels);
-  }
-
   void record(int32_t node, std::span<const ColumnTest<Real>> tests) {
     for (size_t j = 0; j < tests.size(); ++j)
       if (tests[j].is_valid)
@@ -186,7 +114,7 @@ class FractionalGrower {
   std::vector<int32_t> directions(const Cases<Real>& cases, const Node& node, const ColumnTest<Real>& test) const {
     std::vector<int32_t> direction(cases.size(), -1);
     if (node.test == Test::threshold) {
-      for (const Placed& placed : cases.sorted(static_cast<size_t>(from_.stripe[node.column])))
+      for (const OrderedCase& placed : cases.sorted(static_cast<size_t>(from_.stripe[node.column])))
         direction[placed.item] = placed.rank <= test.rank ? 0 : 1;
       return direction;
     }
@@ -222,7 +150,7 @@ class FractionalGrower {
     Node node = tree_.node[pending.id];
     write_test(node, pending.column, pending.test);
     std::vector<int32_t> direction = directions(pending.cases, node, pending.test);
-    settle_missing(node, pending.cases, direction);
+    settle_missing<Real>(rules_, x_log2_x_, tree_.n_classes, node, pending.cases, direction);
     refuse_explosion(node, direction);
     node.first = tree_.append(static_cast<size_t>(node.branches));
     tree_.node[pending.id] = node;
@@ -247,36 +175,6 @@ class FractionalGrower {
     if (tree_.node.size() + branches > kNodes + 4 * from_.label.size() || spread * branches > kFractions) throw TooManyBranches{node.column};
   }
 
-  // Gives the cases without a value a branch of their own or the heaviest one, where the rules say so.
-  void settle_missing(Node& node, const Cases<Real>& cases, std::vector<int32_t>& direction) const {
-    if (rules_.missing == MissingValues::spread) return;
-    const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
-    if (rules_.missing == MissingValues::category && !is_needed) return;
-    if (rules_.missing == MissingValues::category) node.missing = node.branches - 1;
-    else node.missing = best_fitting_branch(static_cast<size_t>(node.branches), cases, direction);
-    std::replace(direction.begin(), direction.end(), -1, node.missing);
-  }
-
-  // The heaviest branch, or the one that the cases without a value make least impure.
-  int32_t best_fitting_branch(size_t branches, const Cases<Real>& cases, std::span<const int32_t> direction) const {
-    const auto k = tree_.n_classes;
-    const auto impurity = worth_of_levels<double>(rules_.measure).impurity;
-    std::vector<double> table(branches * k), absent(k), fit(branches);
-    for (size_t i = 0; i < cases.size(); ++i)
-      (direction[i] >= 0 ? table[static_cast<size_t>(direction[i]) * k + static_cast<size_t>(cases[i].label)]
-                         : absent[static_cast<size_t>(cases[i].label)]) += cases[i].weight;
-    const bool is_learned = rules_.missing == MissingValues::learned && std::any_of(absent.begin(), absent.end(), [](double w) { return w > 0; });
-    for (size_t b = 0; b < branches; ++b) {
-      const std::span<double> counts(table.data() + b * k, k);
-      fit[b] = std::accumulate(counts.begin(), counts.end(), 0.0);
-      if (!is_learned) continue;
-      fit[b] = impurity(counts, x_log2_x_);
-      for (size_t c = 0; c < k; ++c) counts[c] += absent[c];
-      fit[b] -= impurity(counts, x_log2_x_);
-    }
-    return heaviest<double>(fit);
-  }
-
   const Training& from_;
   const Rules& rules_;
   const Worth<Real> worth_, worth_of_cuts_;
@@ -284,8 +182,8 @@ class FractionalGrower {
   Workers& alone_;  // small nodes are not worth a thread
   const bool traces_;
   const XLog2XTable x_log2_x_;
-  std::vector<LevelSlots> slots_;
-  std::vector<bool> has_many_levels_;
+  std::vector<LevelIndex> level_index_;
+  const std::vector<bool> has_many_levels_;
   std::vector<Pending> waiting_;
   std::vector<Tried> tried_;
   Growth tree_;

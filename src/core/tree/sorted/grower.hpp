@@ -1,0 +1,187 @@
+// The sorted search. Every numeric column is sorted once; a split divides each column in place. Large nodes share
+// their columns among the threads, small ones are whole subtrees of work for one thread. Which thread does what never
+// shows in the tree.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "tree/sorted/branch_assignment.hpp"
+#include "tree/sorted/column_search.hpp"
+#include "tree/sorted/large_node_levels.hpp"
+#include "tree/sorted/measures.hpp"
+#include "tree/sorted/node.hpp"
+#include "tree/sorted/node_measure.hpp"
+#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/split_choice.hpp"
+#include "workers.hpp"
+
+namespace baytree::tree::sorted {
+
+template <Measure M> class Grower {
+ public:
+  Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers)
+      : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers),
+        partitioned_(columns, rows, target, workers), searcher_(columns, target, settings, partitioned_, workers),
+        assigner_(columns, target, settings, partitioned_), choice_(columns, target, settings, partitioned_, assigner_),
+        node_measure_(target, settings, partitioned_), levels_(columns, target, partitioned_, workers, M(target).is_plain_count()) {
+    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target_, w);
+  }
+
+  std::vector<Node> grow() {
+    std::vector<Node> nodes(1);
+    nodes[0].end = uint32_t(n_);
+    node_measure_.measure(nodes[0], workspaces_[0]);
+    std::vector<size_t> large, small;
+    if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
+    workers_.run(columns_.size(), [&](size_t j, int) { searcher_.count_blocks(nodes[0], j); });
+    if (!large.empty()) levels_.count_root(nodes[0]);
+    while (!large.empty()) large = grow_level(nodes, large, small);
+    grow_subtrees(nodes, small);
+    return nodes;
+  }
+
+ private:
+  // ---- one level of large nodes ----
+
+  std::vector<size_t> grow_level(std::vector<Node>& nodes, const std::vector<size_t>& large, std::vector<size_t>& small) {
+    const size_t width = columns_.size();
+    std::vector<Split> offers(large.size() * width);
+    workers_.run(offers.size(), [&](size_t task, int worker) {
+      offers[task] = searcher_.search(nodes[large[task / width]], int32_t(task % width), workspaces_[size_t(worker)]);
+    });
+    std::vector<BranchWeights> assigned(large.size());
+    workers_.run(large.size(), [&](size_t i, int worker) {
+      assigned[i] = choose(nodes[large[i]], {offers.data() + i * width, width}, workspaces_[size_t(worker)]);
+    });
+    std::vector<Surrogate> candidates;
+    if (settings_.max_surrogates > 0) {
+      candidates.resize(offers.size());
+      workers_.run(offers.size(), [&](size_t task, int) {
+        const size_t i = task / width;
+        candidates[task] = assigner_.surrogate(nodes[large[i]], int32_t(task % width), assigned[i]);
+      });
+    }
+    std::vector<std::vector<Node>> children(large.size());
+    workers_.run(large.size(), [&](size_t i, int worker) {
+      if (!nodes[large[i]].split) return;
+      std::span<Surrogate> own;
+      if (!candidates.empty()) own = {candidates.data() + i * width, width};
+      children[i] = divide(nodes[large[i]], own, assigned[i], workspaces_[size_t(worker)]);
+    });
+    workers_.run(offers.size(), [&](size_t task, int worker) {
+      const size_t i = task / width;
+      if (!children[i].empty()) partition(nodes[large[i]], children[i], task % width, workspaces_[size_t(worker)]);
+    });
+    std::vector<size_t> next;
+    for (size_t i = 0; i < large.size(); ++i) {
+      adopt(nodes, large[i], children[i]);
+      const Node& parent = nodes[large[i]];
+      for (int b = 0; b < parent.branches; ++b) {
+        const size_t child = size_t(parent.first + b);
+        if (!nodes[child].is_final) (nodes[child].end - nodes[child].begin >= kLarge ? next : small).push_back(child);
+      }
+    }
+    levels_.count_children(nodes, large);
+    return next;
+  }
+
+  // ---- small nodes: one thread per subtree ----
+
+  void grow_subtrees(std::vector<Node>& nodes, const std::vector<size_t>& roots) {
+    std::vector<std::vector<Node>> grown(roots.size());
+    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], workspaces_[size_t(worker)]); });
+    for (size_t i = 0; i < roots.size(); ++i) {
+      const auto shift = int32_t(nodes.size()) - 1;
+      for (Node& node : grown[i])
+        if (!node.is_leaf()) node.first += shift;
+      nodes[roots[i]] = std::move(grown[i][0]);
+      std::move(grown[i].begin() + 1, grown[i].end(), std::back_inserter(nodes));
+    }
+  }
+
+  std::vector<Node> subtree(const Node& root, Workspace<M>& workspace) {
+    std::vector<Node> nodes{root};
+    std::vector<size_t> open{0};
+    while (!open.empty()) {
+      if (workspace.worker == 0) workers_.poll();
+      const size_t at = open.back();
+      open.pop_back();
+      std::vector<Node> children = split_alone(nodes[at], workspace);
+      adopt(nodes, at, children);
+      for (int b = nodes[at].branches - 1; b >= 0; --b)
+        if (const auto child = size_t(nodes[at].first + b); !nodes[child].is_final) open.push_back(child);
+    }
+    return nodes;
+  }
+
+  std::vector<Node> split_alone(Node& node, Workspace<M>& workspace) {
+    const size_t width = columns_.size();
+    workspace.offers.resize(width);
+    for (size_t j = 0; j < width; ++j) workspace.offers[j] = searcher_.search(node, int32_t(j), workspace);
+    const BranchWeights assigned = choose(node, workspace.offers, workspace);
+    if (!node.split) return {};
+    workspace.candidates.clear();
+    if (settings_.max_surrogates > 0)
+      for (size_t j = 0; j < width; ++j) workspace.candidates.push_back(assigner_.surrogate(node, int32_t(j), assigned));
+    std::vector<Node> children = divide(node, workspace.candidates, assigned, workspace);
+    for (size_t j = 0; j < width; ++j) partition(node, children, j, workspace);
+    return children;
+  }
+
+  void partition(const Node& node, const std::vector<Node>& children, size_t column, Workspace<M>& workspace) {
+    if (!partitioned_.partition(node, children, column, workspace.buffer)) return;
+    for (const Node& child : children)
+      if (!child.is_final) searcher_.count_blocks(child, column);
+  }
+
+  static void adopt(std::vector<Node>& nodes, size_t parent, std::vector<Node>& children) {
+    if (children.empty()) return;
+    nodes[parent].first = int32_t(nodes.size());
+    nodes[parent].branches = int32_t(children.size());
+    std::move(children.begin(), children.end(), std::back_inserter(nodes));
+  }
+
+  // ---- where the rows of a split go ----
+
+  BranchWeights choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) {
+    if (!choice_.choose(node, offers, workspace)) return {};
+    return assigner_.assign_by_split(node);
+  }
+
+  std::vector<Node> divide(Node& node, std::span<Surrogate> candidates, const BranchWeights& assigned, Workspace<M>& workspace) {
+    assigner_.keep_best(node, candidates);
+    assigner_.assign_missing(node, assigned);
+    const size_t branches = node.split.has_own_branch ? 3 : 2;
+    std::vector<Node> children(branches);
+    partitioned_.divide_rows(node, children, workspace.buffer);
+    node_measure_.count_children(node, children);
+    for (Node& child : children) {
+      child.depth = node.depth + 1, child.most_improved = node.most_improved;
+      node_measure_.measure(child, workspace);
+      if (child.is_final)
+        for (const uint32_t tag : partitioned_.tags(child)) partitioned_.side()[target_.row(tag)] = kUnassigned;
+    }
+    node.is_strict = settings_.is_cart;
+    node.missing = assigner_.branch_of_missing(node, children);
+    return children;
+  }
+
+  std::span<const ColumnView> columns_;
+  size_t n_;
+  const Target& target_;
+  const Settings& settings_;
+  Workers& workers_;
+  PartitionedRows partitioned_;
+  ColumnSearch<M> searcher_;
+  BranchAssigner assigner_;
+  SplitChoice<M> choice_;
+  NodeMeasure<M> node_measure_;
+  LargeNodeLevels levels_;
+  std::vector<Workspace<M>> workspaces_;
+};
+
+}  // namespace baytree::tree::sorted

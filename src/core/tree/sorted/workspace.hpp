@@ -1,0 +1,26 @@
+// What a thread needs to work: nothing in it outlives a task.
+#pragma once
+#include <vector>
+
+#include "tree/sorted/level_counter.hpp"
+#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/split.hpp"
+#include "tree/sorted/surrogates.hpp"
+#include "tree/sorted/two_class_scan.hpp"
+
+namespace baytree::tree::sorted {
+
+template <Measure M> struct Workspace {
+  Workspace(const Target& target, int which) : measure(target), worker(which) {}
+  M measure;
+  int worker;
+  LevelCounter<M> counter;
+  Levels levels;
+  std::vector<double> left, known, missing, zero;
+  PartitionBuffer buffer;
+  TwoClassScan::Blocks blocks;
+  std::vector<Split> offers;
+  std::vector<Surrogate> candidates;
+};
+
+}  // namespace baytree::tree::sorted
