@@ -155,6 +155,65 @@ nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const Maybe
   return Arrays(nodes, columns.views, target.classes).to_python();
 }
 
+// The rows of one node side by side, as a search reads them.
+class Gathered {
+ public:
+  Gathered(std::span<const ColumnView> columns, const double* y, const double* weight, std::span<const int64_t> rows) {
+    const auto take = [&](auto& into, const auto& value) {
+      into.reserve(rows.size());
+      for (const int64_t row : rows) into.push_back(value(size_t(row)));
+      return into.data();
+    };
+    numbers_.resize(columns.size() + 2), codes_.resize(columns.size());
+    for (size_t j = 0; j < columns.size(); ++j) {
+      ColumnView view{columns[j]};
+      view.stride = 1;
+      if (view.x) view.x = take(numbers_[j], [&](size_t row) { return columns[j][row]; });
+      else view.code = take(codes_[j], [&](size_t row) { return columns[j].level(row); });
+      views.push_back(view);
+    }
+    target.y = take(numbers_[columns.size()], [&](size_t row) { return y[row]; });
+    if (weight) target.weight = take(numbers_[columns.size() + 1], [&](size_t row) { return weight[row]; });
+  }
+  std::vector<ColumnView> views;
+  Target target;
+
+ private:
+  std::vector<std::vector<double>> numbers_;
+  std::vector<std::vector<int32_t>> codes_;
+};
+
+// The best cut of each of several nodes, by least squares: the rows order[starts[k]] … order[starts[k + 1] - 1] are node k's.
+nb::dict best_cuts(const nb::list& arrays, const Vector<int32_t>& levels, const Vector<double>& y, const MaybeDoubles& weight,
+                   const Vector<int64_t>& order, const Vector<int64_t>& starts, const nb::dict& given, int threads) {
+  const size_t n = starts.shape(0) - 1;
+  const Columns columns = columns_of(arrays, levels, y.shape(0));
+  const Settings settings = settings_of(given);
+  const bool is_counted = setting<bool>(given, "is_counted");
+  std::vector<int32_t> column(n, -1), branches(n), missing(n);
+  std::vector<double> cut(n), gain(n);
+  Workers workers(threads, is_interrupted);
+  const auto search = [&](size_t k, Workers& by) {
+    const auto first = size_t(starts.data()[k]), last = size_t(starts.data()[k + 1]);
+    Gathered rows(columns.views, y.data(), weight ? weight->data() : nullptr, view(order).subspan(first, last - first));
+    rows.target.is_counted = is_counted;
+    const Node root = Grower<SquareMeasure>(rows.views, last - first, rows.target, settings, by).grow()[0];
+    if (root.is_leaf()) return;
+    column[k] = root.split.column, branches[k] = root.branches, missing[k] = root.missing, cut[k] = root.split.cut, gain[k] = root.gain;
+  };
+  interruptible([&] {
+    if (n == 1) return search(0, workers);
+    workers.run(n, [&](size_t k, int) {
+      Workers alone(1, nullptr);
+      search(k, alone);
+    });
+  });
+  nb::dict out;
+  const auto put = [&](const char* name, auto& values) { out[name] = to_numpy(std::move(values), {n}); };
+  put("column", column), put("branches", branches), put("missing", missing), put("cut", cut), put("gain", gain);
+  return out;
+}
+
 std::vector<std::pair<std::string, Suits>> criteria() {
   std::vector<std::pair<std::string, Suits>> all;
   Criteria::each([&]<Criterion C>() { all.emplace_back(C::name, C::suits); });
@@ -177,6 +236,8 @@ void bind_sorted(nb::module_& module) {
   module.def("grow", &grow, "columns"_a, "levels"_a.noconvert(), "label"_a.noconvert().none(), "y"_a.noconvert().none(),
              "weight"_a.noconvert().none(), "scale"_a.noconvert(), "settings"_a, "threads"_a,
              "A tree grown from columns, as a dict of arrays over its nodes.");
+  module.def("best_cuts", &best_cuts, "columns"_a, "levels"_a.noconvert(), "y"_a.noconvert(), "weight"_a.noconvert().none(), "order"_a.noconvert(),
+             "starts"_a.noconvert(), "settings"_a, "threads"_a, "The best cut of each of several nodes, by least squares.");
 }
 
 }  // namespace baytree::bind

@@ -75,16 +75,14 @@ def _look(
 ) -> tuple[NodeCounts, dict[int, int]]:
     """Counts the rows of new nodes, and the columns of those that may be split; the latter by node and place."""
     level = _level(nodes, fresh, coding, np.array([_may_count(nodes[k], growth) for k in fresh]))
-    mean = None
+    weight = mean = None
     if growth.is_mean:
         weight, mean, differ = centres(rows, level)
         level = msgspec.structs.replace(level, is_open=level.is_open & differ & (weight >= growth.min_split))
     counts = count(rows, level, mean)
+    statistics = counts.sums if weight is None or mean is None else np.column_stack([weight, mean, counts.sums])
     for place, k in enumerate(fresh):
-        nodes[k].n_rows = int(counts.rows[place])
-        nodes[k].statistics = counts.sums[place]
-        if mean is not None:
-            nodes[k].statistics = np.array([weight[place], mean[place], counts.sums[place, 0]])
+        nodes[k].n_rows, nodes[k].statistics = int(counts.rows[place]), statistics[place]
     may_split = (place for place in np.flatnonzero(level.is_open) if _is_mixed(nodes[fresh[place]], growth))
     return counts, {fresh[place]: int(place) for place in may_split}
 
@@ -151,7 +149,7 @@ def _tree(nodes: list[_Node], coding: Coding, is_mean: bool) -> Tree:
     )
 
 
-def _links(nodes: list[_Node]) -> dict[str, np.ndarray]:
+def _links(nodes: list[_Node]) -> dict[str, Any]:
     return {
         "column": np.array([node.trial.column if node.trial else LEAF for node in nodes], np.int32),
         "first": np.array([node.first for node in nodes], np.int32),
@@ -160,7 +158,7 @@ def _links(nodes: list[_Node]) -> dict[str, np.ndarray]:
     }
 
 
-def _maps(groups: list[np.ndarray], n_levels: np.ndarray) -> dict[str, np.ndarray]:
+def _maps(groups: list[np.ndarray], n_levels: np.ndarray) -> dict[str, Any]:
     start = (np.cumsum(n_levels) - n_levels).astype(np.int32)
     return {"start": start, "levels": n_levels, "branch_of": np.concatenate([np.zeros(0, np.int32), *groups])}
 
@@ -174,7 +172,7 @@ def _cuts(n: int, cuts: dict[int, np.ndarray]) -> dict[str, Any]:
     return {"cut": first, "more_cuts": MoreCuts(node, np.concatenate([np.zeros(0), *(each[1:] for each in cuts.values())]))}
 
 
-def _contents(nodes: list[_Node], is_mean: bool) -> dict[str, np.ndarray]:
+def _contents(nodes: list[_Node], is_mean: bool) -> dict[str, Any]:
     """What the nodes hold: weights, predictions, impurity (Gini's, or the variance) and what splits take from it."""
     statistics = np.array([node.statistics for node in nodes])  # [n_nodes, n_statistics]
     weight = statistics[:, 0].copy() if is_mean else statistics.sum(axis=1)

@@ -41,9 +41,14 @@ def grow_arrays(
         None if is_class else np.ascontiguousarray(label, np.float64),
         None if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
         np.ascontiguousarray(costs.scale, np.float64),
-        {**_settings(table, policy), **_weights(table, costs), "min_risk": min_risk},
+        settings(table, policy, costs, min_risk),
         threads.count(n_jobs),
     )
+
+
+def settings(table: Table, policy: Policy, costs: Costs, min_risk: float = 0.0) -> dict[str, Any]:
+    """A policy as the core reads it."""
+    return {**_settings(table, policy), **_weights(table, costs), "min_risk": min_risk}
 
 
 def _settings(table: Table, policy: Policy) -> dict[str, Any]:

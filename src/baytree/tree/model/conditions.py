@@ -78,6 +78,7 @@ class Branches:
         self.column, self.first, self.branches = tree.column.tolist(), tree.first.tolist(), tree.branches.tolist()
         self.missing, self.cut, self.strict = tree.missing.tolist(), tree.cut.tolist(), tree.strict.tolist()
         self.levels, self.more_cuts = tree.levels.tolist(), _more_cuts(tree)
+        self.is_merged = tree.significance is not None
 
     def of(self, node: int) -> Iterator[Condition]:
         """The condition of each branch of a node, in order."""
@@ -102,9 +103,9 @@ class Branches:
         return tuple(c for c in codes if (low <= c < high if is_strict else low < c <= high))
 
     def _edges(self, node: int) -> list[float]:
-        """The thresholds of a test by cuts, and an infinite one on both sides; a cut at infinity leaves nothing above."""
+        """The thresholds of a test by cuts, and an infinite one on both sides; where levels merge, none at infinity."""
         cut = self.cut[node]
-        if cut == inf and not self.strict[node]:
+        if cut == inf and self.is_merged:
             return [-inf, inf]
         return [-inf, cut, *self.more_cuts.get(node, ()), inf]
 
