@@ -1,6 +1,7 @@
 // A row of columns in lanes of eight against the densities of a class: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t
 // columns. The lanes and the order of their sum are the same for every instruction set, so the bits are too.
 #pragma once
+#include "simd/dispatch.hpp"
 #include "simd/lanes.hpp"
 
 namespace baytree::bayes {
@@ -22,21 +23,16 @@ struct DensityLoops {
   RowSums (*logs)(const Lanes* value, std::size_t n_groups, const ClassLanes& density);
 };
 
+// The loops for this machine.
 extern const DensityLoops density_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const DensityLoops density_loops_v3, density_loops_v4;
-#endif
-
-// The loops for this machine.
 inline const DensityLoops& density_loops() {
-#if defined(BAYTREE_X86_LEVELS)
-  static const DensityLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? density_loops_v4
-                                      : __builtin_cpu_supports("avx2")                                      ? density_loops_v3
-                                                                                                            : density_loops_baseline;
-  return chosen;
-#else
-  return density_loops_baseline;
-#endif
+  static const DensityLoops& best = simd::best_for_this_machine(density_loops_baseline, density_loops_v3, density_loops_v4);
+  return best;
 }
+#else
+inline const DensityLoops& density_loops() { return density_loops_baseline; }
+#endif
 
 }  // namespace baytree::bayes

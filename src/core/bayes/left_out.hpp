@@ -1,5 +1,6 @@
 // What each class says of a row of numbers once the row itself is taken away, eight columns at a time.
 #pragma once
+#include "simd/dispatch.hpp"
 #include "simd/lanes.hpp"
 
 namespace baytree::bayes {
@@ -45,21 +46,16 @@ struct LeftOutLoops {
   double (*score)(const RowLanes& row, std::size_t n_groups, const MomentLanes& seen, const NormalSetting& setting);
 };
 
+// The loops for this machine.
 extern const LeftOutLoops left_out_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const LeftOutLoops left_out_loops_v3, left_out_loops_v4;
-#endif
-
-// The loops for this machine.
 inline const LeftOutLoops& left_out_loops() {
-#if defined(BAYTREE_X86_LEVELS)
-  static const LeftOutLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? left_out_loops_v4
-                                      : __builtin_cpu_supports("avx2")                                      ? left_out_loops_v3
-                                                                                                            : left_out_loops_baseline;
-  return chosen;
-#else
-  return left_out_loops_baseline;
-#endif
+  static const LeftOutLoops& best = simd::best_for_this_machine(left_out_loops_baseline, left_out_loops_v3, left_out_loops_v4);
+  return best;
 }
+#else
+inline const LeftOutLoops& left_out_loops() { return left_out_loops_baseline; }
+#endif
 
 }  // namespace baytree::bayes

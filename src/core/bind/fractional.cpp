@@ -21,7 +21,7 @@ template <std::invocable Kernel> void bounded(const Kernel& kernel) {
   }
 }
 
-template <typename T, typename Of>
+template <typename T, std::invocable<const Node&> Of>
 auto column_of(const Growth& tree, Of of) {
   std::vector<T> values;
   values.reserve(tree.node.size());
@@ -82,7 +82,7 @@ Growth growth_of(Vector<int32_t> column, Vector<int32_t> first, Vector<int32_t> 
   return tree;
 }
 
-template <typename Real>
+template <std::floating_point Real>
 nb::tuple grow_in(const nb::list& columns, const Vector<int32_t>& levels, const Vector<int32_t>& label, const Vector<double>& weight,
                   const Vector<int32_t>& rows, size_t n_classes, const Rules& rules, size_t threads, bool traces) {
   const auto table = given(columns, levels);

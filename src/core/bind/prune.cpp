@@ -29,7 +29,7 @@ nb::ndarray<nb::numpy, uint8_t> kept_nodes(Vector<int32_t> first, Vector<int32_t
   return to_numpy(std::move(found), {n});
 }
 
-template <typename Real>
+template <std::floating_point Real>
 void raise_in(Growth& tree, const nb::list& columns, const Vector<int32_t>& levels, const Vector<int32_t>& label,
               const Vector<double>& weight, const Vector<int32_t>& rows, const PruningRules& rules) {
   const auto table = given(columns, levels);

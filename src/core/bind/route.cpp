@@ -71,7 +71,7 @@ class PyRouter {
   }
 
  private:
-  template <typename Loss>
+  template <std::invocable<size_t, size_t> Loss>
   nb::tuple losses(const nb::list& arrays, const Vector<int32_t>& levels, const Vector<double>& complexity,
                    const Vector<double>& penalty, const Vector<double>& weight, const Loss& loss) {
     const Columns columns = checked(arrays, levels, weight.shape(0));

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simd/dispatch.hpp"
+
 namespace baytree::linear {
 
 // Rows of the caller's matrix, each of `columns` numbers side by side, `step` numbers after the one before.
@@ -43,21 +45,16 @@ struct RowLoops {
   void (*moments)(const RowRun& run, const double* pivot, double* sum, double* square);
 };
 
+// The loops for this machine.
 extern const RowLoops row_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const RowLoops row_loops_v3, row_loops_v4;
-#endif
-
-// The loops for this machine.
 inline const RowLoops& row_loops() {
-#if defined(BAYTREE_X86_LEVELS)
-  static const RowLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? row_loops_v4
-                                  : __builtin_cpu_supports("avx2")                                      ? row_loops_v3
-                                                                                                        : row_loops_baseline;
-  return chosen;
-#else
-  return row_loops_baseline;
-#endif
+  static const RowLoops& best = simd::best_for_this_machine(row_loops_baseline, row_loops_v3, row_loops_v4);
+  return best;
 }
+#else
+inline const RowLoops& row_loops() { return row_loops_baseline; }
+#endif
 
 }  // namespace baytree::linear

@@ -1,4 +1,7 @@
 // Cuts of a sorted numeric column by what they tell about the classes: the best one, and all that Fayyad and Irani accept.
+//
+// They stand here and not with the trees because no tree takes them: naive Bayes and feature selection do, which know nothing
+// of trees, and all that they need are numbers and labels.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simd/dispatch.hpp"
 #include "simd/lanes.hpp"
 
 namespace baytree::numbers {
@@ -70,21 +71,16 @@ struct SliceLoops {
                          const double* weight, const WeightedSlicers& slicers, WeightedSlices* slices);
 };
 
+// The loops for this machine.
 extern const SliceLoops slice_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const SliceLoops slice_loops_v3, slice_loops_v4;
-#endif
-
-// The loops for this machine.
 inline const SliceLoops& slice_loops() {
-#if defined(BAYTREE_X86_LEVELS)
-  static const SliceLoops& chosen = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? slice_loops_v4
-                                    : __builtin_cpu_supports("avx2")                                      ? slice_loops_v3
-                                                                                                          : slice_loops_baseline;
-  return chosen;
-#else
-  return slice_loops_baseline;
-#endif
+  static const SliceLoops& best = simd::best_for_this_machine(slice_loops_baseline, slice_loops_v3, slice_loops_v4);
+  return best;
 }
+#else
+inline const SliceLoops& slice_loops() { return slice_loops_baseline; }
+#endif
 
 }  // namespace baytree::numbers

@@ -1,6 +1,7 @@
 // A multiway tree while it is grown and pruned: nodes in a flat list, children consecutive and after their parent.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -62,7 +63,7 @@ struct Growth {
 };
 
 // The first class with the largest weight.
-template <typename Real>
+template <std::floating_point Real>
 int32_t heaviest(std::span<const Real> counts) {
   size_t best = 0;
   for (size_t c = 1; c < counts.size(); ++c)

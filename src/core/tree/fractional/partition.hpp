@@ -13,7 +13,7 @@ struct TooManyBranches {
 };
 
 // The cases of each branch. A case without a branch is in every branch that has a known case, in its share.
-template <typename Real>
+template <std::floating_point Real>
 class Partition {
  public:
   // `otherwise` are the shares to take where no case has a known value.

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -138,7 +139,7 @@ inline std::vector<uint8_t> reached(const Shape& shape, std::span<const uint8_t>
 struct PathLoss {
   std::vector<double> sum, squares;
 };
-template <typename Loss>
+template <std::invocable<size_t, size_t> Loss>
 PathLoss path_losses(const Router& router, std::span<const ColumnView> columns, std::span<const double> complexity,
                      std::span<const double> penalty, std::span<const double> weight, const Loss& loss) {
   PathLoss total{std::vector<double>(penalty.size(), 0.0), std::vector<double>(penalty.size(), 0.0)};

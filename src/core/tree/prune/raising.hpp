@@ -9,7 +9,7 @@ namespace baytree::tree::prune {
 using fractional::Cases, fractional::class_weights, fractional::GivenColumn, fractional::Partition;
 
 // Where each case goes at a node: a branch, or -1 = no value.
-template <typename Real>
+template <std::floating_point Real>
 std::vector<int32_t> directions_of(const Growth& tree, const Node& node, std::span<const GivenColumn> columns, const Cases<Real>& cases) {
   const GivenColumn& column = columns[node.column];
   std::vector<int32_t> direction(cases.size(), node.missing);
@@ -25,7 +25,7 @@ std::vector<int32_t> directions_of(const Growth& tree, const Node& node, std::sp
 }
 
 // The branch weights that a node remembers; all in the first branch if there are none.
-template <typename Real>
+template <std::floating_point Real>
 std::vector<Real> remembered_weights(const Growth& tree, const Node& node) {
   std::vector<Real> weight;
   for (int32_t b = 0; b < node.branches; ++b) weight.push_back(static_cast<Real>(tree.node[static_cast<size_t>(node.first + b)].weight));

@@ -26,7 +26,7 @@ inline void copy_keys(const ColumnView& column, size_t begin, size_t end, std::s
 }
 
 // Entries of equal rank hold numbers that the scale could not tell apart, or equal ones: most runs are the latter.
-template <typename Number> void sort_run(std::span<Entry> run, const Number& number) {
+template <std::invocable<Entry> Number> void sort_run(std::span<Entry> run, const Number& number) {
   const double first = number(run[0]);
   if (std::ranges::all_of(run.subspan(1), [&](Entry e) { return number(e) == first; })) return;
   std::vector<std::pair<double, Entry>> apart;
@@ -35,7 +35,7 @@ template <typename Number> void sort_run(std::span<Entry> run, const Number& num
   for (size_t i = 0; i < run.size(); ++i) run[i] = apart[i].second;
 }
 
-template <typename Number> void sort_runs(std::span<Entry> order, const Number& number) {
+template <std::invocable<Entry> Number> void sort_runs(std::span<Entry> order, const Number& number) {
   for (size_t i = 0; i < order.size();) {
     size_t end = i + 1;
     while (end < order.size() && rank_of(order[end]) == rank_of(order[i])) ++end;
@@ -45,7 +45,7 @@ template <typename Number> void sort_runs(std::span<Entry> order, const Number& 
 }
 
 // What is in the upper half is replaced by the number of smaller distinct values.
-template <typename Number> void set_ranks(std::span<Entry> order, const Number& number, bool is_cut_off) {
+template <std::invocable<Entry> Number> void set_ranks(std::span<Entry> order, const Number& number, bool is_cut_off) {
   uint32_t rank = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     const Entry here = order[i];
