@@ -82,3 +82,9 @@ def test_declared_classes_keep_their_order_whichever_batch_brings_them_first():
         batches.partial_fit(PANDAS[first : first + N // 4], labels[first : first + N // 4])
     assert batches.classes_.tolist() == whole.classes_.tolist() == ["low", "middle", "high"]
     assert np.array_equal(batches.predict_proba(PANDAS), whole.predict_proba(PANDAS))
+
+
+def test_labels_that_come_apart_are_told_from_a_column_of_their_name():
+    model = bt.JointDistribution().fit({"y": ["u", "v", "u", "v"]}, ["a", "b", "a", "b"])
+    assert model.schema_.target.name == "y (target)"
+    assert model.predict({"y": ["v", "u"]}).tolist() == ["b", "a"]

@@ -50,7 +50,12 @@ def indexable(X: Any) -> Any:
     """What was given, or an array of it, so that rows can be taken."""
     if hasattr(X, "tocsr"):  # before mappings: one sparse format is a mapping of places
         return X.tocsr()
-    return X if isinstance(X, Mapping) or hasattr(X, "columns") else np.asarray(X)
+    if isinstance(X, Mapping) or hasattr(X, "columns"):
+        return X
+    try:
+        return np.asarray(X)
+    except ValueError:  # rows of different lengths
+        raise ValueError("the rows of X have different lengths; give a frame, a matrix or a dict of columns") from None
 
 
 def refuse_empty(X: Any) -> None:

@@ -107,7 +107,7 @@ class Estimator(BaseEstimator):
         if isinstance(y, str):
             frame, label = self._labels_by_name(X, frame, y)
         else:
-            name = str(getattr(y, "name", None) or "y")
+            name = labels.name_apart(y, frame.columns)
             frame, label = msgspec.structs.replace(frame, target=name), self._labels(y, name)
             if label.has_missing:
                 row = int(np.argmax(label.missing))

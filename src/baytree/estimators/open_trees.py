@@ -26,18 +26,17 @@ class _OpenTree(TreeFace):
     min_leaf: float
     min_impurity: float
     min_gain: float
-    alpha: float | None = None
 
-    def _policy(self, criterion: Criterion, ways: tuple[str, ...]) -> Policy:
+    def _policy(self, criterion: Criterion, ways: tuple[str, ...], alpha: float | None = None) -> Policy:
         missing = Missing(given.one_of("missing", self.missing, ways))
         branching = Branching(given.one_of("branching", self.branching, BRANCHINGS))
         if branching is Branching.BINARY and missing is Missing.FRACTIONAL:
             branching = Branching.ONE_LEVEL
-        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1))
+        stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1), alpha)
         merging = Merging() if stopping.alpha is None else Merging(alpha=stopping.alpha)
         return Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
 
-    def _stopping(self, max_leaves: int | None) -> Stopping:
+    def _stopping(self, max_leaves: int | None, alpha: float | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
         if max_leaves is not None:  # a deeper tree has more leaves
             max_depth = min(max_leaves - 1, max_leaves if max_depth is None else max_depth)
@@ -48,7 +47,7 @@ class _OpenTree(TreeFace):
             min_leaf=given.number("min_leaf", self.min_leaf, 0),
             min_impurity=given.number("min_impurity", self.min_impurity, 0),
             min_gain=given.number("min_gain", self.min_gain, 0),
-            alpha=None if self.alpha is None else given.number("alpha", self.alpha, 0, 1),
+            alpha=None if alpha is None else given.number("alpha", alpha, 0, 1),
         )
 
 
@@ -138,7 +137,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(criterion, CLASS_MISSING)
+        policy = self._policy(criterion, CLASS_MISSING, self.alpha)
         weighing = weighing_of(self.priors, self.costs, schema.classes)
         if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(

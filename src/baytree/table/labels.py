@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -94,6 +94,12 @@ def declared(labels: Labels, order: Sequence[Any]) -> Labels:
     classes = tuple(label for label in order if label in occurring)
     target = msgspec.structs.replace(labels.target, classes=classes, declared=True, order=tuple(order))
     return Labels(recode(labels, target), target)
+
+
+def name_apart(y: Any, columns: Collection[str]) -> str:
+    """The name of labels that come apart from their columns: their own, or y, told from a column of that name."""
+    name = str(getattr(y, "name", None) or "y")
+    return f"{name} (target)" if name in columns else name
 
 
 def declared_order(schema: Any, target: str) -> Sequence[Any] | None:

@@ -44,6 +44,7 @@ template <Criterion C> std::vector<Node> grow_by(std::span<const ColumnView> col
                                                  const Settings& settings, Workers& workers) {
   const auto grown = [&]<Measure M>() { return Grower<M>(columns, rows, target, settings, workers).grow(); };
   const auto refuse = [](const char* why) { throw std::invalid_argument("criterion='" + std::string(C::name) + "' " + why); };
+  if (!settings.critical.empty() && target.classes == 0) throw std::invalid_argument("a chi-squared test compares classes, not numbers");
   if (C::suits.numbers != (target.classes == 0)) refuse(C::suits.numbers ? "is for numbers" : "is for classes");
   if constexpr (!C::suits.binary) refuse("does not compare two branches");
   else if constexpr (C::suits.numbers)
