@@ -172,7 +172,8 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: name the target column, or give y")
         y = y if hasattr(y, "__len__") else np.asarray(y)
-        return indexable(X), y, _name_of(y)
+        X = indexable(X)
+        return X, y, labels.name_apart(y, list(map(str, getattr(X, "columns", X if isinstance(X, Mapping) else ()))))
     names = list(X) if isinstance(X, Mapping) else list(getattr(X, "column_names", getattr(X, "columns", ())))
     if list(map(str, names)) == [y]:
         raise ValueError(f"there is no column besides the target {y!r}: nothing to learn from")
@@ -180,11 +181,6 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
         raise ValueError(f"no target column {y!r}; the columns are {', '.join(map(repr, names)) or 'without names'}")
     original = next(name for name in names if str(name) == y)
     return without(X, y), X[original], y
-
-
-def _name_of(y: Any) -> str:
-    """The name that labels go by which come apart."""
-    return str(getattr(y, "name", None) or "y")
 
 
 def _weighed(X: Any, sample_weight: Any) -> tuple[Any, Any]:

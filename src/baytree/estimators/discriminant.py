@@ -37,10 +37,10 @@ class _Discriminant(AdditiveClassifier):
             raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
         return learner.leave_one_out(InMemory(table, self.n_jobs))
 
-    def sample(self, n: int, random_state: Any = None) -> Any:
+    def sample(self, n: int = 1, random_state: Any = None) -> Any:
         """n rows drawn from the model, with their classes, as a frame."""
         check_is_fitted(self, "model_")
-        return sample(self.model_, self.schema_, n, np.random.default_rng(random_state))
+        return sample(self.model_, self.schema_, settings.whole("n", n, 1), np.random.default_rng(random_state))
 
     def _learner(self, schema: Schema) -> Discriminant | LedoitWolf:
         refuse_text(schema)
