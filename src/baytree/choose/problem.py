@@ -118,7 +118,7 @@ class Problem:
         kinds = {c.name: c.text if c.kind is Kind.TEXT else c.kind.value for c in self.schema.columns if c.name in free}
         own = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
         order = labels.declared_order(self.declared, self.name)
-        return {**kinds, **own, **({} if order is None else {_name_of(self.y): order})}
+        return {**kinds, **own, **({} if order is None else {labels.name_apart(self.y, self.frame.columns): order})}
 
     def rows(self, index: np.ndarray) -> tuple[Any, Any]:
         """The columns and the labels of these rows."""

@@ -33,9 +33,15 @@ class Weighing(msgspec.Struct, frozen=True):
         classes = table.schema.classes
         if not classes:
             return equal_costs(0)
-        priors = None if self.priors is None else self.priors.shares(classes)
+        priors = None if self.priors is None else _shares(self.priors.of(classes))
         loss = None if self.costs is None else self.costs.of(classes)
         return altered_costs(np.bincount(table.label, table.weight, len(classes)), priors, loss)
+
+
+def _shares(priors: np.ndarray) -> np.ndarray:
+    """Priors over their sum, taken one after the other: the ties of many classes hang on its last bit."""
+    total = sum(priors.tolist())
+    return priors / total if total > 0 else np.full(len(priors), 1 / len(priors))
 
 
 EQUAL = Weighing()
