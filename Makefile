@@ -23,7 +23,7 @@ lint: $(VENV)/lint  ## style
 	$(VENV)/bin/ruff check .
 
 types: $(VENV)/lint  ## types
-	$(VENV)/bin/pyrefly check --baseline pyrefly-baseline.json --summary=none
+	$(VENV)/bin/pyrefly check --summary=none
 
 sanitize: $(VENV)/test  ## the tests that reach the C++ core, under AddressSanitizer and UBSan
 	PYTHON=$(RUN) sh tests/core/sanitized.sh

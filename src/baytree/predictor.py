@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.given import FrameLike
 from baytree.model import Explanation, choices
 from baytree.show.text import text
 from baytree.table import encode, labels
@@ -29,7 +30,7 @@ class Predictor(msgspec.Struct, frozen=True):
         """The classes as they came."""
         return labels.classes_array(self.schema.target)
 
-    def encoded(self, X: Any) -> Table:
+    def encoded(self, X: FrameLike) -> Table:
         """Rows to be predicted, encoded by the schema."""
         frame = read(X)
         check_shape(frame, frame.n_rows, self.name)
@@ -37,18 +38,18 @@ class Predictor(msgspec.Struct, frozen=True):
         values = encode.encode(frame, self.schema, unseen=self.unseen, accepts_infinite=self.accepts_infinite)
         return Table(self.schema, values, np.ones(frame.n_rows), None, True)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FrameLike) -> np.ndarray:
         """The most probable class, or the expected number, of each row."""
         table = self.encoded(X)
         if self.schema.target.classes is None:
             return self.model.answers(table)[:, 0]
         return self.classes[choices(self.model, table)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of the classes."""
         return self.model.answers(self.encoded(X))
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: FrameLike) -> list[Explanation]:
         """One ledger per row."""
         return self.model.explain(self.encoded(X))
 

@@ -8,6 +8,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from baytree.given import FrameLike
+
 
 def taken(rows: Any, index: np.ndarray) -> Any:
     """These rows of a frame, an array, a list or a mapping of columns, in the same type."""
@@ -23,7 +25,7 @@ def taken(rows: Any, index: np.ndarray) -> Any:
     return native[index].to_native() if isinstance(native, (nw.DataFrame, nw.Series)) else np.asarray(rows)[index]
 
 
-def selected(X: Any, columns: Iterable[int]) -> Any:
+def selected(X: FrameLike, columns: Iterable[int]) -> Any:
     """These columns of a frame, an array or a mapping of columns, by position, in the same type."""
     places = list(columns)
     if isinstance(X, Mapping):
@@ -37,7 +39,7 @@ def selected(X: Any, columns: Iterable[int]) -> Any:
     return native[:, places].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, places]
 
 
-def without(X: Any, name: str) -> Any:
+def without(X: FrameLike, name: str) -> Any:
     """The frame without the column of that name."""
     if isinstance(X, Mapping):
         return {other: values for other, values in X.items() if other != name}
@@ -46,7 +48,7 @@ def without(X: Any, name: str) -> Any:
     return nw.from_native(X, eager_only=True).drop(name).to_native()
 
 
-def indexable(X: Any) -> Any:
+def indexable(X: FrameLike) -> Any:
     """What was given, or an array of it, so that rows can be taken."""
     if hasattr(X, "tocsr"):  # before mappings: one sparse format is a mapping of places
         return X.tocsr()
@@ -58,7 +60,7 @@ def indexable(X: Any) -> Any:
         raise ValueError("the rows of X have different lengths; give a frame, a matrix or a dict of columns") from None
 
 
-def refuse_empty(X: Any) -> None:
+def refuse_empty(X: FrameLike) -> None:
     """Raises an error where there are no rows or no columns."""
     n_rows, n_columns = length(X), len(X) if isinstance(X, Mapping) else np.shape(X)[1] if len(np.shape(X)) == 2 else 1
     for n, what in ((n_rows, "sample(s)"), (n_columns, "feature(s)")):
@@ -66,7 +68,7 @@ def refuse_empty(X: Any) -> None:
             raise ValueError(f"Found array with 0 {what} (shape=({n_rows}, {n_columns})) while a minimum of 1 is required.")
 
 
-def length(X: Any) -> int:
+def length(X: FrameLike) -> int:
     """The number of rows."""
     if isinstance(X, Mapping):
         return len(next(iter(X.values()), ()))

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from baytree import notices, settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
 from baytree.table.infer import Census
-from baytree.table.schema import Column, Kind, Schema
+from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 
-Declared = Mapping[str, Any] | Schema | None  # what users say of columns: `schema=`
 MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
 
 
@@ -28,22 +28,22 @@ MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amou
 class Problem:
     """The columns to learn from, and what is to be predicted, known for every row."""
 
-    X: Any  # in the type in which it was given, without the target
-    y: Any
+    X: FrameLike  # in the type in which it was given, without the target
+    y: TargetLike
     label: labels.Labels
     weight: np.ndarray  # [n_rows], none of them 0
-    declared: Declared = None
+    declared: SchemaLike = None
     is_unweighted: bool = True
     kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
 
     @classmethod
     def of(
         cls,
-        X: Any,
-        y: Any,
+        X: FrameLike,
+        y: TargetLike,
         task: str | None = None,
-        declared: Declared = None,
-        sample_weight: ArrayLike | str | None = None,
+        declared: SchemaLike = None,
+        sample_weight: WeightsLike = None,
     ) -> Problem:
         """The problem of a frame and the name of its target, or of columns and labels that come apart.
 
@@ -157,7 +157,7 @@ class Problem:
         return self.select([j for j, name in enumerate(self.schema.inputs) if name not in gone])
 
 
-def task_of(y: Any, name: str = "y") -> str:
+def task_of(y: TargetLike, name: str = "y") -> str:
     """Whether labels are classes or numbers: "classification" or "regression"."""
     raw = read_column(y, name)
     if not isinstance(raw, Numbers) or raw.unit is not None:
@@ -167,7 +167,7 @@ def task_of(y: Any, name: str = "y") -> str:
     return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
 
 
-def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
+def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
     if not isinstance(y, str):
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: name the target column, or give y")
@@ -183,7 +183,7 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any, str]:
     return without(X, y), X[original], y
 
 
-def _weighed(X: Any, sample_weight: Any) -> tuple[Any, Any]:
+def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
     """The columns to learn from and the weights, also where these are named as a column."""
     if not isinstance(sample_weight, str):
         return X, sample_weight
@@ -194,7 +194,7 @@ def _weighed(X: Any, sample_weight: Any) -> tuple[Any, Any]:
     return without(X, sample_weight), raw.values
 
 
-def _read_labels(y: Any, name: str, task: str, declared: Declared) -> labels.Labels:
+def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
         return labels.read_numbers(y, name)
     label, order = labels.read_classes(y, name), labels.declared_order(declared, name)
@@ -225,7 +225,7 @@ def _missing(raw: Any) -> float:
     return float((np.asarray(codes.codes) < 0).mean())
 
 
-def _schema_of(frame: RawFrame, declared: Declared) -> Schema:
+def _schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
     if isinstance(declared, Schema):
         return declared
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):

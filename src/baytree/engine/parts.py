@@ -7,16 +7,14 @@ nothing but the rows, so neither threads nor machines change a bit of what it gi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from itertools import pairwise
-from operator import add
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 from baytree.engine import threads
+from baytree.engine.threads import S
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
-S = TypeVar("S")
 ROWS_PER_PART = 1 << 17  # a part is small enough that Ctrl-C is answered between two of them
 LEAST_ROWS = 1 << 14  # fewer are not worth a thread of their own
 
@@ -51,8 +49,7 @@ class InMemory:
     def total(self, observe: Callable[[Table], S]) -> S:
         """One round: what `observe` sees in each part, added up in the order of the parts."""
         with threads.at_most(self.n_jobs):  # also for the pieces that `observe` makes of a part
-            seen: list = threads.in_order(observe, _split(self.table))
-        return reduce(add, seen)
+            return threads.added(threads.in_order(observe, _split(self.table)))
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
         """All rows, or those that `choose` takes."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
-from operator import add
-from typing import TypeVar
 
 import msgspec
 
 from baytree.engine.blas import chunks, in_order
-
-S = TypeVar("S")
+from baytree.engine.threads import S, added
 
 
 class Runs(msgspec.Struct, frozen=True):
@@ -23,5 +19,4 @@ class Runs(msgspec.Struct, frozen=True):
 
     def total(self, observe: Callable[[slice], S]) -> S:
         """One round: what `observe` sees in each run, on threads, added up in the order of the runs."""
-        seen: list = in_order(observe, chunks(self.n_rows, self.count, self.least))
-        return reduce(add, seen)
+        return added(in_order(observe, chunks(self.n_rows, self.count, self.least)))

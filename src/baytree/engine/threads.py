@@ -11,12 +11,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from baytree import notices
 
 T = TypeVar("T")
 A = TypeVar("A")
+
+
+class Addable(Protocol):
+    """What two parts give adds up to what both together give."""
+
+    def __add__(self, other: Any, /) -> Any: ...
+
+
+S = TypeVar("S", bound=Addable)
 _MOST = 1024  # threads: more are surely no number of cores
 MANY_ROWS = 1 << 17  # fewer are not worth a thread per column
 _wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
@@ -52,6 +61,14 @@ def in_order(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None
     if workers <= 1:
         return [function(piece) for piece in pieces]
     return [_with_notices(answer) for answer in _results([submit(function, piece, workers) for piece in pieces], workers)]
+
+
+def added(seen: Sequence[S]) -> S:
+    """The sum of what parts gave, from the first to the last."""
+    total = seen[0]
+    for part in seen[1:]:
+        total = total + part
+    return total
 
 
 def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:

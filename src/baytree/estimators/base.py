@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Self, TypeVar, final
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings
 from baytree.engine.parts import InMemory
 from baytree.estimators import docstrings
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
@@ -26,7 +27,7 @@ from baytree.statistics.exact import is_of_rows
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, read
 from baytree.table.infer import Census
-from baytree.table.schema import Column, Kind, Schema
+from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 
 E = TypeVar("E", bound="Estimator")
@@ -37,7 +38,7 @@ class Estimator(BaseEstimator):
     """What classifiers and regressors share: the way from a frame to a table and from a model to answers."""
 
     _accepts_infinite = False
-    schema: Any
+    schema: SchemaLike
     unseen: str
     n_jobs: int | None
     model_: Any  # what the learner gave, a frozen record
@@ -48,12 +49,12 @@ class Estimator(BaseEstimator):
         if "__init__" in cls.__dict__:  # the public estimators; what families share has no parameters of its own
             cls.__doc__ = docstrings.completed(cls)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
         return self._fit(X, y, sample_weight)
 
     @final
-    def _fit(self, X: Any, y: Any, sample_weight: Any, **of_rows: Any) -> Self:
+    def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
         learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
@@ -62,7 +63,7 @@ class Estimator(BaseEstimator):
             self._settle(entered.table.schema, learnt, entered.has_text_names)
         return self
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: FrameLike) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
         return self._predictor.explain(X)
 
@@ -80,12 +81,12 @@ class Estimator(BaseEstimator):
         """Settings of the learner that name rows of this call (given folds, rows to prune on), by their final places."""
         return {}
 
-    def _read_labels(self, y: Any, name: str) -> labels.Labels:
+    def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
         raise NotImplementedError(f"{type(self).__name__} must say what its labels are")
 
     # --- the way in ---------------------------------------------------------------------------------------------------
 
-    def _enter(self, X: Any, y: Any, sample_weight: Any) -> Entered:
+    def _enter(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Entered:
         self._check_common_parameters()
         frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
         schema = msgspec.structs.replace(self._schema_of(frame), target=label.target)
@@ -93,7 +94,9 @@ class Estimator(BaseEstimator):
         table = Table(schema, values, weight, label.values, is_unweighted)
         return Entered(table, frame.has_text_names, kept)
 
-    def _counted(self, X: Any, y: Any, sample_weight: Any) -> tuple[RawFrame, labels.Labels, np.ndarray, bool, Any]:
+    def _counted(
+        self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike
+    ) -> tuple[RawFrame, labels.Labels, np.ndarray, bool, np.ndarray | None]:
         """The columns, labels and weights of the rows that count, whether all weights are 1, and which rows these are."""
         frame, label = self._split(X, y)
         frame, sample_weight = _weight_by_name(frame, sample_weight)
@@ -101,7 +104,7 @@ class Estimator(BaseEstimator):
         frame, label, weight, kept = _counted_rows(frame, label, weight, is_unweighted)
         return frame, label, weight, is_unweighted, kept
 
-    def _split(self, X: Any, y: Any) -> tuple[RawFrame, labels.Labels]:
+    def _split(self, X: FrameLike, y: TargetLike) -> tuple[RawFrame, labels.Labels]:
         """The columns and the labels, whether they come together or apart."""
         frame = read(X)
         if isinstance(y, str):
@@ -115,19 +118,19 @@ class Estimator(BaseEstimator):
         check_shape(frame, len(label.values), type(self).__name__)
         return frame, label
 
-    def _labels_by_name(self, X: Any, frame: RawFrame, name: str) -> tuple[RawFrame, labels.Labels]:
+    def _labels_by_name(self, X: FrameLike, frame: RawFrame, name: str) -> tuple[RawFrame, labels.Labels]:
         if not frame.is_named or name not in frame.columns:
             raise ValueError(f"no target column {name!r}; the columns are {', '.join(map(repr, frame.columns))}")
         label = self._labels(X[name] if name in X else X[_original_name(X, name)], name)
         columns = {other: raw for other, raw in frame.columns.items() if other != name}
         return msgspec.structs.replace(frame, columns=columns, matrix=None, target=name), label
 
-    def _labels(self, y: Any, name: str) -> labels.Labels:
+    def _labels(self, y: TargetLike, name: str) -> labels.Labels:
         """The labels, their classes in the order that `schema` declares for the target."""
         label, order = self._read_labels(y, name), labels.declared_order(self.schema, name)
         return label if order is None else labels.declared(label, order)
 
-    def _truth(self, X: Any, y: Any, sample_weight: Any) -> tuple[labels.Labels, np.ndarray]:
+    def _truth(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> tuple[labels.Labels, np.ndarray]:
         """The labels that answers are held against, and their weights."""
         check_is_fitted(self, "model_")
         frame = read(X)
@@ -171,7 +174,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, "model_")
         return Predictor(self.schema_, self.model_, type(self).__name__, self.unseen, self._accepts_infinite)
 
-    def _encoded(self, X: Any) -> Table:
+    def _encoded(self, X: FrameLike) -> Table:
         """Rows to be predicted, encoded by the schema of the fit."""
         return self._predictor.encoded(X)
 
@@ -194,20 +197,20 @@ class Estimator(BaseEstimator):
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FrameLike) -> np.ndarray:
         """The most probable class of each row, as the classes came."""
         return self._predictor.predict(X)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""
         return self._predictor.predict_proba(X)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: FrameLike) -> np.ndarray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
         truth, weight = self._truth(X, y, sample_weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
@@ -215,23 +218,23 @@ class Classifier(ClassifierMixin, Estimator):
         answers = np.array([place[label] for label in self.predict(X).tolist()])
         return float(np.average(known[truth.values] == answers, weights=weight))
 
-    def _read_labels(self, y: Any, name: str) -> labels.Labels:
+    def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
         return labels.read_classes(y, name)
 
 
 class Regressor(RegressorMixin, Estimator):
     """An estimator of numbers."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: FrameLike) -> np.ndarray:
         """The expected number for each row."""
         return self._predictor.predict(X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
         """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""
         truth, weight = self._truth(X, y, sample_weight)
         return super().score(X, truth.values, weight)
 
-    def _read_labels(self, y: Any, name: str) -> labels.Labels:
+    def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
         return labels.read_numbers(y, name)
 
 
@@ -240,7 +243,9 @@ class AdditiveClassifier(Classifier):
 
     seen_: Any  # the statistic of all rows so far
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
         if not hasattr(self, "seen_"):
             with _swap:
@@ -269,7 +274,7 @@ class AdditiveClassifier(Classifier):
         merged._derive_from(seen, schema, hasattr(self, "feature_names_in_"))
         return merged
 
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Removes rows that were learnt, exactly: the model is as if they had never been seen."""
         check_is_fitted(self, "seen_")
         entered = self._enter_more(X, y, None, sample_weight)
@@ -284,12 +289,12 @@ class AdditiveClassifier(Classifier):
             self._settle(schema, Learnt(model, seen), entered.has_text_names)
         return self
 
-    def _begin(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _begin(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> None:
         entered = self._enter(X, y, sample_weight)
         table = _with_classes(entered.table, classes)
         self._derive_from(self._observed(table), table.schema, entered.has_text_names)
 
-    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Entered:
+    def _enter_more(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> Entered:
         """A further batch under the kinds of the first one; its levels and classes may be new."""
         frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
         check_columns(frame, self.schema_, type(self).__name__)
@@ -334,7 +339,7 @@ def has_own_kinds(estimator: Estimator) -> bool:
     return type(estimator)._schema_of is not Estimator._schema_of
 
 
-def adds_up(estimator: Estimator, X: Any, y: Any) -> bool:
+def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
     """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
     with notices.keeping():  # what is to be told of these rows is told when they are learnt from
         schema = estimator._enter(X, y, None).table.schema
@@ -356,7 +361,7 @@ class Entered(NamedTuple):
     kept: np.ndarray | None  # bool [n_given]
 
 
-def _with_classes(table: Table, classes: Sequence | None) -> Table:
+def _with_classes(table: Table, classes: ArrayLike | None) -> Table:
     """The table under a target that also knows these classes."""
     if classes is None:
         return table
@@ -384,7 +389,7 @@ def _counted_rows(
     return encode.take(frame, keep), labels.take(label, keep), weight[keep], keep
 
 
-def _weight_by_name(frame: RawFrame, sample_weight: Any) -> tuple[RawFrame, Any]:
+def _weight_by_name(frame: RawFrame, sample_weight: WeightsLike) -> tuple[RawFrame, Any]:
     """The weights, also where they are the name of a column, which then is none to learn from."""
     if not isinstance(sample_weight, str):
         return frame, sample_weight
@@ -396,7 +401,7 @@ def _weight_by_name(frame: RawFrame, sample_weight: Any) -> tuple[RawFrame, Any]
     return msgspec.structs.replace(frame, columns=columns, matrix=None), raw.values
 
 
-def _original_name(X: Any, name: str) -> Any:
+def _original_name(X: FrameLike, name: str) -> Any:
     return next(other for other in X if str(other) == name)
 
 

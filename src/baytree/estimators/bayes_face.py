@@ -16,6 +16,7 @@ from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import NaiveBayes, Seen
 from baytree.estimators.base import AdditiveClassifier
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
@@ -32,12 +33,12 @@ class BayesClassifier(AdditiveClassifier):
     model_: NaiveBayes
     seen_: Seen
 
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+    def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
         table = self._encoded(X)
         return self.model_.scores(table)
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: FrameLike) -> np.ndarray:
         """log p(x) of each row, over all classes: low where a row is unlike anything that was learnt."""
         table = self._encoded(X)
         return log_densities(self.model_, table)
@@ -83,7 +84,7 @@ class BayesClassifier(AdditiveClassifier):
         check_is_fitted(self, "model_")
         return plot_column(self.model_, self.schema_, self.schema_.names.index(self.schema_[column].name), ax)
 
-    def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
         """The probabilities of each learnt row by the model that never saw it: exact, without a refit.
 
         The rows must be those that were learnt: each one in turn is taken away from what was seen.

@@ -10,6 +10,7 @@ import numpy as np
 from baytree import settings as given
 from baytree.estimators.base import Entered
 from baytree.estimators.quinlan import QuinlanClassifier
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
 from baytree.tree.grow.fractional import PROGRAMS, Growth, regrown, rows_of
 from baytree.tree.grow.fractional_tree import tree_of
@@ -109,11 +110,11 @@ class C45Classifier(QuinlanClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, prune_on: Any = None) -> Self:
+    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: Any = None) -> Self:
         """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
-    def prune(self, how: str = "error_based", X: Any = None, y: Any = None, **options: Any) -> Self:
+    def prune(self, how: str = "error_based", X: FrameLike = None, y: TargetLike = None, **options: Any) -> Self:
         """A new estimator with the fitted tree pruned further; nothing is grown again.
 
         "error_based" takes parameters of the new estimator, such as ``confidence=0.1``; with the training rows, subtrees

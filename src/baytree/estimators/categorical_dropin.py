@@ -11,10 +11,11 @@ from baytree.bayes.estimation import Group
 from baytree.bayes.events.categorical import LevelLikelihood
 from baytree.estimators.base import Entered
 from baytree.estimators.discrete_dropin import DiscreteNB
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.statistics.counts import Counts
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
-from baytree.table.schema import Column, Kind, Schema
+from baytree.table.schema import Column, Kind, Schema, SchemaLike
 
 MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
 
@@ -67,7 +68,7 @@ class CategoricalNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         min_categories: Any = None,
-        schema: Any = None,
+        schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -108,7 +109,7 @@ class CategoricalNB(DiscreteNB):
         schema = Census.of(frame, declared).schema(frame.is_named)
         return self._filled(schema)
 
-    def _enter_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Entered:
+    def _enter_more(self, X: FrameLike, y: TargetLike, classes: Any, sample_weight: WeightsLike) -> Entered:
         entered = super()._enter_more(X, y, classes, sample_weight)
         table = entered.table
         schema = self._filled(table.schema)

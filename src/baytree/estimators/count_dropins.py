@@ -15,10 +15,11 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.amounts import AmountLikelihood
 from baytree.estimators.bayes_face import all_numeric
 from baytree.estimators.discrete_dropin import DiscreteNB, equal_shares
+from baytree.given import FrameLike
 from baytree.settings import ByClass
 from baytree.statistics.totals import Totals
 from baytree.table.frames import RawFrame
-from baytree.table.schema import Schema
+from baytree.table.schema import Schema, SchemaLike
 
 
 class CountNB(DiscreteNB):
@@ -89,7 +90,7 @@ class MultinomialNB(CountNB):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Any = None,
-        schema: Any = None,
+        schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -150,7 +151,7 @@ class ComplementNB(CountNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         norm: bool = False,
-        schema: Any = None,
+        schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):
@@ -168,7 +169,7 @@ class ComplementNB(CountNB):
         """The weighted total of each column over all classes: [n_features]."""
         return self.feature_count_.sum(axis=0)
 
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+    def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
         """The weights of each row's counts added up, before they are normalised: [n_rows, n_classes]."""
         return super().predict_joint_log_proba(X) - self.model_.log_prior
 
@@ -226,7 +227,7 @@ class BernoulliNB(CountNB):
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Any = None,
-        schema: Any = None,
+        schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):

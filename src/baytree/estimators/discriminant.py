@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveClassifier
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.sampling import sample
@@ -29,7 +30,7 @@ class _Discriminant(AdditiveClassifier):
     _rule: type[Discriminant]
     _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
 
-    def leave_one_out(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
         """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
         table = self._enter(X, y, sample_weight).table
         learner = self._learner(table.schema)
@@ -130,12 +131,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         return self.model_.axes.shape[1]
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: FrameLike) -> np.ndarray:
         """The rows on the discriminant axes, strongest first."""
         table = self._encoded(X)
         return self.model_.coordinates(table)
 
-    def plot(self, X: Any, y: Any = None, ax: Axes | None = None) -> Axes:
+    def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
         """The rows on the first two discriminant axes, coloured by class (matplotlib)."""
         from baytree.show.linear_plots import plot_axes
 

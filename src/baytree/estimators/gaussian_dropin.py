@@ -13,7 +13,7 @@ from baytree.estimators.bayes_face import BayesClassifier, all_numeric
 from baytree.settings import ByClass
 from baytree.statistics.moments import Moments
 from baytree.table.frames import RawFrame
-from baytree.table.schema import Schema
+from baytree.table.schema import Schema, SchemaLike
 
 
 class GaussianNB(BayesClassifier):
@@ -55,7 +55,7 @@ class GaussianNB(BayesClassifier):
         *,
         priors: Any = None,
         var_smoothing: float = 1e-9,
-        schema: Any = None,
+        schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):

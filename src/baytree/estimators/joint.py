@@ -15,7 +15,7 @@ from baytree.estimators.base import AdditiveClassifier
 from baytree.show.results import frame_of
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Kind, Schema, SchemaLike
 
 
 class JointDistribution(AdditiveClassifier):
@@ -41,7 +41,7 @@ class JointDistribution(AdditiveClassifier):
     model_: JointTable
     seen_: Combinations
 
-    def __init__(self, alpha: float = 0.0, schema: Any = None, unseen: str = "missing", n_jobs: int | None = None):
+    def __init__(self, alpha: float = 0.0, schema: SchemaLike = None, unseen: str = "missing", n_jobs: int | None = None):
         self.alpha = alpha
         self.schema = schema
         self.unseen = unseen

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Classifier
+from baytree.given import FrameLike
 from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.logistic.model import LogisticModel
@@ -50,7 +51,7 @@ class LogisticClassifier(Classifier):
         """The intercepts for features in original units. [1 or n_classes]"""
         return self.model_.linear.in_original_units()[1]
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: FrameLike) -> np.ndarray:
         """The linear scores: of the second of two classes, else one per class."""
         table = self._encoded(X)
         scores = self.model_.linear.scores(table)

@@ -10,7 +10,7 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of
 from baytree.estimators.bayes_face import BayesClassifier
 from baytree.settings import ByClass
-from baytree.table.schema import Schema
+from baytree.table.schema import Schema, SchemaLike
 
 
 class NaiveBayesClassifier(BayesClassifier):
@@ -55,7 +55,7 @@ class NaiveBayesClassifier(BayesClassifier):
         priors: dict | None = None,
         class_prior: Any = None,
         conventions: str | None = None,
-        schema: Any = None,
+        schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
     ):

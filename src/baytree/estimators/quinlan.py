@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from baytree.estimators.base import Classifier
 from baytree.estimators.tree_face import TreeFace
+from baytree.given import FrameLike, TargetLike
 from baytree.table import labels
 from baytree.table.table import Table
 
@@ -15,7 +14,7 @@ from baytree.table.table import Table
 class QuinlanClassifier(TreeFace, Classifier):
     """A classifier whose model is a multiway tree with fractional cases."""
 
-    def _labelled(self, X: Any, y: Any) -> Table:
+    def _labelled(self, X: FrameLike, y: TargetLike) -> Table:
         """Rows with labels, encoded by the schema of the fit."""
         table = self._encoded(X)
         label = self._split(X, y)[1]

@@ -10,6 +10,7 @@ import numpy as np
 
 from baytree import settings as given
 from baytree.estimators.tree_views import TreeReading
+from baytree.given import FrameLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
@@ -59,11 +60,11 @@ class TreeFace(TreeReading):
         """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
         return nodes(self.tree_, self.schema_)
 
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: FrameLike) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
         return reading.leaves(self.tree_, self._encoded(X))
 
-    def cost_complexity_path(self, X: Any = None, y: Any = None) -> pruning.Path:
+    def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
         if X is None:
             return pruning.path(self.tree_)

@@ -5,11 +5,12 @@ Each method is one call of a function that reads (tree, schema); the functions l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sklearn.utils.validation import check_is_fitted
 
 from baytree.estimators.base import Estimator
+from baytree.given import FrameLike
 from baytree.show.cards import Drawing
 from baytree.tree.model.structure import Tree
 from baytree.tree.rules.rule_set import RuleSet
@@ -30,7 +31,7 @@ class TreeReading(Estimator):
         check_is_fitted(self, "model_")
         return self.model_
 
-    def rules(self, X: Any = None) -> RuleSet:
+    def rules(self, X: FrameLike = None) -> RuleSet:
         """One IF–THEN rule for each leaf, with its support and probability.
 
         With rows `X`, without the conditions and rules that their predictions do not need.

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from baytree.given import FrameLike, TargetLike
+
 _REMEDY = (
     "give a number of folds, 'loo', a share to hold out, a splitter, the fold of each row, or pairs of rows (train, test)"
 )
@@ -15,7 +17,7 @@ _REMEDY = (
 class Splitter(Protocol):
     """What deals rows to folds, as scikit-learn's splitters do."""
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterable[tuple[Any, Any]]:
+    def split(self, X: FrameLike, y: TargetLike = None, groups: Any = None) -> Iterable[tuple[Any, Any]]:
         """Pairs of the rows to learn from and the rows that are held out."""
         ...
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from baytree.given import EstimatorLike
 from baytree.homes import HOMES
 from baytree.predictor import Predictor
 from baytree.storage import document, files
@@ -83,7 +84,7 @@ def load(path: str | os.PathLike) -> Any:
     return loads(files.read(Path(path)), str(path))
 
 
-def dumps(estimator: Any) -> bytes:
+def dumps(estimator: EstimatorLike) -> bytes:
     """The bytes of an estimator's model file."""
     if not hasattr(estimator, "model_"):
         raise ValueError(f"this {type(estimator).__name__} is not fitted yet; call fit before saving")

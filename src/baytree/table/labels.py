@@ -9,8 +9,9 @@ import msgspec
 import numpy as np
 
 from baytree import notices
+from baytree.given import TargetLike
 from baytree.table.frames import Codes, Numbers, Strings, factorise_fixed, read_column, without_masked
-from baytree.table.schema import Schema, Target, sorted_levels
+from baytree.table.schema import Schema, SchemaLike, Target, sorted_levels
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -31,7 +32,7 @@ class Labels(msgspec.Struct, frozen=True):
         return bool(np.isnan(least)) if self.values.dtype == np.float64 else bool(least < 0)
 
 
-def read_classes(y: Any, name: str = "y") -> Labels:
+def read_classes(y: TargetLike, name: str = "y") -> Labels:
     """Class labels: any hashables; the classes that occur, sorted (in their own order where that was declared)."""
     array = _one_dimensional(y)
     if isinstance(array, np.ndarray) and array.dtype.kind in "iuUSb" and array.dtype.itemsize:
@@ -47,7 +48,7 @@ def read_classes(y: Any, name: str = "y") -> Labels:
     return _coded(codes, name)
 
 
-def read_numbers(y: Any, name: str = "y") -> Labels:
+def read_numbers(y: TargetLike, name: str = "y") -> Labels:
     """Labels of a regression: finite numbers."""
     raw = read_column(_one_dimensional(y), name)
     if not isinstance(raw, Numbers):
@@ -96,13 +97,13 @@ def declared(labels: Labels, order: Sequence[Any]) -> Labels:
     return Labels(recode(labels, target), target)
 
 
-def name_apart(y: Any, columns: Collection[str]) -> str:
+def name_apart(y: TargetLike, columns: Collection[str]) -> str:
     """The name of labels that come apart from their columns: their own, or y, told from a column of that name."""
     name = str(getattr(y, "name", None) or "y")
     return f"{name} (target)" if name in columns else name
 
 
-def declared_order(schema: Any, target: str) -> Sequence[Any] | None:
+def declared_order(schema: SchemaLike, target: str) -> Sequence[Any] | None:
     """The order of the classes that a user's `schema` declares for the target; None where it says nothing."""
     if isinstance(schema, Schema):
         return schema.target.order or None if schema.target.name == target else None
@@ -120,7 +121,7 @@ def classes_array(target: Target) -> np.ndarray:
     return array
 
 
-def _one_dimensional(y: Any) -> Any:
+def _one_dimensional(y: TargetLike) -> Any:
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None: name the target column, or give y")
     if isinstance(y, (str, bytes)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):

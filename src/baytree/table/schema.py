@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -245,6 +245,9 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         return _schema_table(self)
+
+
+SchemaLike = Mapping[str, Any] | Schema | None  # what a user declares of columns, by name
 
 
 def sorted_levels(levels: Iterable) -> tuple:

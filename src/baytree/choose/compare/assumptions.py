@@ -6,14 +6,13 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from baytree import notices
 from baytree.choose.validate.validation import cross_validate
 from baytree.estimators.discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from baytree.estimators.logistic import LogisticRegression
 from baytree.estimators.naive_bayes import NaiveBayesClassifier
 from baytree.folds.cv import CV
+from baytree.given import FrameLike, TargetLike
 from baytree.show.terminal import aligned
 from baytree.table.schema import Kind, Schema
 
@@ -55,7 +54,7 @@ class Assumptions:
         return aligned(header, [_cells(row) for row in self.rows])
 
 
-def compare_assumptions(frame: Any, target: ArrayLike | str, *, cv: CV = 10) -> Assumptions:
+def compare_assumptions(frame: FrameLike, target: TargetLike, *, cv: CV = 10) -> Assumptions:
     """Generative and discriminative classifiers on one table: parameters, time, held-out accuracy and log loss.
 
     A generative model describes the columns of each class, P(x | class), and turns them around by Bayes' rule; it learns in
@@ -100,7 +99,7 @@ def _of_column(column: Any) -> int:
     return 2 if column.kind is Kind.NUMERIC else max(len(column.levels) - 1, 0)
 
 
-def _assumption(kind: type, frame: Any, target: ArrayLike | str, cv: CV) -> Assumption:
+def _assumption(kind: type, frame: FrameLike, target: TargetLike, cv: CV) -> Assumption:
     with notices.keeping():  # collinear columns are told by fit; here they are only compared
         start = time.perf_counter()
         fitted = kind().fit(frame, target)

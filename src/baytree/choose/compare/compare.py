@@ -13,17 +13,18 @@ from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.race import Progress, Race
 from baytree.choose.problem import Problem
 from baytree.folds.cv import CV, Folds
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
 
 
 def compare(
-    frame: Any,
-    target: ArrayLike | str,
+    frame: FrameLike,
+    target: TargetLike,
     models: Any = None,
     cv: CV = 10,
     *,
     groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | str | None = None,
+    sample_weight: WeightsLike = None,
     task: str | None = None,
     schema: Mapping[str, Any] | Schema | None = None,
     random_state: int = 0,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from baytree.choose.models import CLASSIFICATION, FAMILIES, REGRESSION, Family
 from baytree.choose.problem import Problem
+from baytree.given import EstimatorLike
 from baytree.table.schema import Kind
 
 
@@ -15,7 +16,7 @@ class Contestant(NamedTuple):
 
     short: str
     name: str
-    estimator: Any
+    estimator: EstimatorLike
     effort: float = 1.0  # of one fold beside the others, for the time that is left
 
 
@@ -46,7 +47,7 @@ def _made(short: str, family: Family) -> Contestant:
     return Contestant(short, family.name, family.made(), family.effort)
 
 
-def _own(estimator: Any) -> Contestant:
+def _own(estimator: EstimatorLike) -> Contestant:
     name = type(estimator).__name__
     return Contestant(name, name, estimator)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from baytree.choose.metrics import LOSSES
 from baytree.choose.validate.result import CrossValidation
+from baytree.given import EstimatorLike
 
 
 class Size(NamedTuple):
@@ -18,7 +19,7 @@ class Size(NamedTuple):
     words: str
 
     @classmethod
-    def of(cls, estimator: Any) -> Size:
+    def of(cls, estimator: EstimatorLike) -> Size:
         """The nodes of a tree, the weights of a linear model that are not 0, or all numbers of any other model."""
         if hasattr(estimator, "n_leaves_"):
             n = int(estimator.n_leaves_)

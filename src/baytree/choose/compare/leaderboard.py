@@ -12,6 +12,7 @@ import numpy as np
 from baytree.choose.compare import words
 from baytree.choose.compare.entry import Entry
 from baytree.choose.validate.significance import SIGNIFICANCE, Interval
+from baytree.given import EstimatorLike
 from baytree.show.results import Shown, frame_of
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _scores(entry: Entry) -> dict[str, list[float]]:
     return {metric: entry.validation.scores(metric).tolist() for metric in entry.validation.metrics}
 
 
-def _parameters(estimator: Any) -> dict[str, Any]:
+def _parameters(estimator: EstimatorLike) -> dict[str, Any]:
     return {name: value for name, value in estimator.get_params(deep=False).items() if name != "schema"}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from baytree.choose.problem import Problem
@@ -11,11 +9,12 @@ from baytree.choose.select.ranking import Rank, Ranking, ordered
 from baytree.choose.validate.trials import learnt
 from baytree.estimators.cart import CARTClassifier, CARTRegressor
 from baytree.estimators.logistic import LogisticRegression
+from baytree.given import EstimatorLike
 
 STEPS = 100  # of the L1 path
 
 
-def importance(problem: Problem, estimator: Any = None) -> Ranking:
+def importance(problem: Problem, estimator: EstimatorLike = None) -> Ranking:
     """The columns by the `feature_importances_` of an estimator, or of CART, learnt from all rows."""
     usual = CARTClassifier() if problem.is_classification else CARTRegressor()
     fitted = learnt(usual if estimator is None else estimator, problem)
@@ -28,7 +27,7 @@ def importance(problem: Problem, estimator: Any = None) -> Ranking:
     return _ranking("importance", problem, worth, [type(fitted).__name__] * len(names))
 
 
-def lasso(problem: Problem, estimator: Any = None) -> Ranking:
+def lasso(problem: Problem, estimator: EstimatorLike = None) -> Ranking:
     """The columns by the L1 penalty at which their first feature enters logistic regression, as a share of the first one's.
 
     A nominal column has a feature per level, a text column one per word.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.problem import Problem
@@ -15,12 +14,13 @@ from baytree.choose.select.embedded import EMBEDDED
 from baytree.choose.select.ranking import Rank, Ranking
 from baytree.choose.select.selector import ColumnSelector
 from baytree.estimators.base import Estimator
+from baytree.given import EstimatorLike, FrameLike, TargetLike
 from baytree.table.schema import Schema
 
 
 def rank_features(
-    frame: Any,
-    target: ArrayLike | str,
+    frame: FrameLike,
+    target: TargetLike,
     by: str = "information_gain",
     *,
     cuts: str = "auto",
@@ -138,7 +138,7 @@ class SelectFeatures(ColumnSelector):
         p: float | None = None,
         adjust: str | None = "fdr",
         cuts: str = "auto",
-        estimator: Any = None,
+        estimator: EstimatorLike = None,
         schema: Mapping[str, Any] | Schema | None = None,
         n_jobs: int | None = None,
     ):
@@ -152,7 +152,7 @@ class SelectFeatures(ColumnSelector):
         self.schema = schema
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: FrameLike, y: TargetLike = None) -> Self:
         """Ranks the columns; `y` is the labels, or the name of the target column in `X`."""
         self._check_parameters()
         problem = Problem.of(X, y, declared=self.schema)

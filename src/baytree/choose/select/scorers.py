@@ -7,7 +7,7 @@ computed once per fold, and a candidate set costs one vector addition.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
+from typing import NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from baytree.choose.validate.trials import can_subtract, models_without, prepare
 from baytree.engine import threads
 from baytree.estimators.base import learner_of
 from baytree.folds.cv import Fold
+from baytree.given import EstimatorLike
 from baytree.learner import Additive
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -57,7 +58,7 @@ class Scorer(Protocol):
         ...
 
 
-def scorer(estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None) -> Scorer:
+def scorer(estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None) -> Scorer:
     """The fastest scorer that gives the right scores."""
     models = _added_models(estimator, problem, folds) if metric == "accuracy" else None
     if models is not None:
@@ -68,7 +69,9 @@ def scorer(estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: st
 class RefittingScorer:
     """Learns anew from every set of columns."""
 
-    def __init__(self, estimator: Any, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None = None):
+    def __init__(
+        self, estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...], metric: str, n_jobs: int | None = None
+    ):
         self._estimator, self._problem, self._folds = estimator, problem, folds
         self._metric, self._n_jobs = metric, n_jobs
 
@@ -158,7 +161,7 @@ class AddingScorer:
         return right / self._sizes
 
 
-def _added_models(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
+def _added_models(estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...]) -> list[FoldModel] | None:
     """The schema and the model of each fold; None where the columns do not simply add up."""
     ready = prepared(estimator, problem)
     if not problem.is_classification or not reads_alike(ready, problem):

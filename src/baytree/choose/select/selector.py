@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from baytree.choose.native import selected
 from baytree.choose.problem import Problem
+from baytree.given import FrameLike
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
     """A selector on raw tables: columns of any kind, frames of any library, the target by name or apart."""
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: FrameLike) -> Any:
         """The kept columns: of a frame by their names, in its own type; of an array by their places."""
         check_is_fitted(self, "support_")
         names = names_of(X)
@@ -51,7 +52,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def names_of(X: Any) -> list[str] | None:
+def names_of(X: FrameLike) -> list[str] | None:
     """The names of the columns of a frame; None for arrays."""
     if isinstance(X, Mapping):
         return list(map(str, X))

@@ -17,6 +17,7 @@ from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
 from baytree.choose.validate.validation import problem_of
 from baytree.folds.cv import CV
+from baytree.given import EstimatorLike, FrameLike, TargetLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: EstimatorLike,
         k: int | str = "best",
         *,
         cv: CV = 5,
@@ -42,7 +43,7 @@ class _Wrapper(MetaEstimatorMixin, ColumnSelector):
         self.floating = floating
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: FrameLike, y: TargetLike = None) -> Self:
         """Searches; `y` is the labels, or the name of the target column in `X`."""
         if not hasattr(self.estimator, "fit") or isinstance(self.estimator, type):
             raise TypeError(f"estimator={self.estimator!r}: give an estimator to try, such as CARTClassifier()")

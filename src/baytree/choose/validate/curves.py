@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from baytree.choose.problem import Problem
@@ -20,6 +19,7 @@ from baytree.choose.validate.validation import problem_of
 from baytree.estimators.base import settled
 from baytree.estimators.tree_face import TreeFace
 from baytree.folds.cv import CV, Fold
+from baytree.given import EstimatorLike, FrameLike, TargetLike
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import aligned
 
@@ -53,9 +53,9 @@ class LearningCurve(Shown):
 
 
 def learning_curve(
-    estimator: Any,
-    frame: Any,
-    target: ArrayLike | str,
+    estimator: EstimatorLike,
+    frame: FrameLike,
+    target: TargetLike,
     *,
     shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: CV = 10,
@@ -134,7 +134,7 @@ class Stability(Shown):
 
 
 def root_stability(
-    estimator: Any, frame: Any, target: ArrayLike | str, *, n_times: int = 100, random_state: int = 0
+    estimator: EstimatorLike, frame: FrameLike, target: TargetLike, *, n_times: int = 100, random_state: int = 0
 ) -> Stability:
     """How often each column is the root of a tree when the rows are drawn anew with replacement.
 

@@ -21,6 +21,7 @@ from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
 from baytree.estimators.base import Estimator, has_own_kinds, learner_of, schema_of, settled
 from baytree.folds.cv import Fold
+from baytree.given import EstimatorLike
 from baytree.learner import Additive, Learner
 from baytree.model import Model, choices
 from baytree.table.schema import Kind, Schema
@@ -41,13 +42,13 @@ class Trial:
 Task = Callable[[], list[Trial]]
 
 
-def trials(estimator: Any, problem: Problem, folds: tuple[Fold, ...], n_jobs: int | None = None) -> list[Trial]:
+def trials(estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...], n_jobs: int | None = None) -> list[Trial]:
     """The trial of each fold, in order; folds are shared among threads."""
     done = in_order(lambda task: task(), tasks(estimator, problem, folds), n_jobs)
     return [trial for trials in done for trial in trials]
 
 
-def tasks(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> list[Task]:
+def tasks(estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...]) -> list[Task]:
     """The trials of all folds as pieces of work that do not depend on each other: one per fold, or one for all."""
     ready = prepared(estimator, problem)
     if not reads_alike(ready, problem):
@@ -58,7 +59,7 @@ def tasks(estimator: Any, problem: Problem, folds: tuple[Fold, ...]) -> list[Tas
     return [lambda fold=fold: [from_table(ready, problem, fold)] for fold in folds]
 
 
-def prepared(estimator: Any, problem: Problem) -> Any:
+def prepared(estimator: EstimatorLike, problem: Problem) -> Any:
     """An unfitted copy whose kinds of columns are those of the whole table, in every fold."""
     copy = clone(estimator)
     if isinstance(copy, Estimator) and problem.kinds and (copy.schema is None or copy.schema == problem.declared):
@@ -66,7 +67,7 @@ def prepared(estimator: Any, problem: Problem) -> Any:
     return copy
 
 
-def learnt(estimator: Any, problem: Problem) -> Any:
+def learnt(estimator: EstimatorLike, problem: Problem) -> Any:
     """The estimator, learnt from all rows."""
     ready = prepared(estimator, problem)
     if reads_alike(ready, problem):
@@ -74,7 +75,7 @@ def learnt(estimator: Any, problem: Problem) -> Any:
     return fitted(ready, problem, np.arange(len(problem)))
 
 
-def fitted(estimator: Any, problem: Problem, rows: np.ndarray) -> Any:
+def fitted(estimator: EstimatorLike, problem: Problem, rows: np.ndarray) -> Any:
     """The estimator, learnt from these rows of the frame."""
     weight = problem.weights(rows)
     if weight is None:
@@ -108,7 +109,7 @@ def from_table(estimator: Estimator, problem: Problem, fold: Fold) -> Trial:
     return _answered(model, table.schema, fold, problem, perf_counter() - start)
 
 
-def from_frame(estimator: Any, problem: Problem, fold: Fold) -> Trial:
+def from_frame(estimator: EstimatorLike, problem: Problem, fold: Fold) -> Trial:
     """The trial of a fold by refitting from the frame."""
     model = clone(estimator)
     if isinstance(model, Estimator):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
@@ -12,16 +10,17 @@ from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import trials
 from baytree.estimators.base import Estimator
 from baytree.folds.cv import CV
+from baytree.given import EstimatorLike, FrameLike, TargetLike, WeightsLike
 
 
 def cross_validate(
-    estimator: Any,
-    frame: Any,
-    target: ArrayLike | str,
+    estimator: EstimatorLike,
+    frame: FrameLike,
+    target: TargetLike,
     *,
     cv: CV = 10,
     groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | str | None = None,
+    sample_weight: WeightsLike = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> CrossValidation:
@@ -68,7 +67,7 @@ def cross_validate(
     return CrossValidation.of(type(estimator).__name__, problem, answered, folds.how)
 
 
-def problem_of(estimator: Any, frame: Any, target: ArrayLike | str, sample_weight: ArrayLike | str | None = None) -> Problem:
+def problem_of(estimator: EstimatorLike, frame: FrameLike, target: TargetLike, sample_weight: WeightsLike = None) -> Problem:
     """The problem that an estimator is tried on: its task, and the kinds of columns that it declares."""
     task = "classification" if is_classifier(estimator) else "regression"
     declared = estimator.schema if isinstance(estimator, Estimator) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,7 +159,7 @@ def _bad_line(name: str, block: bytes, row: int, reason: str) -> FileError:
     return FileError(f"{name}, after line {row - 1:,}: {reason.splitlines()[0]}")
 
 
-def _check_flat(name: str, schema: Any) -> None:
+def _check_flat(name: str, schema: Mapping[str, Any]) -> None:
     for column, dtype in schema.items():
         if dtype.is_nested():
             raise FileError(f"{name}: column {column!r} holds lists or objects, not single values")

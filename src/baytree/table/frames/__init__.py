@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from baytree.given import FrameLike
 from baytree.table.frames.arrays import array_column, from_array, from_sparse
 from baytree.table.frames.codes import Codes, factorise_fixed
 from baytree.table.frames.numbers import Numbers, factorise_together
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-def read(frame: Any) -> RawFrame:
+def read(frame: FrameLike) -> RawFrame:
     """The raw columns of any supported table.
 
     >>> read({"size": [1, 2], "colour": ["red", None]}).columns["colour"].factorise().levels
@@ -76,7 +77,7 @@ def read_column(values: Any, name: str) -> Raw:
     return object_column(values, name)
 
 
-def _from_pandas(frame: Any) -> RawFrame:
+def _from_pandas(frame: FrameLike) -> RawFrame:
     from baytree.table.frames.pandas import pandas_column
 
     if frame.ndim == 1:
@@ -86,7 +87,7 @@ def _from_pandas(frame: Any) -> RawFrame:
     return RawFrame(columns, len(frame), True, _are_text(frame.columns))
 
 
-def _from_polars(frame: Any) -> RawFrame:
+def _from_polars(frame: FrameLike) -> RawFrame:
     from baytree.table.frames.polars import polars_column
 
     if not hasattr(frame, "get_columns"):
@@ -95,7 +96,7 @@ def _from_polars(frame: Any) -> RawFrame:
     return RawFrame(columns, frame.height, True, True)
 
 
-def _from_arrow(frame: Any) -> RawFrame:
+def _from_arrow(frame: FrameLike) -> RawFrame:
     from baytree.table.frames.arrow import arrow_column
 
     names = _unique_names(frame.schema.names)
@@ -112,7 +113,7 @@ def _from_dict(frame: dict) -> RawFrame:
     return RawFrame(columns, next(iter(lengths.values()), 0), True, _are_text(frame))
 
 
-def _through_narwhals(frame: Any) -> Any:
+def _through_narwhals(frame: FrameLike) -> Any:
     """The pandas, polars or Arrow twin of another library's eager frame; None where it is no frame."""
     if isinstance(frame, (list, tuple, np.ndarray)):
         return None
@@ -124,7 +125,7 @@ def _through_narwhals(frame: Any) -> Any:
     return wrapped.to_pandas() if "pandas" in sys.modules else wrapped.to_arrow()
 
 
-def _is_sparse(frame: Any) -> bool:
+def _is_sparse(frame: FrameLike) -> bool:
     return "scipy.sparse" in sys.modules and sys.modules["scipy.sparse"].issparse(frame)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from baytree.given import FrameLike
 from baytree.table.frames.codes import Codes, booleans, factorise_fixed
 from baytree.table.frames.numbers import NumberMatrix, Numbers, whole_dates
 from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 
 
-def from_array(frame: Any) -> RawFrame:
+def from_array(frame: FrameLike) -> RawFrame:
     if np.ma.isMaskedArray(frame):
         frame = without_masked(frame)
     array = _as_two_dimensional(frame)
@@ -27,7 +28,7 @@ def from_array(frame: Any) -> RawFrame:
     return RawFrame(columns, len(array), False)
 
 
-def _as_two_dimensional(frame: Any) -> np.ndarray:
+def _as_two_dimensional(frame: FrameLike) -> np.ndarray:
     if isinstance(frame, np.ndarray):
         array = frame
     elif hasattr(frame, "__array__") or hasattr(frame, "__array_namespace__"):
@@ -54,7 +55,7 @@ def _from_lists(rows: Any) -> np.ndarray:
     return array
 
 
-def from_sparse(frame: Any) -> RawFrame:
+def from_sparse(frame: FrameLike) -> RawFrame:
     if frame.dtype.kind == "c":
         raise ValueError("Complex data not supported: the sparse matrix holds complex numbers; give real ones")
     matrix = frame.tocsr().astype(np.float64, copy=False)

@@ -204,7 +204,7 @@ def _count_block(documents: list, first_row: int, options: Text) -> tuple[_core.
 def _encode_block(documents: list, first_row: int, options: Text, words: _core.Words | None) -> Tokens:
     block, missing = texts(documents, first_row, options.lowercase)
     if words is None:
-        return _tokens(_core.hash_tokens(block, _reading(block, options), options.hashing), missing)
+        return _tokens(_core.hash_tokens(block, _reading(block, options), options.hashing or 1), missing)
     return _tokens(_core.encode_tokens(block, _reading(block, options), words), missing)
 
 

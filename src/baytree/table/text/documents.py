@@ -16,7 +16,7 @@ from baytree.engine.threads import in_order
 Part = TypeVar("Part")
 
 _BLOCK = 256, 16384  # rows: enough to share a vocabulary, few enough to answer Ctrl-C
-_KEY = tuple(int.from_bytes(os.urandom(8), "little") for _ in range(2))
+_KEY = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 _NO_CHARACTERS = np.zeros(0, np.uint8)
 
 

@@ -18,8 +18,6 @@ from baytree import _core
 from baytree.tree.grow.association import KERNELS, test_groups
 from baytree.tree.grow.multipliers import log_binomial, log_stirling
 
-Merge = Generator[np.ndarray, np.ndarray, "Grouping"]
-
 MOST_LEVELS = 400  # beyond, levels are first put into so many runs of similar outcome
 TIE = 1e-11  # log p closer than this, relatively, are equal
 TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, and ordered cuts beyond
@@ -62,12 +60,15 @@ class Grouping(msgspec.Struct, frozen=True, kw_only=True):
         return self.log_p + self.log_multiplier if self.log_p < 0 else 0.0
 
 
+Merge = Generator[np.ndarray, np.ndarray, Grouping]
+
+
 def merge(candidate: Candidate, rules: Rules) -> Merge:
     """Groups of a column's levels, by the rules."""
     group_of = yield from _merge_known(candidate, rules)
     floating = -1
     if candidate.floating is not None:
-        floating = yield from _place_floating(candidate, group_of, rules)
+        floating = yield from _place_floating(candidate, candidate.floating, group_of, rules)
     n_groups = int(max(group_of.max(initial=-1), floating)) + 1
     log_p = yield from _whole(_totals(candidate, group_of, floating))
     return Grouping(
@@ -247,13 +248,13 @@ def _merge_exhaustively(
 ) -> Generator[np.ndarray, np.ndarray, np.ndarray]:
     """Down to two groups, whatever p; then the step with the smallest p of all, the first of several (Biggs et al. 1991)."""
     least = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
-    best, best_groups = inf, None
+    best, best_groups = inf, np.zeros(0, np.int64)
     while True:
         if groups.weight[groups.alive].min() >= least or len(groups) == 1:
             log_p = yield from _whole(groups.statistics[groups.alive])
-            if log_p < best or best_groups is None:
+            if log_p < best or not len(best_groups):
                 best, best_groups = log_p, groups.group_of()
-        if len(groups) == 1 or (len(groups) == 2 and best_groups is not None):
+        if len(groups) == 1 or (len(groups) == 2 and len(best_groups)):
             return best_groups
         yield from groups.join(*groups.closest())
 
@@ -288,13 +289,15 @@ def _parts(members: list[int], candidate: Candidate) -> list[list[int]]:
     return [part if members[0] in part else [m for m in members if m not in set(part)] for part in cuts]
 
 
-def _place_floating(candidate: Candidate, group_of: np.ndarray, rules: Rules) -> Generator[np.ndarray, np.ndarray, int]:
+def _place_floating(
+    candidate: Candidate, floating: np.ndarray, group_of: np.ndarray, rules: Rules
+) -> Generator[np.ndarray, np.ndarray, int]:
     """The group of the rows without a value: their own, or the most similar one if that gives the smaller p."""
     n_groups = int(group_of.max(initial=-1)) + 1
     if n_groups == 0:
         return 0
     known = _totals(candidate, group_of, -1)
-    log_p = yield np.stack([known, np.broadcast_to(candidate.floating, known.shape)], axis=1)
+    log_p = yield np.stack([known, np.broadcast_to(floating, known.shape)], axis=1)
     nearest = int(np.argmax(log_p))
     least = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
     if candidate.floating_weight < least:

@@ -1,0 +1,12 @@
+"""What users hand in: frames of any library, labels, weights. Their types are those of their libraries."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+FrameLike: TypeAlias = Any  # a data frame of any library, a dense or sparse matrix, a dict of columns
+TargetLike: TypeAlias = ArrayLike | str | None  # labels, or the name of their column
+WeightsLike: TypeAlias = ArrayLike | str | None  # a weight for each row, or the name of their column
+EstimatorLike: TypeAlias = Any  # an estimator of this library or of scikit-learn's kind
