@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from baytree.folds.by_weight import dealt_by_weight
 from baytree.folds.contents import dealt, held_share, row_keys
 from baytree.folds.cv import names_rows, read_cv
-from baytree.folds.weights import dealt_by_weight
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 

@@ -11,7 +11,7 @@ from baytree.bayes.events import Likelihood
 from baytree.bayes.formula_events import WRITERS
 from baytree.exports import formula_of
 from baytree.formula import expressions, from_json, to_json
-from baytree.formula.build import parts, width, widths
+from baytree.formula.steps import parts, width, widths
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.baytree"))
 RECORDS = {

@@ -10,44 +10,44 @@ from baytree.choose.select.wrapper import ForwardSelection as ForwardSelection
 from baytree.choose.validate.curves import learning_curve as learning_curve
 from baytree.choose.validate.curves import root_stability as root_stability
 from baytree.choose.validate.validation import cross_validate as cross_validate
-from baytree.estimators.c45 import C45Classifier as C45Classifier
-from baytree.estimators.cart import CARTClassifier as CARTClassifier
-from baytree.estimators.cart import CARTRegressor as CARTRegressor
-from baytree.estimators.categorical_dropin import CategoricalNB as CategoricalNB
-from baytree.estimators.chaid import CHAIDClassifier as CHAIDClassifier
-from baytree.estimators.chaid import CHAIDRegressor as CHAIDRegressor
-from baytree.estimators.count_dropins import (
+from baytree.estimators.bayes.categorical_dropin import CategoricalNB as CategoricalNB
+from baytree.estimators.bayes.count_dropins import (
     BernoulliNB as BernoulliNB,
 )
-from baytree.estimators.count_dropins import (
+from baytree.estimators.bayes.count_dropins import (
     ComplementNB as ComplementNB,
 )
-from baytree.estimators.count_dropins import (
+from baytree.estimators.bayes.count_dropins import (
     MultinomialNB as MultinomialNB,
 )
-from baytree.estimators.discriminant import (
+from baytree.estimators.bayes.gaussian_dropin import GaussianNB as GaussianNB
+from baytree.estimators.bayes.joint import JointDistribution as JointDistribution
+from baytree.estimators.bayes.naive_bayes import NaiveBayesClassifier as NaiveBayesClassifier
+from baytree.estimators.linear.discriminant import (
     LinearDiscriminantAnalysis as LinearDiscriminantAnalysis,
 )
-from baytree.estimators.discriminant import (
+from baytree.estimators.linear.discriminant import (
     QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis,
 )
-from baytree.estimators.gaussian_dropin import GaussianNB as GaussianNB
-from baytree.estimators.id3 import ID3Classifier as ID3Classifier
-from baytree.estimators.joint import JointDistribution as JointDistribution
-from baytree.estimators.logistic import LogisticRegression as LogisticRegression
-from baytree.estimators.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
-from baytree.estimators.naive_bayes import NaiveBayesClassifier as NaiveBayesClassifier
-from baytree.estimators.open_trees import (
+from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression
+from baytree.estimators.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from baytree.estimators.tree.c45 import C45Classifier as C45Classifier
+from baytree.estimators.tree.cart import CARTClassifier as CARTClassifier
+from baytree.estimators.tree.cart import CARTRegressor as CARTRegressor
+from baytree.estimators.tree.chaid import CHAIDClassifier as CHAIDClassifier
+from baytree.estimators.tree.chaid import CHAIDRegressor as CHAIDRegressor
+from baytree.estimators.tree.id3 import ID3Classifier as ID3Classifier
+from baytree.estimators.tree.open_trees import (
     DecisionTreeClassifier as DecisionTreeClassifier,
 )
-from baytree.estimators.open_trees import (
+from baytree.estimators.tree.open_trees import (
     DecisionTreeRegressor as DecisionTreeRegressor,
 )
 from baytree.exports import export as export
 from baytree.notices import BaytreeWarning as BaytreeWarning
-from baytree.show.plots import plot_importances as plot_importances
-from baytree.show.plots import plot_impurities as plot_impurities
-from baytree.show.regions import plot_regions as plot_regions
+from baytree.show.pictures.plots import plot_importances as plot_importances
+from baytree.show.pictures.plots import plot_impurities as plot_impurities
+from baytree.show.pictures.regions import plot_regions as plot_regions
 from baytree.storage import load as load
 from baytree.storage import save as save
 from baytree.table.schema import Column as Column

@@ -16,7 +16,7 @@ import baytree as bt
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import CART
 from baytree.tree.grow.policy import Criterion, Stopping
-from baytree.tree.prune import cart
+from baytree.tree.prune import cross_validated as cart
 
 LN2 = Decimal(2).ln()
 SINGLE = Decimal("2e-6")  # gains and ratios of C4.5 are float32: what is closer is a tie (decision 10)

@@ -10,7 +10,7 @@ import baytree as bt
 from baytree.engine.parts import InMemory
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.structure import parents
-from baytree.tree.prune import cart
+from baytree.tree.prune import cross_validated as cart
 from baytree.tree.prune.cost_complexity import path
 
 RNG = np.random.default_rng(5)

@@ -14,7 +14,7 @@ from baytree.show.conditions import label
 from baytree.show.dot import to_dot
 from baytree.show.names import plain, quoted
 from baytree.show.outline import outline
-from baytree.show.plots import impurity_curves
+from baytree.show.pictures.plots import impurity_curves
 from baytree.show.svg import growth_frames, growth_svg, to_svg
 from baytree.show.text import text as printed
 from baytree.table.schema import Column, Kind, Schema, Target

@@ -12,7 +12,6 @@ from baytree.bayes.events.amounts import AmountLikelihood
 from baytree.bayes.events.urns import UrnLikelihood
 from baytree.bayes.formula_events import effects
 from baytree.formula import Formula
-from baytree.formula.build import Effects, Steps, chosen, constant, numbers
 from baytree.formula.expressions import (
     Case,
     Compare,
@@ -25,6 +24,7 @@ from baytree.formula.expressions import (
     Total,
     When,
 )
+from baytree.formula.steps import Effects, Steps, chosen, constant, numbers
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -11,16 +11,15 @@ from baytree.bayes.events import Likelihood
 from baytree.bayes.events.amounts import AmountLikelihood
 from baytree.bayes.events.categorical import LevelLikelihood
 from baytree.bayes.events.discretized import BinLikelihood
-from baytree.bayes.events.document_urns import DocumentUrns
-from baytree.bayes.events.documents import DocumentLikelihood
 from baytree.bayes.events.e1071 import E1071Likelihood
 from baytree.bayes.events.kernel import KernelLikelihood
 from baytree.bayes.events.kernel import Kernels as KernelArrays
 from baytree.bayes.events.normal import NormalLikelihood, log_constants
+from baytree.bayes.events.text.document_likelihood import DocumentLikelihood
+from baytree.bayes.events.text.document_urns import DocumentUrns
 from baytree.bayes.events.urns import UrnLikelihood
 from baytree.bayes.events.weka import WekaKernelLikelihood, WekaNormalLikelihood
 from baytree.bayes.formula_words import documents, less_size, urns_of_words
-from baytree.formula.build import Effects, Steps, constant, numbers, table, where_known
 from baytree.formula.expressions import (
     Apply,
     Bumps,
@@ -40,6 +39,7 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
+from baytree.formula.steps import Effects, Steps, constant, numbers, table, where_known
 
 
 def effects(likelihood: Likelihood, steps: Steps) -> Effects:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.bayes.events.document_urns import DocumentUrns
-from baytree.bayes.events.documents import DocumentLikelihood
-from baytree.formula.build import Effects, Steps, bag, constant, table, where_known
+from baytree.bayes.events.text.document_likelihood import DocumentLikelihood
+from baytree.bayes.events.text.document_urns import DocumentUrns
 from baytree.formula.expressions import Case, Compare, Expression, LogRising, Named, OverWords, Product, Sum, When
+from baytree.formula.steps import Effects, Steps, bag, constant, table, where_known
 
 
 def documents(likelihood: DocumentLikelihood, steps: Steps) -> Effects:

@@ -8,8 +8,8 @@ import numpy as np
 
 from baytree.bayes.events import Likelihood
 from baytree.bayes.model import NaiveBayes
-from baytree.show.charts import literal
-from baytree.show.likelihood_plots import plot_densities, plot_probabilities
+from baytree.show.pictures.charts import literal
+from baytree.show.pictures.likelihood_plots import plot_densities, plot_probabilities
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from baytree.exports.python_expressions import Expressions
 from baytree.exports.python_text import literal, needed, rows
 from baytree.formula import Formula
-from baytree.formula.build import widths
 from baytree.formula.inputs import Input
+from baytree.formula.steps import widths
 from baytree.formula.trees import SPREAD, STOP, Node, Test
 from baytree.table.schema import Kind
 

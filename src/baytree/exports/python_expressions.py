@@ -8,7 +8,6 @@ import msgspec
 
 from baytree.exports.python_text import Tables, literal, rows, vector
 from baytree.formula import Formula
-from baytree.formula.build import width
 from baytree.formula.expressions import (
     Apply,
     Bag,
@@ -40,6 +39,7 @@ from baytree.formula.expressions import (
     Total,
     When,
 )
+from baytree.formula.steps import width
 from baytree.table.schema import Kind
 
 _FUNCTIONS = {"log": "_log", "round": "_round", "abs": "abs"}  # all others are those of `math`

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baytree.formula import Formula
-from baytree.formula.build import Effects, Steps, bag, chosen, constant, numbers, table
 from baytree.formula.expressions import (
     Apply,
     Case,
@@ -26,6 +25,7 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
+from baytree.formula.steps import Effects, Steps, bag, chosen, constant, numbers, table
 from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema

@@ -18,12 +18,12 @@ from baytree.given import EstimatorLike
 from baytree.homes import HOMES
 from baytree.predictor import Predictor
 from baytree.storage import document, files
-from baytree.storage.arrays import decode, encode
 from baytree.storage.document import Document
 from baytree.storage.errors import ModelFileError, naming
 from baytree.storage.parameters import plain, restored
 from baytree.storage.records import record
 from baytree.storage.schemas import refuse_odd_labels
+from baytree.storage.stored_arrays import decode, encode
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

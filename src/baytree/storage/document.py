@@ -7,9 +7,9 @@ import re
 
 import msgspec
 
-from baytree.storage.arrays import decode, encode
 from baytree.storage.errors import ModelFileError, naming
 from baytree.storage.schemas import check_schema
+from baytree.storage.stored_arrays import decode, encode
 from baytree.table.schema import Schema
 
 FORMAT = 2

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.storage.arrays import decode
+from baytree.storage.stored_arrays import decode
 from baytree.tree.model.structure import MoreCuts, Significance, Tree
 
 RENAMED = {"CARTClassifier": {"prune": "pruning"}, "CARTRegressor": {"prune": "pruning"}}

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from baytree.storage.arrays import decode
 from baytree.storage.errors import ModelFileError
+from baytree.storage.stored_arrays import decode
 
 RECORDS = {
     "linear_discriminant": "linear.discriminant.model:LinearDiscriminant",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from baytree.formula import Formula
-from baytree.formula.build import Steps, table
 from baytree.formula.expressions import Expression, FirstHighest, Pick, Route, Spread
 from baytree.formula.inputs import class_names, inputs
+from baytree.formula.steps import Steps, table
 from baytree.formula.trees import Node, Test
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model import structure

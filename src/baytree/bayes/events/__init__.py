@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from baytree.bayes.events.amount_events import Bernoulli, Complement, Multinomial, Poisson, PredictiveMultinomial
 from baytree.bayes.events.categorical import Categorical
 from baytree.bayes.events.discretized import Discretized
-from baytree.bayes.events.document_events import (
+from baytree.bayes.events.e1071 import E1071Categorical, E1071Gaussian
+from baytree.bayes.events.event import Event
+from baytree.bayes.events.gaussian import Gaussian, SklearnGaussian, SmoothedGaussian
+from baytree.bayes.events.kernel import Kernel
+from baytree.bayes.events.text.document_events import (
     DocumentBernoulli,
     DocumentComplement,
     DocumentMultinomial,
     PredictiveDocuments,
 )
-from baytree.bayes.events.e1071 import E1071Categorical, E1071Gaussian
-from baytree.bayes.events.event import Event
-from baytree.bayes.events.gaussian import Gaussian, SklearnGaussian, SmoothedGaussian
-from baytree.bayes.events.kernel import Kernel
 from baytree.bayes.events.weka import WekaGaussian, WekaKernel
 from baytree.table.schema import Column, Kind
 

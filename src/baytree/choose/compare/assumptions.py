@@ -8,9 +8,9 @@ from typing import Any
 
 from baytree import notices
 from baytree.choose.validate.validation import cross_validate
-from baytree.estimators.discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from baytree.estimators.logistic import LogisticRegression
-from baytree.estimators.naive_bayes import NaiveBayesClassifier
+from baytree.estimators.bayes.naive_bayes import NaiveBayesClassifier
+from baytree.estimators.linear.discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from baytree.estimators.linear.logistic import LogisticRegression
 from baytree.folds.cv import CV
 from baytree.given import FrameLike, TargetLike
 from baytree.show.terminal import aligned

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baytree.choose.compare import words
+from baytree.choose.compare import in_words as words
 from baytree.choose.compare.entry import Entry
 from baytree.choose.validate.significance import SIGNIFICANCE, Interval
 from baytree.given import EstimatorLike
@@ -97,7 +97,7 @@ class Comparison(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Each model's mean and interval; needs matplotlib."""
-        from baytree.show.charts import intervals
+        from baytree.show.pictures.charts import intervals
 
         mean, low, high = (np.array(part) for part in zip(*map(self.interval, self.entries), strict=True))
         names = [entry.name for entry in self.entries]

@@ -7,8 +7,8 @@ import numpy as np
 from baytree.choose.problem import Problem
 from baytree.choose.select.ranking import Rank, Ranking, ordered
 from baytree.choose.validate.trials import learnt
-from baytree.estimators.cart import CARTClassifier, CARTRegressor
-from baytree.estimators.logistic import LogisticRegression
+from baytree.estimators.linear.logistic import LogisticRegression
+from baytree.estimators.tree.cart import CARTClassifier, CARTRegressor
 from baytree.given import EstimatorLike
 
 STEPS = 100  # of the L1 path

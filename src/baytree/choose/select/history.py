@@ -63,7 +63,7 @@ class History(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The mean and its standard error by the number of columns; needs matplotlib."""
-        from baytree.show.charts import band
+        from baytree.show.pictures.charts import band
 
         order = sorted(range(len(self.steps)), key=lambda place: (len(self.steps[place].columns), place))
         size = np.array([len(self.steps[place].columns) for place in order])

@@ -66,7 +66,7 @@ class Ranking(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A bar for each rank; needs matplotlib."""
-        from baytree.show.charts import bars
+        from baytree.show.pictures.charts import bars
 
         return bars(self.columns, [rank.score for rank in self.ranks], f"{self.by} for {self.target}", ax)
 

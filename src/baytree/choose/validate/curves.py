@@ -17,7 +17,7 @@ from baytree.choose.validate.significance import Interval
 from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
 from baytree.choose.validate.validation import problem_of
 from baytree.estimators.base import settled
-from baytree.estimators.tree_face import TreeFace
+from baytree.estimators.tree.face import TreeFace
 from baytree.folds.cv import CV, Fold
 from baytree.given import EstimatorLike, FrameLike, TargetLike
 from baytree.show.results import Shown, frame_of
@@ -42,7 +42,7 @@ class LearningCurve(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The curve with its intervals; needs matplotlib."""
-        from baytree.show.charts import band
+        from baytree.show.pictures.charts import band
 
         mean, low, high = map(np.array, zip(*self.scores, strict=True))
         return band(np.array(self.n_rows), mean, (high - low) / 2, ("rows", self.metric), len(mean) - 1, ax)
@@ -124,7 +124,7 @@ class Stability(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A bar for each column; needs matplotlib."""
-        from baytree.show.charts import bars
+        from baytree.show.pictures.charts import bars
 
         names, shares = zip(*self.shares, strict=True)
         return bars(list(names), list(shares), f"first question in {self.n_times} samples", ax)

@@ -173,7 +173,7 @@ class CrossValidation(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The calibration curve of a classifier, or the scores of the folds of a regression; needs matplotlib."""
-        from baytree.show import charts
+        from baytree.show.pictures import charts
 
         if self.is_classification:
             points = self.calibration()

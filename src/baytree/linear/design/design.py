@@ -14,7 +14,7 @@ import numpy as np
 from baytree.linear.design.checks import check_floats, check_integers
 from baytree.linear.design.features import VALUE, WIDE, Layout
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
-from baytree.linear.design.words import Words
+from baytree.linear.design.word_features import Words
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import SparseColumns, Table, refuse_infinite
 

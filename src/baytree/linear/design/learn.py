@@ -8,7 +8,7 @@ import numpy as np
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import VALUE, Layout, features_of
 from baytree.linear.design.spread import Look, moments_of
-from baytree.linear.design.words import Words
+from baytree.linear.design.word_features import Words
 from baytree.table.schema import Kind, Text
 from baytree.table.table import Table, Tokens
 from baytree.table.text.count import DocumentFrequency, inverse_frequency, within_limits

@@ -12,11 +12,11 @@ from baytree.engine.blas import at_most, one_blas_thread
 from baytree.engine.parts import Parts
 from baytree.learner import Additive, Learnt
 from baytree.linear.design.features import VALUE
+from baytree.linear.discriminant.derive import derive_linear, derive_quadratic
 from baytree.linear.discriminant.leave_one_out import linear_without_each, quadratic_without_each
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.observe import scatter_of
 from baytree.linear.discriminant.pooled import Choice, Pooled, pool
-from baytree.linear.discriminant.rules import derive_linear, derive_quadratic
 from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oas
 from baytree.settings import ByClass

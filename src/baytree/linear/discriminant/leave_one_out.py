@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from baytree import notices
+from baytree.linear.discriminant.derive import class_correlations, derive_linear, derive_quadratic, inverse_factor, sphering
 from baytree.linear.discriminant.observe import scatter_of
 from baytree.linear.discriminant.pooled import Choice, Pooled, class_divisor, divisor, pool
-from baytree.linear.discriminant.rules import class_correlations, derive_linear, derive_quadratic, inverse_factor, sphering
 from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.model import NEVER
 from baytree.model import Model, softmax

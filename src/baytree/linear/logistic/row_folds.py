@@ -6,7 +6,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
-from baytree.folds.weights import dealt_by_weight
+from baytree.folds.by_weight import dealt_by_weight
 from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.sparse_rows import SparseRows
 

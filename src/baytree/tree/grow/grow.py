@@ -20,18 +20,18 @@ from baytree.table.table import Table
 from baytree.tree.grow import fractional
 from baytree.tree.grow.candidates import candidates
 from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
+from baytree.tree.grow.counting.merged import grow_merged
+from baytree.tree.grow.counting.multiway_numbers import grow_multiway_numbers
+from baytree.tree.grow.counting.trial import in_words
 from baytree.tree.grow.fractional_tree import tree_of
-from baytree.tree.grow.merged import grow_merged
-from baytree.tree.grow.multiway_numbers import grow_multiway_numbers
 from baytree.tree.grow.policy import Arithmetic, Branching, Criterion, Policy, ReducedError
 from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.grow.trace import trace_of
-from baytree.tree.grow.trial import in_words
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cart import grow_cart, with_values
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
+from baytree.tree.prune.cross_validated import grow_cart, with_values
 from baytree.tree.prune.error_pruning import prune_nodes
-from baytree.tree.view.significance import splits
+from baytree.tree.view.split_tests import splits
 
 
 class Search(StrEnum):

@@ -1,0 +1,1 @@
+"""Events of text columns: documents as bags of words."""

@@ -1,0 +1,1 @@
+"""The faces of naive Bayes and the joint table."""

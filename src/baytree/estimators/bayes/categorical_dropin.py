@@ -1,0 +1,151 @@
+"""Codes as scikit-learn's CategoricalNB takes them: whole numbers from 0 on, each a category of its own."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+
+from baytree.bayes.estimation import Group
+from baytree.bayes.events.categorical import LevelLikelihood
+from baytree.estimators.base import Entered
+from baytree.estimators.bayes.discrete_dropin import DiscreteNB
+from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.statistics.counts import Counts
+from baytree.table.frames import RawFrame
+from baytree.table.infer import Census
+from baytree.table.schema import Column, Kind, Schema, SchemaLike
+
+MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
+
+
+class CategoricalNB(DiscreteNB):
+    """Categorical naive Bayes with scikit-learn's parameters: columns of codes 0, 1, 2, …
+
+    Every code up to the largest one is a category, as in scikit-learn, while that stays below 65,536; a column with larger
+    codes has the categories that occur, so memory never follows the largest code. A code that is no category is missing.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        What is added to the count of every category.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, where they are known.
+    min_categories : int or array-like of shape (n_features,), optional
+        The least number of categories of each column.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    n_categories_ : ndarray of shape (n_features,)
+        The number of categories of each column.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        The weight of each category in each class, for each column.
+    feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        The log-probability of each category in each class, for each column.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.CategoricalNB().fit([[0], [0], [1], [2]], ["a", "a", "b", "b"])
+    >>> model.predict([[0], [2], [7]]).tolist()
+    ['a', 'b', 'a']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    @property
+    def n_categories_(self) -> np.ndarray:
+        """The number of categories of each column."""
+        return np.array([len(column.levels) for column in self.schema_.columns])
+
+    @property
+    def category_count_(self) -> list[np.ndarray]:
+        """The weight of each category in each class: [n_classes, n_categories] for each column."""
+        return [cast(Counts, counts).known().T for counts in self.seen_.statistics]
+
+    @property
+    def feature_log_prob_(self) -> list[np.ndarray]:
+        """The log-probability of each category in each class: [n_classes, n_categories] for each column."""
+        return [cast(LevelLikelihood, part).log_probability.T for part in self.model_.likelihoods]
+
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        return tuple(Group("categorical", (j,)) for j in range(len(schema)))
+
+    def _schema_of(self, frame: RawFrame) -> Schema:
+        if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
+            raise TypeError("Sparse data was passed, but CategoricalNB takes dense codes: use X.toarray()")
+        if isinstance(self.schema, Schema):
+            return self.schema
+        own = {name: kind for name, kind in (self.schema or {}).items() if kind is not None}
+        declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | own
+        schema = Census.of(frame, declared).schema(frame.is_named)
+        return self._filled(schema)
+
+    def _enter_more(self, X: FrameLike, y: TargetLike, classes: Any, sample_weight: WeightsLike) -> Entered:
+        entered = super()._enter_more(X, y, classes, sample_weight)
+        table = entered.table
+        schema = self._filled(table.schema)
+        values = tuple(map(_recoded, table.values, table.schema.columns, schema.columns))
+        return entered._replace(table=msgspec.structs.replace(table, schema=schema, values=values))
+
+    def _filled(self, schema: Schema) -> Schema:
+        """The schema whose columns know every code up to the largest, where that is no extravagance."""
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind not in "iu" or least.shape not in ((), (len(schema),)):
+            raise ValueError(f"min_categories={self.min_categories!r}: give a whole number, or one for each column")
+        least = np.broadcast_to(least, (len(schema),))
+        pairs = zip(schema.columns, least.tolist(), strict=True)
+        return msgspec.structs.replace(schema, columns=tuple(_filled(column, n) for column, n in pairs))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _filled(column: Column, least: int) -> Column:
+    levels = column.levels
+    negative = [level for level in levels if isinstance(level, (int, float)) and level < 0]
+    if negative:
+        raise ValueError(f"Negative values in data: column {column.name!r} has the code {negative[0]}; codes begin with 0")
+    if not all(isinstance(level, int) and not isinstance(level, bool) for level in levels):
+        return column
+    n_categories = max(max(levels, default=-1) + 1, least)
+    if n_categories > MOST_FILLED:
+        return column
+    return msgspec.structs.replace(column, levels=tuple(range(n_categories)), declared=True)
+
+
+def _recoded(values: np.ndarray, old: Column, new: Column) -> np.ndarray:
+    if old.levels == new.levels:
+        return values
+    place = {level: code for code, level in enumerate(new.levels)}
+    return np.array([*(place[level] for level in old.levels), -1], np.int32)[values]

@@ -1,0 +1,137 @@
+"""What all naive Bayes classifiers share: from a table to what was seen, and from there to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events.text.word_likelihood import WordLikelihood, top_words
+from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
+from baytree.bayes.jackknife import leave_one_out
+from baytree.bayes.learner import NaiveBayesLearner
+from baytree.bayes.model import NaiveBayes, Seen
+from baytree.estimators.base import AdditiveClassifier
+from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.settings import ByClass
+from baytree.show.results import frame_of
+from baytree.table import encode
+from baytree.table.frames import RawFrame, read
+from baytree.table.infer import Census
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
+
+
+class BayesClassifier(AdditiveClassifier):
+    """A naive Bayes classifier: a subclass says which events look at which columns, and how parameters follow."""
+
+    _accepts_infinite = True  # when encoded: kernels refuse infinities as they read, which saves a read
+    model_: NaiveBayes
+    seen_: Seen
+
+    def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
+        """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
+        table = self._encoded(X)
+        return self.model_.scores(table)
+
+    def score_samples(self, X: FrameLike) -> np.ndarray:
+        """log p(x) of each row, over all classes: low where a row is unlike anything that was learnt."""
+        table = self._encoded(X)
+        return log_densities(self.model_, table)
+
+    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
+        """n new rows with their class, as a frame of the library that is in use.
+
+        `given` fixes columns, or the class under the target's name; the rest is drawn from what follows of it.
+        """
+        check_is_fitted(self, "model_")
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"n={n!r}: give a whole number of rows, at least 1")
+        random = np.random.default_rng(random_state)
+        label, fixed = split_given(given, self.schema_)
+        rows = draw(self.model_, self.schema_, n, self._drawn_classes(n, label, fixed, random), random)
+        for name, value in fixed.items():
+            rows[name] = np.full(n, value, dtype=object if isinstance(value, str) else None)
+        return frame_of(rows)
+
+    def likelihood(self, column: str) -> Any:
+        """The distribution of a column in each class, as a frame: a row per level, bin, word or parameter."""
+        check_is_fitted(self, "model_")
+        place = self.schema_.names.index(self.schema_[column].name)
+        likelihood = next(part for part in self.model_.likelihoods if place in part.columns)
+        names, rows = likelihood.distribution(self.schema_, place)
+        return frame_of({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
+
+    def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
+        """For each class the n words of a text column that speak most for it."""
+        check_is_fitted(self, "model_")
+        texts = [part for part in self.model_.likelihoods if isinstance(part, WordLikelihood)]
+        chosen = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]
+        if len(chosen) != 1:
+            names = [self.schema_.columns[part.column].name for part in texts]
+            raise ValueError(f"column={column!r}: the text columns are {names}; name one of them")
+        words = top_words(chosen[0].weights(), self.schema_.columns[chosen[0].column].levels, n)
+        return dict(zip(self.schema_.classes, words, strict=True))
+
+    def plot(self, column: str, ax: Any = None) -> Any:
+        """The distribution of a column in each class, drawn with matplotlib; gives the axes."""
+        from baytree.bayes.plot import plot_column
+
+        check_is_fitted(self, "model_")
+        return plot_column(self.model_, self.schema_, self.schema_.names.index(self.schema_[column].name), ax)
+
+    def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
+        """The probabilities of each learnt row by the model that never saw it: exact, without a refit.
+
+        The rows must be those that were learnt: each one in turn is taken away from what was seen.
+        """
+        check_is_fitted(self, "seen_")
+        table = self._enter_more(X, y, None, sample_weight).table
+        if table.schema != self.schema_:
+            raise ValueError("these rows hold classes or levels that were never learnt; give the rows of the fit")
+        return leave_one_out(self._learner(table.schema), table, self.seen_)
+
+    def _drawn_classes(self, n: int, label: Any, fixed: dict[str, Any], random: np.random.Generator) -> np.ndarray:
+        if label is not None:
+            return np.full(n, self.schema_.classes.index(label))
+        if not fixed:
+            return draw_classes(np.exp(self.model_.log_prior), n, random)
+        row = {name: [fixed.get(name)] for name in self.schema_.inputs}
+        encoded = encode.encode(read(row), msgspec.structs.replace(self.schema_, is_named=True), unseen="error")
+        return draw_classes(posterior_of(self.model_, Table(self.schema_, encoded, np.ones(1))), n, random)
+
+    def _learner(self, schema: Schema) -> NaiveBayesLearner:
+        return NaiveBayesLearner(self._groups(schema), self._estimation(schema), self._prior(schema))
+
+    @property
+    def _class_weights(self) -> np.ndarray:
+        return self.seen_.classes.known()[:, 0]
+
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        raise NotImplementedError(f"{type(self).__name__} must say which events look at which columns")
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        raise NotImplementedError(f"{type(self).__name__} must say how parameters follow")
+
+    def _prior(self, schema: Schema) -> ByClass | None:
+        raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
+
+
+def all_numeric(classifier: BayesClassifier, frame: RawFrame, otherwise: Callable[[RawFrame], Schema]) -> Schema:
+    """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
+    if frame.matrix is not None or isinstance(classifier.schema, Schema):
+        schema = otherwise(frame)
+    else:
+        declared = dict.fromkeys(frame.columns, Kind.NUMERIC.value) | dict(classifier.schema or {})
+        schema = Census.of(frame, declared).schema(frame.is_named)
+    for column in schema.columns:
+        if column.kind is not Kind.NUMERIC:
+            raise ValueError(
+                f"column {column.name!r} is {column.kind}, and {type(classifier).__name__} takes numbers; "
+                "use NaiveBayesClassifier, which takes columns of every kind"
+            )
+    return schema

@@ -1,0 +1,105 @@
+"""The naive Bayes estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baytree import settings
+from baytree.bayes.conventions import CONVENTIONS, Convention
+from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of
+from baytree.estimators.bayes.face import BayesClassifier
+from baytree.settings import ByClass
+from baytree.table.schema import Schema, SchemaLike
+
+
+class NaiveBayesClassifier(BayesClassifier):
+    """Naive Bayes on a raw table: an event model per column, missing values marginalised exactly.
+
+    Parameters
+    ----------
+    events : dict of column name to event, optional
+        The event model of a column, such as ``{"age": "gaussian"}``: gaussian, kernel, discretized, categorical,
+        bernoulli, poisson, multinomial or complement; other columns follow their kind.
+    estimate : {"bayes", "map", "mle"}, default="bayes"
+        ``bayes`` is the posterior predictive, ``map`` the posterior's mode, ``mle`` the plain frequencies.
+    numeric : {"gaussian", "kernel", "discretized"}, default="gaussian"
+        The event of numeric columns that `events` does not name: normal densities, kernel densities, or bins between
+        cuts that pay for their description.
+    alpha : float, default=1.0
+        Pseudo-counts of the prior; ``alpha=1`` with ``estimate="bayes"`` is Laplace's rule.
+    priors : dict of column name to prior, optional
+        A column's own prior: ``{"m0": 40, "k0": 1, "a0": 2, "b0": 50}`` (Normal–Inverse-Gamma) for a gaussian column,
+        pseudo-counts of levels (``{"red": 2}``, or one number for all) for a categorical one, and for the classes under
+        the name of the target.
+    class_prior : array-like of shape (n_classes,) or dict by class, optional
+        The probabilities of the classes, instead of their shares in training; they need not add up to 1.
+    conventions : {"sklearn", "e1071", "weka"}, optional
+        The rules of another program, digit for digit; `estimate` is then that program's own.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> play = {"outlook": ["sunny", "rain", "rain", "sunny"], "play": ["no", "yes", "yes", "no"]}
+    >>> model = bt.NaiveBayesClassifier().fit(play, "play")
+    >>> model.predict({"outlook": ["rain", None]}).tolist()
+    ['yes', 'no']
+    """
+
+    def __init__(
+        self,
+        events: dict | None = None,
+        estimate: str = "bayes",
+        numeric: str = "gaussian",
+        alpha: float = 1.0,
+        priors: dict | None = None,
+        class_prior: Any = None,
+        conventions: str | None = None,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ):
+        self.events = events
+        self.estimate = estimate
+        self.numeric = numeric
+        self.alpha = alpha
+        self.priors = priors
+        self.class_prior = class_prior
+        self.conventions = conventions
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        """Columns by event, in order; the columns of some events are looked at together."""
+        events = settings.by_name("events", self.events, schema.names)
+        numeric = settings.one_of("numeric", self.numeric, NUMERIC)
+        replaced = self._convention().events
+        together: dict[str, list[int]] = {}
+        alone = []
+        for j, column in enumerate(schema.columns):
+            event = event_of(column, events.get(column.name) or default_event(column, numeric), replaced)
+            if EVENTS[event].is_joint:
+                together.setdefault(event, []).append(j)
+            else:
+                alone.append(Group(event, (j,)))
+        return (*(Group(event, tuple(columns)) for event, columns in together.items()), *alone)
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        estimate = settings.one_of("estimate", self.estimate, ("mle", "map", "bayes"))
+        alpha = settings.finite("alpha", self.alpha, 0)
+        priors = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
+        convention = self._convention()
+        return Estimation(
+            estimate if self.conventions is None else "bayes",
+            max(alpha, convention.least_alpha),
+            convention.class_alpha,
+            priors,
+        )
+
+    def _prior(self, schema: Schema) -> ByClass | None:
+        return settings.priors("class_prior", self.class_prior, schema.classes)
+
+    def _convention(self) -> Convention:
+        settings.one_of("conventions", self.conventions, (*CONVENTIONS, None))
+        return Convention() if self.conventions is None else CONVENTIONS[self.conventions]

@@ -1,0 +1,223 @@
+"""CHAID: trees whose columns are judged by the significance of their merged groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from baytree import settings as given
+from baytree.estimators.base import Classifier, Regressor
+from baytree.estimators.tree.face import TreeFace
+from baytree.table.schema import Schema
+from baytree.tree.grow.policies import CHAID as CHAID_POLICY
+from baytree.tree.grow.policy import Criterion, Merging
+from baytree.tree.learner import TreeLearner
+from baytree.tree.view.split_tests import splits
+
+TESTS = {
+    "pearson": Criterion.CHI2,
+    "likelihood_ratio": Criterion.LIKELIHOOD_RATIO,
+    "row_effects": Criterion.ROW_EFFECTS,
+}
+
+
+class CHAID(TreeFace):
+    """What both CHAID estimators share: the rules of growth, and reading p-values."""
+
+    alpha_merge: float
+    alpha_split: float
+    alpha_resplit: float | None
+    exhaustive: bool | str
+    min_split: float
+    min_leaf: float
+    min_prob: float
+    max_depth: int | None
+    bins: int
+
+    def _chaid(self, criterion: Criterion) -> TreeLearner:
+        stopping = msgspec.structs.replace(
+            CHAID_POLICY.stopping,
+            max_depth=given.whole_or_none("max_depth", self.max_depth, 0),
+            min_split=given.number("min_split", self.min_split, 0),
+            min_leaf=given.number("min_leaf", self.min_leaf, 0),
+            alpha=given.number("alpha_split", self.alpha_split, 0, 1),
+        )
+        merging = Merging(
+            alpha=given.number("alpha_merge", self.alpha_merge, 0, 1),
+            alpha_resplit=self._alpha_resplit(),
+            exhaustive=given.one_of("exhaustive", self.exhaustive, (False, True, "biggs", "ibm")),
+            min_prob=given.number("min_prob", self.min_prob, 0, 1),
+            bins=given.whole("bins", self.bins, 2),
+        )
+        policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
+        return TreeLearner(policy, traces=given.flag("trace", self.trace))
+
+    def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
+        super()._restore(schema, model, seen, has_text_names)
+        self.trace_ = splits(model, schema)
+
+    def _alpha_resplit(self) -> float | None:
+        if self.alpha_resplit is None:
+            return None
+        alpha = given.number("alpha_resplit", self.alpha_resplit, 0, 1)
+        if not 0 < alpha < self.alpha_merge:
+            raise ValueError(
+                f"alpha_resplit={self.alpha_resplit!r}: give a number above 0 and below alpha_merge={self.alpha_merge!r}, "
+                "or groups would part and merge for ever"
+            )
+        return alpha
+
+
+class CHAIDClassifier(CHAID, Classifier):
+    """A classification tree by chi-squared automatic interaction detection (Kass 1980).
+
+    At each node the levels of each column merge while they do not differ in the classes, and the column with the smallest
+    p-value, adjusted for the number of ways to merge, splits the node into its groups.
+
+    Parameters
+    ----------
+    alpha_merge : float, default=0.05
+        Two groups of levels merge while their p-value is above this.
+    alpha_split : float, default=0.05
+        A node is split where the adjusted p-value is at most this.
+    alpha_resplit : float, optional
+        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
+        it never does.
+    exhaustive : bool or {'biggs', 'ibm'}, default=False
+        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
+        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+    min_split : float, default=20
+        A node with less weight is a leaf.
+    min_leaf : float, default=7
+        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+    min_prob : float, default=0.01
+        See `min_leaf`.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    bins : int, default=10
+        A numeric column becomes so many ranks of similar weight; only neighbours merge.
+    test : {'pearson', 'likelihood_ratio', 'row_effects'}, default='pearson'
+        The test of two groups of levels; ``'row_effects'`` is for classes that are ordered.
+
+    Notes
+    -----
+    Missing values are a level of their own in a nominal column. In an ordinal or numeric one they are a floating category,
+    which at the end joins the most similar group or stands alone, whichever has the smaller p-value. Where a node has seen
+    none, they take the branch with the most weight.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> frame = {"sky": list("sscr") * 20, "play": ["yes", "yes", "yes", "no"] * 20}
+    >>> print(bt.CHAIDClassifier().fit(frame, "play").export_text())
+    80 rows: yes (no 20, yes 60)
+    ├─ sky = c, s or missing: yes (yes 60)
+    └─ sky = r: no (no 20)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_merge: float = 0.05,
+        alpha_split: float = 0.05,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | str = False,
+        min_split: float = 20,
+        min_leaf: float = 7,
+        min_prob: float = 0.01,
+        max_depth: int | None = None,
+        bins: int = 10,
+        test: str = "pearson",
+        trace: bool = False,
+        schema: dict | Schema | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_merge = alpha_merge
+        self.alpha_split = alpha_split
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_prob = min_prob
+        self.max_depth = max_depth
+        self.bins = bins
+        self.test = test
+        self.trace = trace
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return self._chaid(TESTS[given.one_of("test", self.test, TESTS)])
+
+
+class CHAIDRegressor(CHAID, Regressor):
+    """A regression tree by CHAID: groups are compared by the F test of their means.
+
+    Parameters
+    ----------
+    alpha_merge : float, default=0.05
+        Two groups of levels merge while their p-value is above this.
+    alpha_split : float, default=0.05
+        A node is split where the adjusted p-value is at most this.
+    alpha_resplit : float, optional
+        A merged group of three or more levels parts again where two parts of it differ by at most this p-value; by default
+        it never does.
+    exhaustive : bool or {'biggs', 'ibm'}, default=False
+        Whether groups merge down to two and the step with the smallest p-value is kept (Biggs, de Ville and Suen 1991).
+        True or ``'biggs'`` counts the I(I²−1)/6 merges that are looked at, ``'ibm'`` takes I(I²−1)/2.
+    min_split : float, default=20
+        A node with less weight is a leaf.
+    min_leaf : float, default=7
+        A group with less than min(⌈`min_prob` · n⌉, `min_leaf`) of the node's n must merge.
+    min_prob : float, default=0.01
+        See `min_leaf`.
+    max_depth : int, optional
+        The root has depth 0; no limit by default.
+    bins : int, default=10
+        A numeric column becomes so many ranks of similar weight; only neighbours merge.
+
+    Examples
+    --------
+    >>> import baytree as bt, numpy as np
+    >>> x = np.arange(100.0).reshape(-1, 1)
+    >>> model = bt.CHAIDRegressor(max_depth=1).fit(x, np.where(x.ravel() < 50, 1.0, 3.0) + x.ravel() % 2)
+    >>> model.predict([[10.0], [90.0]])
+    array([1.5, 3.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha_merge: float = 0.05,
+        alpha_split: float = 0.05,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | str = False,
+        min_split: float = 20,
+        min_leaf: float = 7,
+        min_prob: float = 0.01,
+        max_depth: int | None = None,
+        bins: int = 10,
+        trace: bool = False,
+        schema: dict | Schema | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha_merge = alpha_merge
+        self.alpha_split = alpha_split
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.min_split = min_split
+        self.min_leaf = min_leaf
+        self.min_prob = min_prob
+        self.max_depth = max_depth
+        self.bins = bins
+        self.trace = trace
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def _algorithm(self, schema: Schema) -> TreeLearner:
+        return self._chaid(Criterion.SSE)

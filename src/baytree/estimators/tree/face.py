@@ -1,0 +1,112 @@
+"""What every fitted tree estimator shows: its nodes, sizes, importances, and smaller versions of itself."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from baytree import settings as given
+from baytree.estimators.tree.views import TreeReading
+from baytree.given import FrameLike, TargetLike
+from baytree.learner import Learner
+from baytree.table.schema import Schema
+from baytree.tree.grow.costs import Weighing
+from baytree.tree.learner import refuse_text
+from baytree.tree.model import routing as reading
+from baytree.tree.model.structure import Tree, depths, importances
+from baytree.tree.prune import cost_complexity as pruning
+from baytree.tree.view.importance import ImportanceTable, importance_table
+from baytree.tree.view.nodes import nodes
+
+ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
+MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
+
+
+class TreeFace(TreeReading):
+    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+
+    _accepts_infinite = True
+    trace: bool
+    _before: Self | None = None  # the estimator that this one was pruned from
+
+    @property
+    def n_nodes_(self) -> int:
+        """The number of nodes, leaves included."""
+        return len(self.tree_)
+
+    @property
+    def n_leaves_(self) -> int:
+        """The number of leaves."""
+        return self.tree_.n_leaves
+
+    @property
+    def depth_(self) -> int:
+        """The number of tests on the longest way from the root to a leaf."""
+        return int(depths(self.tree_).max())
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What each column's tests gained of the criterion, as shares of the whole: [n_columns]."""
+        return importances(self.tree_, len(self.schema_))
+
+    def importances(self) -> ImportanceTable:
+        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight."""
+        return importance_table(self.tree_, self.schema_)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
+        return nodes(self.tree_, self.schema_)
+
+    def apply(self, X: FrameLike) -> np.ndarray:
+        """The id of the node where each row comes to rest: [n_rows]."""
+        return reading.leaves(self.tree_, self._encoded(X))
+
+    def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
+        """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
+        if X is None:
+            return pruning.path(self.tree_)
+        from sklearn.base import clone
+
+        return clone(self).fit(X, y).cost_complexity_path()
+
+    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
+        refuse_text(schema)
+        return self._algorithm(schema, **for_rows)
+
+    def _algorithm(self, schema: Schema) -> Learner:
+        """The parameters, checked, as a learner of trees."""
+        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
+
+    def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
+        """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
+        if how not in pruning.PRUNERS:
+            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
+        return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
+
+    def snip(self, node_id: int) -> Self:
+        """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
+        return self._with_tree(pruning.snip(self.tree_, node_id))
+
+    def undo(self) -> Self:
+        """The estimator before the last `snip` or `prune`."""
+        if self._before is None:
+            raise ValueError("nothing has been pruned, so there is nothing to undo")
+        return self._before
+
+    def _with_tree(self, tree: Tree, **parameters: Any) -> Self:
+        """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
+        other = copy.copy(self).set_params(**parameters)
+        other.model_ = tree
+        other._before = self
+        return other
+
+
+def weighing_of(priors: ClassPriors, costs: MistakeCosts, classes: Sequence[Any]) -> Weighing:
+    """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
+    shares = given.priors("priors", priors, classes)
+    if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:
+        raise ValueError(f"priors={priors!r}: give probabilities that sum to 1")
+    return Weighing(shares, given.costs(costs, classes))

@@ -1,0 +1,78 @@
+"""Reading a tree: what every tree estimator can tell of what it has learnt.
+
+Each method is one call of a function that reads (tree, schema); the functions live in rooms of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.estimators.base import Estimator
+from baytree.given import FrameLike
+from baytree.show.cards import Drawing
+from baytree.tree.model.structure import Tree
+from baytree.tree.rules.rule_set import RuleSet
+from baytree.tree.rules.rules import rules
+from baytree.tree.view import outline
+from baytree.tree.view.cards import draw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class TreeReading(Estimator):
+    """The readings of a fitted tree."""
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays."""
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def rules(self, X: FrameLike = None) -> RuleSet:
+        """One IF–THEN rule for each leaf, with its support and probability.
+
+        With rows `X`, without the conditions and rules that their predictions do not need.
+        """
+        every = rules(self.tree_, self.schema_)
+        return every if X is None else every.simplified(self._encoded(X))
+
+    def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
+        """The tree as indented text."""
+        return outline.export_text(self.tree_, self.schema_, max_depth=max_depth, max_levels=max_levels)
+
+    def to_dot(self, max_depth: int | None = None) -> str:
+        """The tree in the DOT language of Graphviz."""
+        from baytree.show.dot import to_dot
+
+        nodes = tuple(outline.outlined(self.tree_, self.schema_, max_depth))
+        return to_dot(nodes, outline.class_names(self.tree_, self.schema_), self.schema_.target.name)
+
+    def to_svg(self, max_depth: int | None = None) -> str:
+        """The tree as an SVG picture."""
+        from baytree.show.svg import to_svg
+
+        return to_svg(self._drawing(max_depth))
+
+    def growth_svg(self, max_depth: int | None = None) -> str:
+        """An SVG picture in which the tree grows split by split."""
+        from baytree.show.svg import growth_svg
+
+        return growth_svg(self._drawing(max_depth))
+
+    def growth_frames(self, max_depth: int | None = None) -> list[str]:
+        """The tree split by split: one SVG picture each."""
+        from baytree.show.svg import growth_frames
+
+        return growth_frames(self._drawing(max_depth))
+
+    def plot(self, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
+        """The tree drawn by matplotlib; gives the axes."""
+        from baytree.show.pictures.tree_plot import plot_tree
+
+        return plot_tree(self._drawing(max_depth), ax)
+
+    def _drawing(self, max_depth: int | None) -> Drawing:
+        return draw(self.tree_, self.schema_, max_depth)

@@ -1,0 +1,1 @@
+"""Pictures by matplotlib, which is imported nowhere else."""

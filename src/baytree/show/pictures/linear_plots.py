@@ -1,0 +1,71 @@
+"""Pictures of linear models: discriminant axes, coefficient paths, loss and cross-validation curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baytree.show.pictures.charts import axes, literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAMED = 12  # features that get a name beside their line
+
+
+def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
+    """Rows on the first two discriminant axes, or heaps along the only one. coordinates [n_rows, n_axes]"""
+    ax = axes(ax)
+    for k, name in enumerate(classes):
+        own = coordinates[label == k]
+        if coordinates.shape[1] > 1:
+            ax.scatter(own[:, 0], own[:, 1], s=12, alpha=0.7, label=literal(name))
+        elif coordinates.shape[1] == 1:
+            ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name))
+    ax.set_xlabel("discriminant axis 1")
+    ax.set_ylabel("discriminant axis 2" if coordinates.shape[1] > 1 else "rows")
+    ax.legend()
+    return ax
+
+
+def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Coefficients per standard deviation against log10 λ, strongest penalty on the right. importance [n, k, p]"""
+    ax = axes(ax)
+    x = np.log10(lambdas)
+    last = np.abs(importance[-1]).max(axis=0)
+    named = set(np.argsort(-last, kind="stable")[:_NAMED].tolist())
+    for j, name in enumerate(names):
+        for k in range(importance.shape[1]):
+            (line,) = ax.plot(x, importance[:, k, j], linewidth=1)
+            if j in named and k == int(np.abs(importance[-1, :, j]).argmax()):
+                ax.annotate(literal(name), (x[-1], importance[-1, k, j]), fontsize=8, color=line.get_color())
+    ax.set_xlabel("log10 λ")
+    ax.set_ylabel("coefficient per standard deviation")
+    return ax
+
+
+def plot_curve(lambdas: np.ndarray, mean: np.ndarray, error: np.ndarray, choices: tuple[int, int], ax: Axes | None) -> Axes:
+    """The held-out loss against log10 λ with its standard error, and both choices: least loss, one standard error."""
+    ax = axes(ax)
+    x = np.log10(lambdas)
+    ax.errorbar(x, mean, yerr=error, fmt="o-", markersize=4, linewidth=1, capsize=2)
+    ax.axvline(x[choices[0]], linestyle="--", linewidth=1, label="least loss")
+    ax.axvline(x[choices[1]], linestyle=":", linewidth=1, label="one standard error")
+    ax.set_xlabel("log10 λ")
+    ax.set_ylabel("held-out loss")
+    ax.legend()
+    return ax
+
+
+def plot_loss(curves: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
+    """The objective after each step of a solver; one line per class where each was fitted against the rest."""
+    ax = axes(ax)
+    for curve in curves:
+        ax.plot(np.arange(len(curve)), curve, linewidth=1.5)
+    if max(len(curve) for curve in curves) > 1:
+        ax.set_xscale("symlog")
+    ax.set_xlabel("step")
+    ax.set_ylabel("mean loss + penalty")
+    return ax
