@@ -70,7 +70,7 @@ def read_cv(
     pairs, how = _pairs(cv, n_rows, label, is_classification, groups, seed)
     parts = tuple(Fold(*(_numbers(rows, n_rows) for rows in _pair(each))) for each in pairs)
     if not parts or any(not len(fold.train) or not len(fold.test) for fold in parts):
-        raise ValueError(f"cv={cv!r} leaves a fold without rows; the table has {n_rows} rows")
+        raise ValueError(f"cv={cv!r} leaves a fold without rows; the table has {n_rows} sample{'s' * (n_rows != 1)}")
     return Folds(parts, how or f"{len(parts)} folds by {type(cv).__name__}")
 
 
