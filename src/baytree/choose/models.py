@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from baytree.homes import HOMES
+
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
 
@@ -17,7 +19,7 @@ class Family(NamedTuple):
     """A family of models: its name in a leaderboard, the estimator that it is, and settings that suit a raw table."""
 
     name: str
-    home: str  # "module:class" among the estimators
+    estimator: str  # its public name
     settings: Mapping[str, Any] = {}
     effort: float = 1.0  # of one fold beside the other families, on a census of 32,000 rows
     competes: bool = True  # whether `compare` tries it without being asked
@@ -25,8 +27,7 @@ class Family(NamedTuple):
     @property
     def kind(self) -> type[Estimator]:
         """The estimator's class."""
-        module, _, name = self.home.partition(":")
-        return getattr(import_module(f"baytree.estimators.{module}"), name)
+        return getattr(import_module(f"baytree.{HOMES[self.estimator]}"), self.estimator)
 
     def made(self, **settings: Any) -> Estimator:
         """An unfitted estimator, with these settings over the usual ones."""
@@ -39,30 +40,30 @@ STRENGTHS = (
     0.21544346900318823, 1.0, 4.641588833612772, 21.54434690031882, 100.0,
 )  # fmt: skip
 _BY_CV = {"Cs": STRENGTHS, "max_iter": 100}
-_LOGISTIC = "logistic_cv:LogisticRegressionCV"
+_LOGISTIC = "LogisticRegressionCV"
 CLASSIFIERS = {
-    "majority": Family(BASELINE, "open_trees:DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
-    "id3": Family("ID3", "id3:ID3Classifier"),
-    "c45": Family("C4.5", "c45:C45Classifier", effort=1.5),
-    "cart": Family("CART, pruned by 1 SE", "cart:CARTClassifier", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
-    "chaid": Family("CHAID", "chaid:CHAIDClassifier", effort=5.0),
-    "nb-mle": Family("naive Bayes, mle", "naive_bayes:NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
-    "nb": Family("naive Bayes, bayes", "naive_bayes:NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
-    "lda": Family("LDA", "discriminant:LinearDiscriminantAnalysis"),
-    "qda": Family("QDA", "discriminant:QuadraticDiscriminantAnalysis", effort=1.5),
+    "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
+    "id3": Family("ID3", "ID3Classifier"),
+    "c45": Family("C4.5", "C45Classifier", effort=1.5),
+    "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
+    "chaid": Family("CHAID", "CHAIDClassifier", effort=5.0),
+    "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
+    "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
+    "lda": Family("LDA", "LinearDiscriminantAnalysis"),
+    "qda": Family("QDA", "QuadraticDiscriminantAnalysis", effort=1.5),
     "logistic": Family("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=16.0),
     "lasso": Family("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=18.0),
-    "logistic-fixed": Family("logistic, L2 at C = 1", "logistic:LogisticRegression", effort=2.0, competes=False),
-    "cart-cp": Family("CART, cp 0.01", "cart:CARTClassifier", competes=False),
-    "tree": Family("tree, not pruned", "open_trees:DecisionTreeClassifier", competes=False),
+    "logistic-fixed": Family("logistic, L2 at C = 1", "LogisticRegression", effort=2.0, competes=False),
+    "cart-cp": Family("CART, cp 0.01", "CARTClassifier", competes=False),
+    "tree": Family("tree, not pruned", "DecisionTreeClassifier", competes=False),
 }
 REGRESSORS = {
-    "mean": Family("mean", "open_trees:DecisionTreeRegressor", {"max_depth": 0}, effort=0.2),
-    "cart": Family("CART, pruned by 1 SE", "cart:CARTRegressor", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
-    "cart-min": Family("CART, pruned by min", "cart:CARTRegressor", {"cp": 0.0005, "pruning": "min"}, effort=10.0),
-    "cart-cp": Family("CART, cp 0.01", "cart:CARTRegressor"),
-    "chaid": Family("CHAID", "chaid:CHAIDRegressor", effort=5.0),
-    "tree": Family("tree, not pruned", "open_trees:DecisionTreeRegressor", competes=False),
+    "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}, effort=0.2),
+    "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
+    "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "pruning": "min"}, effort=10.0),
+    "cart-cp": Family("CART, cp 0.01", "CARTRegressor"),
+    "chaid": Family("CHAID", "CHAIDRegressor", effort=5.0),
+    "tree": Family("tree, not pruned", "DecisionTreeRegressor", competes=False),
 }
 FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}
 

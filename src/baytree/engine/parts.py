@@ -26,8 +26,11 @@ class Parts(Protocol):
     n_rows: int
     n_jobs: int | None  # threads of this machine, for steps that run here
 
-    def total(self, observe: Callable[[Table], S]) -> S:
-        """One round: what `observe` sees in each part, added up in the order of the parts."""
+    def total(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
+        """One round: what `observe` sees in each part, added up in the order of the parts.
+
+        None takes parts as large as the engine has them, where `observe` shares its rows among threads itself.
+        """
         ...
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
@@ -46,10 +49,10 @@ class InMemory:
         self.table, self.n_jobs = table, n_jobs
         self.schema, self.n_rows = table.schema, len(table)
 
-    def total(self, observe: Callable[[Table], S]) -> S:
+    def total(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
         """One round: what `observe` sees in each part, added up in the order of the parts."""
         with threads.at_most(self.n_jobs):  # also for the pieces that `observe` makes of a part
-            return threads.added(threads.in_order(observe, _split(self.table)))
+            return threads.added(threads.in_order(observe, _split(self.table, rows_per_part or self.n_rows)))
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
         """All rows, or those that `choose` takes."""
@@ -67,9 +70,9 @@ def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | 
     threads.in_order(lambda span: work(table.rows(*span), *span), spans, n_jobs)
 
 
-def _split(table: Table) -> Sequence[Table]:
+def _split(table: Table, rows_per_part: int) -> Sequence[Table]:
     """Parts of one size, which the number of rows alone decides."""
-    n_parts = -(-len(table) // ROWS_PER_PART)
+    n_parts = -(-len(table) // max(rows_per_part, 1))
     if n_parts <= 1:
         return [table]
     ends = [len(table) * k // n_parts for k in range(n_parts + 1)]

@@ -53,6 +53,10 @@ class Discriminant(Additive):
         warn_of_outliers(table, seen.layout.source[is_value], seen.deviations()[is_value])
         return seen
 
+    def total(self, rows: Parts) -> Scatter:
+        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within."""
+        return rows.total(self.observe, rows_per_part=None)
+
     def derive(self, seen: Scatter, schema: Schema) -> LinearDiscriminant | QuadraticDiscriminant:
         """The rule of these statistics."""
         with one_blas_thread():
@@ -120,8 +124,8 @@ class LedoitWolf:
     def learn(self, rows: Parts) -> Learnt:
         """The rule, shrunk by the amount of least expected squared error."""
         with at_most(rows.n_jobs):
-            seen = rows.total(self.rule.observe)
+            seen = self.rule.total(rows)
             pooled = self.rule.pooled(seen, rows.schema)
-            fourth = rows.total(lambda table: fourth_powers(within_doubles(table), pooled))
+            fourth = rows.total(lambda table: fourth_powers(within_doubles(table), pooled), rows_per_part=None)
             amount = ledoit_wolf(fourth, pooled, by_class=not self.rule.is_pooled)
             return Learnt(replace(self.rule, shrinkage=amount).derive(seen, rows.schema), seen)

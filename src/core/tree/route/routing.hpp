@@ -28,17 +28,20 @@ struct Test {
   int32_t missing = kStop, branches = 0;
   int32_t surrogates = 0, surrogates_end = 0;
 
-  // The branch of a row, or -1 where the test cannot tell.
+  // The branch of a row, or -1 where the test cannot tell. Most tests have one cut: nothing else stands in their way.
   int32_t branch(std::span<const ColumnView> columns, size_t row) const {
     const ColumnView& view = columns[size_t(column)];
-    if (entries > 0) {
-      const int32_t code = view.level(row);
-      return code >= 0 && code < entries ? branch_of[code] : -1;
-    }
+    if (entries) return entries > 0 ? branch_of_level(view.level(row)) : branch_of_cuts(view[row]);
     const double x = view[row];
-    const bool is_above = is_strict ? !(x < cut) : !(x <= cut);
-    if (entries < 0 && is_above && x == x) return 1 + int32_t(std::lower_bound(more_cuts, more_cuts - entries, x) - more_cuts);
-    return x == x ? int32_t(is_above) ^ is_flipped : -1;
+    return x == x ? int32_t(is_above(x)) ^ is_flipped : -1;
+  }
+
+ private:
+  bool is_above(double x) const { return is_strict ? !(x < cut) : !(x <= cut); }
+  int32_t branch_of_level(int32_t code) const { return code >= 0 && code < entries ? branch_of[code] : -1; }
+  int32_t branch_of_cuts(double x) const {
+    if (x != x) return -1;
+    return is_above(x) ? 1 + int32_t(std::lower_bound(more_cuts, more_cuts - entries, x) - more_cuts) : 0;
   }
 };
 
