@@ -41,6 +41,7 @@ def test_a_column_may_name_the_weights():
     given_apart = bt.NaiveBayesClassifier().fit(PANDAS, LABELS, sample_weight=weight)
     assert "times" not in named.schema_.names
     assert np.array_equal(named.predict_proba(PANDAS), given_apart.predict_proba(PANDAS))
+    assert named.score(frame, "answer", sample_weight="times") == given_apart.score(PANDAS, LABELS, weight)
 
 
 @pytest.mark.parametrize(("name", "words"), [("nobody", "is no column"), ("word", "holds no numbers")])

@@ -136,7 +136,7 @@ class Estimator(BaseEstimator):
         frame = read(X)
         label = self._labels_by_name(X, frame, y)[1] if isinstance(y, str) else self._read_labels(y, "y")
         check_shape(frame, len(label.values), type(self).__name__)
-        return label, encode.weights(sample_weight, frame.n_rows)[0]
+        return label, encode.weights(_weight_by_name(frame, sample_weight)[1], frame.n_rows)[0]
 
     def _schema_of(self, frame: RawFrame) -> Schema:
         if isinstance(self.schema, Schema):
