@@ -19,11 +19,10 @@ from baytree.statistics.exact import bounded, times_limbs
 from baytree.summary import NaiveBayesSummary
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
+from baytree.table.weights import LEAST_ROWS
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
-
-_LEAST_ROWS = 2.0**-64  # weights that add up to less are proportions
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):
@@ -90,7 +89,7 @@ def _as_rows(seen: Seen) -> Seen:
     """
     counts, exponent = bounded(seen.classes.cells)
     total = float(counts.sum())
-    if exponent or not 0 < total < _LEAST_ROWS:
+    if exponent or not 0 < total < LEAST_ROWS:
         return seen
     limbs = -int(np.floor(np.log2(total) / 32))
     statistics = tuple(times_limbs(part, limbs) for part in seen.statistics)

@@ -8,10 +8,11 @@ from baytree.engine.parts import Parts
 from baytree.learner import Learnt
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
+from baytree.table.weights import near_one
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.grow import Grown, grow
 from baytree.tree.grow.policy import Arithmetic, Policy
-from baytree.tree.grow.units import from_zero, in_range, in_unit, near_one, near_zero
+from baytree.tree.grow.units import from_zero, in_range, in_unit, near_zero
 from baytree.tree.grow.unused import warn_of_unused_columns
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from baytree.statistics.information import entropy
 from baytree.tree.grow.policy import SUITS, Criterion
 
 
 def impurity_of(counts: np.ndarray, criterion: Criterion) -> np.ndarray:
     """The criterion per unit of weight, of counts [n_nodes, n_classes]; bits for entropy. An empty node is pure."""
+    measure = SUITS[criterion].impurity
+    if measure not in ("error", "gini"):
+        return entropy(counts)
     total = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-    measure = SUITS[criterion].impurity
-    if measure == "error":
-        return np.where(total[:, 0] > 0, 1 - share.max(axis=1), 0.0)
-    if measure == "gini":
-        return np.where(total[:, 0] > 0, 1 - (share**2).sum(axis=1), 0.0)
-    return -(share * np.log2(share, out=np.zeros_like(share), where=share > 0)).sum(axis=1)
+    left = 1 - (share.max(axis=1) if measure == "error" else (share**2).sum(axis=1))
+    return np.where(total[:, 0] > 0, left, 0.0)
 
 
 def gain_of(counts: np.ndarray, criterion: Criterion) -> float:

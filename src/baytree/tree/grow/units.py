@@ -31,20 +31,6 @@ def in_unit(tree: Tree, unit: float) -> Tree:
     return msgspec.structs.replace(tree, value=tree.value * unit, **squares)
 
 
-def near_one(table: Table) -> Table:
-    """The table with weights of an ordinary size: extreme ones are divided by a power of two, the largest to 1 … 2.
-
-    Sums of weights must neither overflow nor vanish beside sizes such as `min_leaf`.
-    """
-    most = float(table.weight.max(initial=0.0))
-    if table.is_unweighted or most == 0 or 1 / _MODERATE <= most <= _MODERATE:
-        return table
-    return msgspec.structs.replace(table, weight=np.ldexp(table.weight, 1 - int(np.frexp(most)[1])))
-
-
-_MODERATE = 2.0**40
-
-
 def near_zero(table: Table) -> tuple[Table, float]:
     """The table with labels counted from the least one, and that one, where they differ in their last bits only; else 0.
 
