@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -248,14 +245,3 @@ def test_pictures_are_drawn(what):
     assert result.plot().figure is not None
     if what != "history":
         assert len(result.to_frame()) >= 1
-
-
-@pytest.mark.parametrize(
-    "room",
-    ["choose.metrics", "choose.select.filters", "choose.select.measures", "choose.select.wrapper",
-     "choose.validate.validation", "choose.validate.significance", "choose.validate.curves", "choose.compare.compare",
-     "cli.pages", "cli.arguments", "cli.console", "statistics.discretize", "statistics.information", "show.terminal"],
-)  # fmt: skip
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_what_docstrings_show_is_what_happens(room):
-    assert doctest.testmod(importlib.import_module(f"baytree.{room}")).failed == 0

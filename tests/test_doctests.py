@@ -1,0 +1,22 @@
+"""Every example in a docstring of the source runs, and gives what it shows."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import baytree
+
+FOUND = (found.name for found in pkgutil.walk_packages(baytree.__path__, "baytree."))
+NAMES = ["baytree", *(name for name in FOUND if name != "baytree._core")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_docstrings_of_a_module_show_is_what_happens(name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def test_there_are_examples():
+    assert sum(len(doctest.DocTestFinder().find(importlib.import_module(name))) for name in NAMES) > 100
