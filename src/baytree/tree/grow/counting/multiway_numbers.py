@@ -15,8 +15,9 @@ from baytree.table.table import Table
 from baytree.tree.grow.costs import equal_costs
 from baytree.tree.grow.policy import Branching, Missing, Policy
 from baytree.tree.grow.sorted import grow_sorted, settings
+from baytree.tree.model.build import build
 from baytree.tree.model.places import LEAF, STOP
-from baytree.tree.model.structure import Surrogates, Tree
+from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
 WAYS = (Missing.LEARNED, Missing.CATEGORY, Missing.LARGEST)
@@ -231,17 +232,15 @@ def _tree(numbered: tuple[list[_Node], list[int]]) -> Tree:
             children = slice(first[k], first[k] + test.branches)
             share[children] = weight[children] / weight[children].sum()
     maps = [t.branch_of for t in tests if t is not None and t.branch_of is not None]
-    return Tree(
+    return build(
         column=np.array([LEAF if t is None else t.column for t in tests], np.int32),
         first=np.array(first, np.int32),
         branches=np.array([0 if t is None else t.branches for t in tests], np.int32),
         cut=np.array([np.nan if t is None else t.cut for t in tests]),
-        strict=np.zeros(n, bool), mirrored=np.zeros(n, bool),
-        start=(np.cumsum(levels) - levels).astype(np.int32), levels=levels,
+        levels=levels,
         branch_of=np.concatenate([np.zeros(0, np.int32), *maps]),
         missing=np.array([STOP if t is None else t.missing for t in tests], np.int32), share=share,
         rows=np.array([node.n_rows for node in nodes], np.int64), weight=weight, counts=np.zeros((n, 0)),
         value=np.array([[node.mean] for node in nodes]), prediction=np.zeros(n, np.int32),
         impurity=squares / weight, risk=squares, gain=np.array([0.0 if t is None else t.gain for t in tests]),
-        complexity=np.zeros(n), surrogates=Surrogates.none(),
     )  # fmt: skip
