@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-# Nothing is imported before it is asked for: the command line and prediction from a saved
-# model start without scikit-learn.
+# Nothing is imported before it is asked for: the command line and prediction from a saved model start without scikit-learn.
 HOMES = {
     "BackwardSelection": "choose.select.wrapper",
     "BaytreeWarning": "notices",

@@ -20,6 +20,7 @@ from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
+from baytree.table.weights import weight_column
 
 MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
 
@@ -187,11 +188,8 @@ def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
     """The columns to learn from and the weights, also where these are named as a column."""
     if not isinstance(sample_weight, str):
         return X, sample_weight
-    raw = read(X).columns.get(sample_weight)
-    if not isinstance(raw, Numbers):
-        what = "is no column" if raw is None else "holds no numbers"
-        raise ValueError(f"sample_weight={sample_weight!r} {what}; give the name of a column of numbers, or the weights")
-    return without(X, sample_weight), raw.values
+    weights = weight_column(read(X), sample_weight)
+    return without(X, sample_weight), weights
 
 
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:

@@ -25,10 +25,11 @@ from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
 from baytree.statistics.exact import is_of_rows
 from baytree.table import encode, labels
-from baytree.table.frames import Numbers, RawFrame, read
+from baytree.table.frames import RawFrame, read
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
+from baytree.table.weights import weight_column
 
 E = TypeVar("E", bound="Estimator")
 _swap = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
@@ -393,12 +394,9 @@ def _weight_by_name(frame: RawFrame, sample_weight: WeightsLike) -> tuple[RawFra
     """The weights, also where they are the name of a column, which then is none to learn from."""
     if not isinstance(sample_weight, str):
         return frame, sample_weight
-    raw = frame.columns.get(sample_weight) if frame.is_named else None
-    if not isinstance(raw, Numbers):
-        what = "is no column" if raw is None else "holds no numbers"
-        raise ValueError(f"sample_weight={sample_weight!r} {what}; give the name of a column of numbers, or the weights")
+    weights = weight_column(frame, sample_weight)
     columns = {name: other for name, other in frame.columns.items() if name != sample_weight}
-    return msgspec.structs.replace(frame, columns=columns, matrix=None), raw.values
+    return msgspec.structs.replace(frame, columns=columns, matrix=None), weights
 
 
 def _original_name(X: FrameLike, name: str) -> Any:
