@@ -230,9 +230,6 @@ def criteria() -> list[tuple[str, Suits]]:
 def grow(columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: dict, threads: int) -> dict:
     """A tree grown from columns, as a dict of arrays over its nodes."""
 
-def best_cuts(columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: dict, threads: int) -> dict:
-    """The best cut of each of several nodes, by least squares."""
-
 class Router:
     """Rows to nodes of a tree given as arrays."""
 
@@ -277,6 +274,35 @@ def test_groups(tables: Annotated[NDArray[numpy.float64], dict(shape=(None, None
 
 def chi2_log_tail(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], degrees: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """log P(χ² >= statistic), element by element."""
+
+class ClassTests:
+    """The best tests of nodes of classes, from the counts of their columns."""
+
+    def best(self, keys: list, weights: list, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, traces: bool) -> tuple:
+        """
+        The best test of each node as a dict of arrays, and every test that was tried.
+        """
+
+def class_tests(values: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, rules: FractionalRules) -> ClassTests:
+    """
+    Tests of coded columns: values are those of the codes of a column that is cut, levels its number of levels or 0.
+    """
+
+def rank_values(columns: list, threads: int) -> list:
+    """The rank of each number among the distinct ones, and these."""
+
+def count_classes(columns: list, n_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, is_open: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int) -> tuple:
+    """
+    Rows and class weights of the nodes of a level, and (key, weight) of the cells of each column.
+    """
+
+def step_down(columns: list, node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+    """The node of each row after one more test."""
+
+def grow_multiway(columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, settings: dict, threads: int) -> dict:
+    """
+    A regression tree with a branch for each level, as a dict of arrays over its nodes.
+    """
 
 class Words:
     """Words and their codes, for fast lookup."""

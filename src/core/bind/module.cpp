@@ -11,6 +11,8 @@ NB_MODULE(_core, module) {
   bind_route(module);
   bind_prune(module);
   bind_counted(module);
+  bind_classes(module);
+  bind_multiway(module);
   bind_text(module);
   bind_bayes(module);
   bind_amounts(module);

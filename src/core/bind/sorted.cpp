@@ -7,6 +7,7 @@
 
 #include "bind/columns.hpp"
 #include "bind/rooms.hpp"
+#include "bind/tree_settings.hpp"
 #include "tree/sorted/grower.hpp"
 #include "tree/sorted/rpart_measures.hpp"
 
@@ -15,29 +16,6 @@ namespace {
 
 using namespace tree;
 using namespace tree::sorted;
-
-template <typename T> T setting(const nb::dict& settings, const char* name) { return nb::cast<T>(settings[name]); }
-
-Settings settings_of(const nb::dict& given) {
-  Settings s;
-  s.criterion = setting<std::string>(given, "criterion");
-  s.is_cart = setting<bool>(given, "is_cart");
-  s.absent = absent(setting<std::string>(given, "missing"));
-  s.min_split = setting<double>(given, "min_split");
-  s.min_leaf = setting<double>(given, "min_leaf");
-  s.max_depth = setting<int>(given, "max_depth");
-  s.min_impurity = setting<double>(given, "min_impurity");
-  s.min_gain = setting<double>(given, "min_gain");
-  s.min_risk = setting<double>(given, "min_risk");
-  s.critical = setting<std::vector<double>>(given, "critical");
-  s.risk_scale = setting<std::vector<double>>(given, "risk_scale");
-  s.loss = setting<std::vector<double>>(given, "loss");
-  s.most_levels = setting<int>(given, "most_levels");
-  s.max_surrogates = setting<int>(given, "max_surrogates");
-  s.use_surrogate = setting<int>(given, "use_surrogate");
-  s.surrogate_style = setting<int>(given, "surrogate_style");
-  return s;
-}
 
 // The measure of a criterion for this target, with rpart's arithmetic where it is asked for.
 template <Criterion C> std::vector<Node> grow_by(std::span<const ColumnView> columns, size_t rows, const Target& target,
@@ -132,7 +110,6 @@ class Arrays {
 };
 
 using MaybeInts = std::optional<Vector<int32_t>>;
-using MaybeDoubles = std::optional<Vector<double>>;
 
 nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const MaybeInts& label, const MaybeDoubles& y,
               const MaybeDoubles& weight, const Vector<double>& scale, const nb::dict& given, int threads) {
@@ -154,65 +131,6 @@ nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const Maybe
   Workers workers(threads, is_interrupted);
   auto nodes = interruptible([&] { return grow_with(columns.views, rows, target, settings, workers); });
   return Arrays(nodes, columns.views, target.classes).to_python();
-}
-
-// The rows of one node side by side, as a search reads them.
-class Gathered {
- public:
-  Gathered(std::span<const ColumnView> columns, const double* y, const double* weight, std::span<const int64_t> rows) {
-    const auto take = [&](auto& into, const auto& value) {
-      into.reserve(rows.size());
-      for (const int64_t row : rows) into.push_back(value(size_t(row)));
-      return into.data();
-    };
-    numbers_.resize(columns.size() + 2), codes_.resize(columns.size());
-    for (size_t j = 0; j < columns.size(); ++j) {
-      ColumnView view{columns[j]};
-      view.stride = 1;
-      if (view.x) view.x = take(numbers_[j], [&](size_t row) { return columns[j][row]; });
-      else view.code = take(codes_[j], [&](size_t row) { return columns[j].level(row); });
-      views.push_back(view);
-    }
-    target.y = take(numbers_[columns.size()], [&](size_t row) { return y[row]; });
-    if (weight) target.weight = take(numbers_[columns.size() + 1], [&](size_t row) { return weight[row]; });
-  }
-  std::vector<ColumnView> views;
-  Target target;
-
- private:
-  std::vector<std::vector<double>> numbers_;
-  std::vector<std::vector<int32_t>> codes_;
-};
-
-// The best cut of each of several nodes, by least squares: the rows order[starts[k]] … order[starts[k + 1] - 1] are node k's.
-nb::dict best_cuts(const nb::list& arrays, const Vector<int32_t>& levels, const Vector<double>& y, const MaybeDoubles& weight,
-                   const Vector<int64_t>& order, const Vector<int64_t>& starts, const nb::dict& given, int threads) {
-  const size_t n = starts.shape(0) - 1;
-  const Columns columns = columns_of(arrays, levels, y.shape(0));
-  const Settings settings = settings_of(given);
-  const bool is_counted = setting<bool>(given, "is_counted");
-  std::vector<int32_t> column(n, -1), branches(n), missing(n);
-  std::vector<double> cut(n), gain(n);
-  Workers workers(threads, is_interrupted);
-  const auto search = [&](size_t k, Workers& by) {
-    const auto first = size_t(starts.data()[k]), last = size_t(starts.data()[k + 1]);
-    Gathered rows(columns.views, y.data(), weight ? weight->data() : nullptr, view(order).subspan(first, last - first));
-    rows.target.is_counted = is_counted;
-    const Node root = Grower<SquareMeasure>(rows.views, last - first, rows.target, settings, by).grow()[0];
-    if (root.is_leaf()) return;
-    column[k] = root.split.column, branches[k] = root.branches, missing[k] = root.missing, cut[k] = root.split.cut, gain[k] = root.gain;
-  };
-  interruptible([&] {
-    if (n == 1) return search(0, workers);
-    workers.run(n, [&](size_t k, int) {
-      Workers alone(1, nullptr);
-      search(k, alone);
-    });
-  });
-  nb::dict out;
-  const auto put = [&](const char* name, auto& values) { out[name] = to_numpy(std::move(values), {n}); };
-  put("column", column), put("branches", branches), put("missing", missing), put("cut", cut), put("gain", gain);
-  return out;
 }
 
 std::vector<std::pair<std::string, Suits>> criteria() {
@@ -237,8 +155,6 @@ void bind_sorted(nb::module_& module) {
   module.def("grow", &grow, "columns"_a, "levels"_a.noconvert(), "label"_a.noconvert().none(), "y"_a.noconvert().none(),
              "weight"_a.noconvert().none(), "scale"_a.noconvert(), "settings"_a, "threads"_a,
              "A tree grown from columns, as a dict of arrays over its nodes.");
-  module.def("best_cuts", &best_cuts, "columns"_a, "levels"_a.noconvert(), "y"_a.noconvert(), "weight"_a.noconvert().none(), "order"_a.noconvert(),
-             "starts"_a.noconvert(), "settings"_a, "threads"_a, "The best cut of each of several nodes, by least squares.");
 }
 
 }  // namespace baytree::bind

@@ -6,19 +6,19 @@ C4.5, J48, ID3 and relatives. The core grows the nodes, pruning works on them, `
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.table.schema import Kind
+from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.grow.policy import SUITS, Arithmetic, Branching, Choose, Criterion, Missing, Policy
 from baytree.tree.model.structure import Tree
 
 MISSING = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
+_MOST_NODES = 2**22  # beside four for each row
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,11 +60,14 @@ class Rows(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, weight=self.weight * share, chosen=chosen)
 
 
+Tried = list[tuple[int, int, float, float, float, int]]  # node, column, gain, gain before charges, information, cuts
+
+
 class Growth(msgspec.Struct, frozen=True):
     """Grown nodes in the core, with what was tried at each of them."""
 
     nodes: _core.Growth
-    tried: list[tuple[int, int, float, float, float, int]]
+    tried: Tried
     single: bool
 
 
@@ -88,14 +91,11 @@ def grow_nodes(rows: Rows, n_classes: int, policy: Policy, n_threads: int = 1, t
     try:
         nodes, tried = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
-            _core_rules(policy, rows.total), single, n_threads, traces,
+            core_rules(policy, rows.total), single, n_threads, traces,
         )  # fmt: skip
     except IndexError as refused:
         j = int(str(refused))
-        raise ValueError(
-            f"column {rows.names[j]!r} has {rows.levels[j]} levels; a branch for each of them at every node would make the "
-            f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
-        ) from None
+        raise _too_many_branches(rows.names[j], int(rows.levels[j])) from None
     return Growth(nodes, tried, single)
 
 
@@ -124,6 +124,20 @@ def refuse(policy: Policy) -> None:
         raise ValueError("alpha with branching='multiway' needs criterion='chi2'")
 
 
+def refuse_explosion(schema: Schema, column: np.ndarray, branches: np.ndarray, n_nodes: int, n_rows: int) -> None:
+    """Raises an error where the branches of these tests would make a tree far larger than the table."""
+    if n_nodes + int(branches.sum()) > _MOST_NODES + 4 * n_rows:
+        widest = schema.columns[column[int(np.argmax(branches))]]
+        raise _too_many_branches(widest.name, len(widest.levels))
+
+
+def _too_many_branches(name: str, n_levels: int) -> ValueError:
+    return ValueError(
+        f"column {name!r} has {n_levels} levels; a branch for each of them at every node would make the "
+        f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
+    )
+
+
 def _is_cut(kind: Kind, cuts_ranks: bool) -> bool:
     return kind is Kind.NUMERIC or (cuts_ranks and kind is Kind.ORDINAL)
 
@@ -138,7 +152,8 @@ def _contiguous(table: Table, j: int, cuts_ranks: bool) -> np.ndarray:
     return np.where(values < 0, np.nan, values.astype(np.float64))
 
 
-def _core_rules(policy: Policy, total: float) -> Any:
+def core_rules(policy: Policy, total: float) -> _core.FractionalRules:
+    """A policy as the core reads it; `total` is the weight of the whole table."""
     rules, program = _core.FractionalRules(), PROGRAMS[policy.arithmetic]
     for name in ("tolerance", "zero_gain", "min_info", "quinlan_sides", "zero_ratio_wins"):
         setattr(rules, name, getattr(program, name))
@@ -154,7 +169,7 @@ def _core_rules(policy: Policy, total: float) -> Any:
     return rules
 
 
-def _set_stopping(rules: Any, policy: Policy) -> None:
+def _set_stopping(rules: _core.FractionalRules, policy: Policy) -> None:
     stop = policy.stopping
     rules.min_side, rules.min_split, rules.min_impurity = stop.min_leaf, stop.min_split, stop.min_impurity
     rules.max_depth = -1 if stop.max_depth is None else stop.max_depth

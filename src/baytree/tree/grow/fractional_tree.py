@@ -1,4 +1,4 @@
-"""The nodes of the fractional search as a tree."""
+"""The nodes of the fractional and of the counted search of classes as a tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ _THRESHOLD, _EACH_LEVEL, _ONE_LEVEL = 1, 2, 3  # tests in the core; all others h
 
 def tree_of(growth: Growth, policy: Policy) -> Tree:
     """The nodes that are left, as a tree."""
-    raw = growth.nodes.compact().arrays()
+    return tree_of_nodes(growth.nodes.compact().arrays(), policy)
+
+
+def tree_of_nodes(raw: dict[str, np.ndarray], policy: Policy) -> Tree:
+    """Nodes, breadth first, as a tree."""
     inner = raw["test"] > 0
     start, branch_of = _branch_maps(raw)
     return build(

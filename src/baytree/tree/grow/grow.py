@@ -1,7 +1,8 @@
 """Rows and a policy in, a tree out. A policy is answered by one of three searches; `grow` is the only entry to them.
 
-*Sorted*: two branches, exact thresholds. *Fractional*: rows follow several branches, levels may have one each. *Counted*:
-levels, ranks and bins by the counts of their classes, merged or each on its own.
+*Sorted*: two branches, exact thresholds. *Fractional*: cases that are fractions of a row, which follows several branches or
+weighs no whole number. *Counted*: codes of levels, ranks and numbers by the counts of their classes, merged or each on its
+own.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from baytree.tree.grow import fractional
 from baytree.tree.grow.candidates import candidates
 from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
 from baytree.tree.grow.counting.merged import grow_merged
+from baytree.tree.grow.counting.multiway_classes import grow_multiway_classes
 from baytree.tree.grow.counting.multiway_numbers import grow_multiway_numbers
 from baytree.tree.grow.counting.trial import in_words
 from baytree.tree.grow.fractional_tree import tree_of
-from baytree.tree.grow.policy import Arithmetic, Branching, Criterion, Policy, ReducedError
+from baytree.tree.grow.policy import SUITS, Arithmetic, Branching, Criterion, Missing, Policy, ReducedError
 from baytree.tree.grow.sorted import grow_sorted
-from baytree.tree.grow.trace import trace_of
+from baytree.tree.grow.trace import told, trace_of
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 from baytree.tree.prune.cross_validated import grow_cart, with_values
@@ -59,14 +61,22 @@ def search_of(policy: Policy) -> Search:
     """
     if policy.branching is Branching.BINARY:
         return Search.SORTED
-    if policy.branching is Branching.MERGE or policy.criterion is Criterion.SSE:
+    if policy.branching is Branching.MERGE or policy.criterion is Criterion.SSE or _takes_whole_rows(policy):
         return Search.COUNTED
     return Search.FRACTIONAL
+
+
+def _takes_whole_rows(policy: Policy) -> bool:
+    """Whether a tree of classes has a branch for each level, of which a row takes one, by arithmetic of our own."""
+    is_open = policy.branching is Branching.MULTIWAY and policy.arithmetic is Arithmetic.OWN and not policy.pruning
+    return is_open and policy.missing is not Missing.FRACTIONAL and not SUITS[policy.criterion].numbers
 
 
 def grow(table: Table, policy: Policy, weighing: Weighing = EQUAL, n_jobs: int | None = None, traces: bool = False) -> Grown:
     """The tree that a policy grows, and prunes, on a table; `traces` keeps what every column could have done."""
     search = search_of(policy)
+    if _takes_whole_rows(policy) and not _counts_rows(table):
+        search = Search.FRACTIONAL
     if search is Search.SORTED:
         model, trace = _sorted(table, policy, weighing, n_jobs, traces)
     elif search is Search.FRACTIONAL:
@@ -75,6 +85,14 @@ def grow(table: Table, policy: Policy, weighing: Weighing = EQUAL, n_jobs: int |
         model, trace = _counted(table, policy, n_jobs, traces)
     return Grown(model, search, trace)
 
+
+def _counts_rows(table: Table) -> bool:
+    """Whether sums of weights are exact, and so the same in any order."""
+    weight = table.weight
+    return table.is_unweighted or bool(np.array_equal(weight, np.floor(weight)) and weight.sum() <= _EXACT)
+
+
+_EXACT = 2.0**53
 
 Found = tuple[Tree, list[dict[str, Any]]]
 
@@ -126,10 +144,13 @@ def _with_shown_groups(growth: fractional.Growth) -> fractional.Growth:
 
 
 def _counted(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
+    if _takes_whole_rows(policy):
+        tree, tried = grow_multiway_classes(table, policy, threads.count(n_jobs), traces)
+        return tree, told(tried, table.schema)
     if policy.branching is not Branching.MERGE:
         tree = grow_multiway_numbers(table, policy, threads.count(n_jobs))
         found = candidates(tree, table, policy, lambda here, once: grow_multiway_numbers(here, once, 1)) if traces else []
         return tree, found
     merged = grow_merged(InMemory(table, n_jobs), policy)
-    told = [in_words(trial, merged.coding) for trial in merged.tried] if traces else splits(merged.tree, table.schema)
-    return merged.tree, told
+    tests = [in_words(trial, merged.coding) for trial in merged.tried] if traces else splits(merged.tree, table.schema)
+    return merged.tree, tests

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from baytree.table.schema import Schema
-from baytree.tree.grow.fractional import Growth
+from baytree.tree.grow.fractional import Growth, Tried
 
 
 def trace_of(growth: Growth, schema: Schema) -> list[dict[str, Any]]:
@@ -17,9 +17,14 @@ def trace_of(growth: Growth, schema: Schema) -> list[dict[str, Any]]:
     """
     origin = growth.nodes.compact().arrays()["origin"]
     final = {int(grown): place for place, grown in enumerate(origin)}
+    return told([(final.get(node, -1), *test) for node, *test in growth.tried], schema)
+
+
+def told(tried: Tried, schema: Schema) -> list[dict[str, Any]]:
+    """The same of tests whose nodes have their final number, −1 where they have none."""
     return [
         {
-            "node": final.get(node),
+            "node": node if node >= 0 else None,
             "column": schema.columns[column].name,
             "gain": gain,
             "penalty": raw_gain - gain,
@@ -27,6 +32,6 @@ def trace_of(growth: Growth, schema: Schema) -> list[dict[str, Any]]:
             "ratio": gain / info if info > 0 else 0.0,
             "cuts": cuts,
         }
-        for node, column, gain, raw_gain, info, cuts in growth.tried
+        for node, column, gain, raw_gain, info, cuts in tried
         if np.isfinite(gain)
     ]

@@ -10,18 +10,29 @@
 
 namespace baytree::tree::fractional {
 
-// The heaviest branch, or the one that the cases without a value make least impure.
+// Weight per class of the known cases of each branch, and of the cases without a value.
+struct KnownAndAbsent {
+  std::vector<double> table, absent;  // [n_branches, n_classes], [n_classes]
+};
+
 template <std::floating_point Real>
-int32_t best_fitting_branch(const Rules& rules, const XLog2XTable& x_log2_x, size_t branches, size_t n_classes, const Cases<Real>& cases,
-                            std::span<const int32_t> direction) {
-  const auto impurity = worth_of_levels<double>(rules.measure).impurity;
-  std::vector<double> table(branches * n_classes), absent(n_classes), fit(branches);
+KnownAndAbsent known_and_absent(size_t branches, size_t n_classes, const Cases<Real>& cases, std::span<const int32_t> direction) {
+  KnownAndAbsent sums{std::vector<double>(branches * n_classes), std::vector<double>(n_classes)};
   for (size_t i = 0; i < cases.size(); ++i)
-    (direction[i] >= 0 ? table[static_cast<size_t>(direction[i]) * n_classes + static_cast<size_t>(cases[i].label)]
-                       : absent[static_cast<size_t>(cases[i].label)]) += cases[i].weight;
+    (direction[i] >= 0 ? sums.table[static_cast<size_t>(direction[i]) * n_classes + static_cast<size_t>(cases[i].label)]
+                       : sums.absent[static_cast<size_t>(cases[i].label)]) += cases[i].weight;
+  return sums;
+}
+
+// The heaviest branch, or the one that the cases without a value make least impure.
+inline int32_t best_fitting_branch(const Rules& rules, const XLog2XTable& x_log2_x, KnownAndAbsent sums) {
+  const auto impurity = worth_of_levels<double>(rules.measure).impurity;
+  const std::vector<double>& absent = sums.absent;
+  const size_t n_classes = absent.size();
+  std::vector<double> fit(sums.table.size() / n_classes);
   const bool is_learned = rules.missing == MissingValues::learned && std::any_of(absent.begin(), absent.end(), [](double w) { return w > 0; });
-  for (size_t b = 0; b < branches; ++b) {
-    const std::span<double> counts(table.data() + b * n_classes, n_classes);
+  for (size_t b = 0; b < fit.size(); ++b) {
+    const std::span<double> counts(sums.table.data() + b * n_classes, n_classes);
     fit[b] = std::accumulate(counts.begin(), counts.end(), 0.0);
     if (!is_learned) continue;
     fit[b] = impurity(counts, x_log2_x);
@@ -39,7 +50,7 @@ void settle_missing(const Rules& rules, const XLog2XTable& x_log2_x, size_t n_cl
   const bool is_needed = std::find(direction.begin(), direction.end(), -1) != direction.end();
   if (rules.missing == MissingValues::category && !is_needed) return;
   if (rules.missing == MissingValues::category) node.missing = node.branches - 1;
-  else node.missing = best_fitting_branch<Real>(rules, x_log2_x, static_cast<size_t>(node.branches), n_classes, cases, direction);
+  else node.missing = best_fitting_branch(rules, x_log2_x, known_and_absent(static_cast<size_t>(node.branches), n_classes, cases, direction));
   std::replace(direction.begin(), direction.end(), -1, node.missing);
 }
 

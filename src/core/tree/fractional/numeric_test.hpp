@@ -75,18 +75,17 @@ Branches<Real> known_part(const NodeCases<Real>& at, const RankedColumn& column,
   return split;
 }
 
-// The cut with the largest gain, the lowest on ties; then charged for having been chosen among many.
+// The cut with the largest gain, the lowest on ties; then charged for having been chosen among many. `measured` are the values of
+// the ranks, of which neighbours must be more than a gap apart.
 template <std::floating_point Real>
-ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
+ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::span<const double> measured, double gap,
+                          std::span<const OrderedCase> sorted) {
   const Rules& rules = at.rules;
   ColumnTest<Real> best;
   best.branches = 2;
-  if (sorted.size() < 2) return best;
   const auto k = at.counts.size();
-  Branches<Real> split = known_part(at, column, sorted.size());
   const Real known = static_cast<Real>(at.weight - split.missing);
   const Real least = smallest_side(rules, known, k);
-  const double gap = rules.quinlan_sides ? column.min_gap : 0;
   Sides<Real> sides(split.known, at.x_log2_x);
 
   const bool is_entropy = at.worth.is_entropy && rules.missing != MissingValues::category;
@@ -99,7 +98,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column,
     const OrderedCase here = sorted[i];
     sides.move(at.cases[here.item].label, at.cases[here.item].weight);
     const int32_t next = sorted[i + 1].rank;
-    if (next == here.rank || !(column.measured[here.rank] < column.measured[next] - gap)) continue;
+    if (next == here.rank || !(measured[here.rank] < measured[next] - gap)) continue;
     if (!rules.reaches(sides.below(), least)) continue;
     if (!rules.reaches(known - sides.below(), least)) break;
     ++best.cuts;
@@ -122,6 +121,12 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column,
   if (rules.mdl) best.gain = static_cast<Real>(best.gain - std::log2(static_cast<double>(best.cuts)) / at.weight);
   if (rules.mdl && !rules.greater(best.gain, 0)) best.is_valid = false;
   return best;
+}
+
+template <std::floating_point Real>
+ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
+  if (sorted.size() < 2) return {.branches = 2};
+  return best_cut(at, known_part(at, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
 }
 
 // Where the winning cut lies: at the largest training value not above the middle, or in the middle itself.

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -82,6 +83,22 @@ class PartitionedRows {
     return true;
   }
 
+  // Sends the rows of a node down any number of branches, branch[row] that of each; tells where those of each branch begin, and the end.
+  std::vector<uint32_t> deal_rows(const Node& node, size_t branches, std::span<const int32_t> branch, PartitionBuffer& buffer) {
+    const std::span<uint32_t> own(tags_.data() + node.begin, node.end - node.begin);
+    std::vector<uint32_t> begin(branches + 1, 0);
+    for (const uint32_t tag : own) ++begin[size_t(branch[target_.row(tag)]) + 1];
+    begin[0] = node.begin;
+    for (size_t b = 0; b < branches; ++b) begin[b + 1] += begin[b];
+    deal(own, node.begin, begin, branch, buffer.tags[0], [](uint32_t tag) { return tag; });
+    return begin;
+  }
+  // The same in a column that is cut, the branches beginning where they do among the rows.
+  void deal_column(const Node& node, size_t column, std::span<const uint32_t> begin, std::span<const int32_t> branch, PartitionBuffer& buffer) {
+    const std::span<Entry> own(entries_[column].data() + node.begin, node.end - node.begin);
+    deal(own, node.begin, begin, branch, buffer.second, tag_of);
+  }
+
   // The column of the split itself lies as it should, unless rows without a value, which come last, go first.
   bool is_divided(const Node& node, size_t column) const {
     return size_t(node.split.column) == column && (node.split.missing > 0 || known_in(entries(node, column)) == node.end - node.begin);
@@ -132,6 +149,14 @@ class PartitionedRows {
     std::copy_n(buffer.tags[0].begin(), count[1], in + count[0]);
     std::copy_n(buffer.tags[1].begin(), count[2], in + count[0] + count[1]);
     return count;
+  }
+
+  template <typename Item, std::invocable<Item> TagOf>
+  void deal(std::span<Item> own, uint32_t origin, std::span<const uint32_t> begin, std::span<const int32_t> branch, std::vector<Item>& room,
+            const TagOf& tag_of_item) const {
+    room.assign(own.begin(), own.end());
+    std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+    for (const Item item : room) own[next[size_t(branch[target_.row(tag_of_item(item))])]++ - origin] = item;
   }
 
   void sort_columns() {

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 
 from baytree.engine.parts import InMemory, Parts
+from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.coding import Coding
 from baytree.tree.grow.counting.counted import Level, NodeCounts, centres, count
-from baytree.tree.grow.counting.merging import Rules
 from baytree.tree.grow.counting.trial import Choice, Trial, trials, winners
 from baytree.tree.grow.impurity import impurity_of
 from baytree.tree.grow.policy import Criterion

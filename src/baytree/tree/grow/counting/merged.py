@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from baytree.engine.parts import Parts
+from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.chaid_growth import Growth, Merged, grow
-from baytree.tree.grow.counting.merging import Rules
 from baytree.tree.grow.counting.trial import Choice
 from baytree.tree.grow.policy import SUITS, Choose, Missing, Policy
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity

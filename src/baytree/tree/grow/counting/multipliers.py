@@ -7,6 +7,39 @@ from math import exp, lgamma, log, log1p
 
 import numpy as np
 
+from baytree import _core
+from baytree.tree.grow.counting.candidate import Candidate
+
+
+def log_multiplier(candidate: Candidate, n_groups: int, exhaustive: bool | str) -> float:
+    """log of Bonferroni's factor: in how many ways the levels that occur could have formed so many groups."""
+    n = len(candidate.weight) + (candidate.floating is not None)
+    if n < 2 or n_groups < 1:
+        return 0.0
+    if exhaustive:
+        pairs = n * (n - 1) / 2
+        return log(pairs if candidate.is_ordered else pairs * (n + 1) / (1 if exhaustive == "ibm" else 3))
+    if not candidate.is_ordered:
+        return log_stirling(n, n_groups)
+    if candidate.floating is None:
+        return log_binomial(n - 1, n_groups - 1)
+    alone = log_binomial(n - 2, n_groups - 2)
+    joined = log(n_groups) + log_binomial(n - 2, n_groups - 1)
+    return float(np.logaddexp(alone, joined))
+
+
+def smallest_adjusted(n_levels: int, n_classes: int, weight: float) -> float:
+    """The smallest adjusted p that unordered levels can reach by Pearson's test.
+
+    With r groups and r or more classes χ² is at most n (r − 1); more groups than classes reach no larger one.
+    """
+    least = 1.0
+    for n_groups in range(2, min(n_levels, n_classes) + 1):
+        freedom = (n_groups - 1) * (n_classes - 1)
+        log_p = float(_core.chi2_log_tail(np.array([weight * (n_groups - 1)]), np.array([float(freedom)]))[0])
+        least = min(least, exp(min(0.0, log_p + log_stirling(n_levels, n_groups))))
+    return least
+
 
 @lru_cache(maxsize=65536)
 def log_binomial(n: int, k: int) -> float:

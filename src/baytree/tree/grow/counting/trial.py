@@ -10,9 +10,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.tree.grow.counting.candidate import Candidate, Grouping, Rules
 from baytree.tree.grow.counting.coding import Coding
 from baytree.tree.grow.counting.counted import NodeCounts
-from baytree.tree.grow.counting.merging import TIE, Candidate, Grouping, Rules, merge, settle
+from baytree.tree.grow.counting.groups import TIE
+from baytree.tree.grow.counting.merging import merge, settle
 from baytree.tree.grow.impurity import gain_of
 from baytree.tree.grow.policy import Criterion
 from baytree.tree.model.structure import LEAST_LOG

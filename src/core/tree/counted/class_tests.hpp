@@ -1,0 +1,160 @@
+// The best test of a node of classes, as a function of the counts of its columns. The arithmetic is that of the fractional search.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "tree/counted/class_cells.hpp"
+#include "tree/fractional/choice.hpp"
+#include "tree/fractional/missing_branch.hpp"
+#include "tree/fractional/nominal_test.hpp"
+#include "tree/fractional/numeric_test.hpp"
+
+namespace baytree::tree::counted {
+
+using ColumnTest = fractional::ColumnTest<double>;
+using NodeCases = fractional::NodeCases<double>;
+
+// A column whose codes are levels, each with a branch, or the ranks of its distinct values, which are cut.
+struct CodedColumn {
+  int32_t levels = 0;              // 0: it is cut
+  std::span<const double> values;  // ascending, of the codes that are cut
+  int32_t n_codes() const { return levels ? levels : int32_t(values.size()); }
+};
+
+// The cells of one column at one node.
+struct NodeCells {
+  std::span<const int64_t> key;
+  std::span<const double> weight;
+  int64_t base = 0;
+  int64_t n_classes = 0;
+
+  size_t size() const { return key.size(); }
+  int32_t code(size_t i) const { return int32_t((key[i] - base) / n_classes) - 1; }
+  int32_t label(size_t i) const { return int32_t((key[i] - base) % n_classes); }
+  bool has_missing() const { return size() > 0 && code(0) < 0; }
+};
+
+struct NodeTest {
+  int32_t column = -1;       // -1: no test is worth it
+  int32_t rank = -1;         // codes up to this one take the first branch; -1: code c takes branch c
+  double cut = std::numeric_limits<double>::quiet_NaN();
+  double gain = 0, ratio = 0;
+  int32_t branches = 0, missing = -1;
+  std::vector<double> counts;     // [branches, n_classes]
+  std::vector<ColumnTest> tried;  // [n_columns]
+};
+
+class ClassTests {
+ public:
+  ClassTests(std::vector<CodedColumn> columns, size_t n_classes, const fractional::Rules& rules)
+      : columns_(std::move(columns)), n_classes_(n_classes), rules_(rules), worth_(fractional::worth_of_levels<double>(rules.measure)),
+        worth_of_cuts_(fractional::worth_of_cuts<double>(rules.measure)), x_log2_x_(rules.total),
+        has_many_levels_(columns_.size(), false) {}
+
+  const std::vector<CodedColumn>& columns() const { return columns_; }
+  size_t n_classes() const { return n_classes_; }
+
+  // cells: [n_columns], of no cell where a column is not to be tried.
+  NodeTest best(std::span<const NodeCells> cells, std::span<const double> counts) const {
+    const double weight = std::accumulate(counts.begin(), counts.end(), 0.0);
+    NodeTest found;
+    if (worth_.impurity(counts, x_log2_x_) / weight < rules_.min_impurity) return found;
+    for (size_t j = 0; j < cells.size(); ++j) found.tried.push_back(cells[j].size() ? test(j, cells[j], counts, weight) : ColumnTest{});
+    const double scale = worth_.is_significance ? 1 : rules_.total / weight;
+    const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
+    const std::span<const ColumnTest> all(found.tried);
+    found.column = rules_.by_ratio ? fractional::best_by_ratio(all, has_many_levels_, rules_, least)
+                                   : fractional::best_by_gain(all, rules_, least);
+    if (found.column >= 0) write(found, cells[size_t(found.column)]);
+    return found;
+  }
+
+ private:
+  ColumnTest test(size_t column, const NodeCells& cells, std::span<const double> counts, double weight) const {
+    ColumnTest found = columns_[column].levels ? by_level(column, cells, counts, weight) : by_cut(column, cells, counts, weight);
+    if (rules_.missing == fractional::MissingValues::category && cells.has_missing()) ++found.branches;
+    return found;
+  }
+
+  ColumnTest by_level(size_t column, const NodeCells& cells, std::span<const double> counts, double weight) const {
+    fractional::Branches<double> split = absent(cells);
+    int32_t last = -1;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const int32_t code = cells.code(i);
+      if (code < 0) continue;
+      if (code != last) split.weight.push_back(0), split.table.resize(split.table.size() + n_classes_), last = code;
+      split.table[(split.weight.size() - 1) * n_classes_ + size_t(cells.label(i))] = cells.weight[i];
+      split.weight.back() += cells.weight[i];
+      split.known[size_t(cells.label(i))] += cells.weight[i];
+    }
+    const fractional::Cases<double> none;
+    return each_level(NodeCases{rules_, worth_, x_log2_x_, none, counts, weight}, split, columns_[column].levels);
+  }
+
+  // A cell is a case of its weight.
+  ColumnTest by_cut(size_t column, const NodeCells& cells, std::span<const double> counts, double weight) const {
+    fractional::Branches<double> split = absent(cells);
+    split.table.resize(2 * n_classes_), split.weight.resize(2);
+    fractional::Cases<double> cases;
+    cases.all.reserve(cells.size()), cases.ordered.reserve(cells.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const int32_t code = cells.code(i), label = cells.label(i);
+      if (code < 0) continue;
+      cases.ordered.push_back({int32_t(cases.size()), code});
+      cases.all.push_back({0, label, cells.weight[i]});
+      split.known[size_t(label)] += cells.weight[i];
+    }
+    if (cases.size() < 2) return {.branches = 2};
+    const NodeCases at{rules_, worth_of_cuts_, x_log2_x_, cases, counts, weight};
+    return best_cut(at, std::move(split), columns_[column].values, 0, cases.ordered);
+  }
+
+  // Nothing but the rows without a value.
+  fractional::Branches<double> absent(const NodeCells& cells) const {
+    fractional::Branches<double> split{.table = {}, .weight = {}, .known = std::vector<double>(n_classes_),
+                                       .absent = std::vector<double>(n_classes_), .missing = 0, .n_classes = n_classes_};
+    for (size_t i = 0; i < cells.size() && cells.code(i) < 0; ++i)
+      split.absent[size_t(cells.label(i))] += cells.weight[i], split.missing += cells.weight[i];
+    return split;
+  }
+
+  void write(NodeTest& found, const NodeCells& cells) const {
+    ColumnTest& test = found.tried[size_t(found.column)];
+    const CodedColumn& column = columns_[size_t(found.column)];
+    found.gain = test.gain, found.ratio = test.ratio(), found.branches = test.branches;
+    if (!column.levels) {
+      found.rank = test.rank;
+      found.cut = fractional::halfway<double>(column.values[size_t(test.rank)], column.values[size_t(test.next)]);
+    }
+    fractional::KnownAndAbsent sums{std::vector<double>(size_t(found.branches) * n_classes_), absent(cells).absent};
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const int32_t code = cells.code(i);
+      if (code < 0) continue;
+      const auto branch = size_t(column.levels ? code : code > found.rank);
+      sums.table[branch * n_classes_ + size_t(cells.label(i))] += cells.weight[i];
+    }
+    settle_missing(found, sums, cells.has_missing());
+    found.counts = std::move(sums.table);
+  }
+
+  void settle_missing(NodeTest& found, fractional::KnownAndAbsent& sums, bool is_needed) const {
+    const bool has_own_branch = rules_.missing == fractional::MissingValues::category;
+    if (has_own_branch && !is_needed) return;
+    found.missing = has_own_branch ? found.branches - 1 : fractional::best_fitting_branch(rules_, x_log2_x_, sums);
+    for (size_t c = 0; c < n_classes_; ++c) sums.table[size_t(found.missing) * n_classes_ + c] += sums.absent[c];
+  }
+
+  std::vector<CodedColumn> columns_;
+  size_t n_classes_;
+  fractional::Rules rules_;
+  fractional::Worth<double> worth_, worth_of_cuts_;
+  numbers::XLog2XTable x_log2_x_;
+  std::vector<bool> has_many_levels_;
+};
+
+}  // namespace baytree::tree::counted
