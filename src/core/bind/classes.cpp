@@ -47,10 +47,10 @@ nb::tuple count_classes(const nb::list& columns, const Vector<int32_t>& n_codes,
   std::vector<ClassCells> cells(width);
   Workers workers(threads, is_interrupted);
   interruptible([&] {
-    const LevelRows level(view(place), n_nodes);
+    const LevelRows level(view(place), view(label), n_nodes);
     for (size_t node = 0; node < n_nodes; ++node) {
       rows[node] = int64_t(level[node].size());
-      for (const uint32_t row : level[node]) sums[node * n_classes + size_t(labels.label[row])] += labels.weight_of(row);
+      for (const auto& [row, of_class] : level[node]) sums[node * n_classes + size_t(of_class)] += labels.weight_of(row);
     }
     workers.run(width, [&](size_t j, int) {
       cells[j] = ClassCounter(level, labels).count(view(codes[j]), view(n_codes)[j], [&](size_t node) { return is_open.data()[node * width + j]; });
@@ -91,27 +91,39 @@ nb::dict to_python(std::vector<NodeTest>& tests) {
   return out;
 }
 
+// Where the cells of each node begin, and the end.
+std::vector<size_t> node_begins(std::span<const int64_t> key, int64_t per_node, size_t n_nodes) {
+  std::vector<size_t> begin{0};
+  for (size_t node = 1; node <= n_nodes; ++node) {
+    size_t at = begin.back();
+    while (at < key.size() && key[at] < int64_t(node) * per_node) ++at;
+    begin.push_back(at);
+  }
+  return begin;
+}
+
 // The best test of each node, and every test that was tried: (place, column, gain, gain before charges, information, cuts).
 nb::tuple best_tests(const ClassTests& by, const nb::list& keys, const nb::list& weights, const Matrix& counts, int threads, bool traces) {
   const Vectors<int64_t> key = vectors<int64_t>(keys);
   const Vectors<double> weight = vectors<double>(weights);
-  const size_t n = counts.shape(0), n_classes = by.n_classes(), width = by.columns().size();
+  const size_t n = counts.shape(0), width = by.columns().size();
+  const auto n_classes = int64_t(by.n_classes());
   if (key.size() != width || weight.size() != width) throw nb::value_error("columns differ in number");
   std::vector<NodeTest> tests(n);
-  std::vector<std::tuple<size_t, size_t, ColumnTest>> tried;
+  std::vector<std::vector<size_t>> begin(width);
+  const auto per_node = [&](size_t j) { return (int64_t(by.columns()[j].n_codes()) + 1) * n_classes; };
   Workers workers(threads, is_interrupted);
   interruptible([&] {
-    workers.run(n, [&](size_t node, int) {
-      std::vector<NodeCells> cells;
+    workers.run(width, [&](size_t j, int) { begin[j] = node_begins(view(key[j]), per_node(j), n); });
+    std::vector<ClassTests::Room> rooms(size_t(workers.size()));
+    workers.run(n, [&](size_t node, int worker) {
+      std::vector<NodeCells>& cells = rooms[size_t(worker)].cells;
+      cells.clear();
       for (size_t j = 0; j < width; ++j) {
-        const auto per_node = int64_t((size_t(by.columns()[j].n_codes()) + 1) * n_classes);
-        const auto base = int64_t(node) * per_node;
-        const auto all = view(key[j]);
-        const auto first = size_t(std::ranges::lower_bound(all, base) - all.begin());
-        const auto last = size_t(std::ranges::lower_bound(all, base + per_node) - all.begin());
-        cells.push_back({all.subspan(first, last - first), view(weight[j]).subspan(first, last - first), base, int64_t(n_classes)});
+        const size_t first = begin[j][node], size = begin[j][node + 1] - first;
+        cells.push_back({view(key[j]).subspan(first, size), view(weight[j]).subspan(first, size), int64_t(node) * per_node(j), n_classes});
       }
-      tests[node] = by.best(cells, {counts.data() + node * n_classes, n_classes});
+      tests[node] = by.best({counts.data() + node * by.n_classes(), by.n_classes()}, rooms[size_t(worker)]);
       if (!traces) tests[node].tried.clear();
     });
   });

@@ -10,25 +10,6 @@
 
 namespace baytree::tree::counted {
 
-// The rows of the open nodes of a level side by side, those of a node in the order of the table.
-struct LevelRows {
-  std::vector<uint32_t> row;
-  std::vector<size_t> begin;  // [n_nodes + 1]
-
-  // place: [n_rows], the open node of each row, -1 elsewhere.
-  LevelRows(std::span<const int32_t> place, size_t n_nodes) : begin(n_nodes + 1) {
-    for (const int32_t node : place)
-      if (node >= 0) ++begin[size_t(node) + 1];
-    for (size_t node = 0; node < n_nodes; ++node) begin[node + 1] += begin[node];
-    row.resize(begin.back());
-    std::vector<size_t> next(begin);
-    for (size_t i = 0; i < place.size(); ++i)
-      if (place[i] >= 0) row[next[size_t(place[i])]++] = uint32_t(i);
-  }
-  size_t size() const { return begin.size() - 1; }
-  std::span<const uint32_t> operator[](size_t node) const { return {row.data() + begin[node], begin[node + 1] - begin[node]}; }
-};
-
 struct Labels {
   std::span<const int32_t> label;
   std::span<const double> weight;  // empty where every weight is 1
@@ -37,60 +18,128 @@ struct Labels {
   double weight_of(uint32_t row) const { return weight.empty() ? 1.0 : weight[row]; }
 };
 
+// The rows of the nodes of a level side by side, those of a node in the order of the table, and their classes.
+struct LevelRows {
+  struct Row {
+    uint32_t row;
+    int32_t label;
+  };
+  std::vector<Row> row;
+  std::vector<size_t> begin;  // [n_nodes + 1]
+
+  // place: [n_rows], the node of each row, -1 where it is none of these.
+  LevelRows(std::span<const int32_t> place, std::span<const int32_t> label, size_t n_nodes) : begin(n_nodes + 1) {
+    for (const int32_t node : place)
+      if (node >= 0) ++begin[size_t(node) + 1];
+    for (size_t node = 0; node < n_nodes; ++node) begin[node + 1] += begin[node];
+    row.resize(begin.back());
+    std::vector<size_t> next(begin);
+    for (size_t i = 0; i < place.size(); ++i)
+      if (place[i] >= 0) row[next[size_t(place[i])]++] = {uint32_t(i), label[i]};
+  }
+  size_t size() const { return begin.size() - 1; }
+  std::span<const Row> operator[](size_t node) const { return {row.data() + begin[node], begin[node + 1] - begin[node]}; }
+};
+
 // One column's weights, for the triples of node, code and class that occur. Those of parts of the rows add up by key.
 struct ClassCells {
   std::vector<int64_t> key;  // ascending: (node · (n_codes + 1) + code + 1) · n_classes + class, where code -1 is a missing value
   std::vector<double> weight;
+
+  void append(int64_t at, double sum) { key.push_back(at), weight.push_back(sum); }
 };
 
+// Counts one column after the other. Nodes of many rows beside their cells are counted in a table, the others by sorting all
+// their rows together, so that the cost follows the rows.
 class ClassCounter {
  public:
-  ClassCounter(const LevelRows& rows, const Labels& labels) : rows_(rows), labels_(labels) {}
+  ClassCounter(const LevelRows& rows, const Labels& labels) : rows_(rows), labels_(labels), next_(rows.size() + 1) {}
 
   // is_open: the nodes that are counted.
   template <std::predicate<size_t> IsOpen> ClassCells count(std::span<const int32_t> code, int32_t n_codes, const IsOpen& is_open) {
     const size_t per_node = (size_t(n_codes) + 1) * labels_.n_classes;
-    for (size_t node = 0; node < rows_.size(); ++node) {
+    const auto is_dense = [&](size_t node) { return per_node <= kNarrow || per_node <= 2 * rows_[node].size(); };
+    sort_rows(code, per_node, [&](size_t node) { return is_open(node) && !is_dense(node); });
+    ClassCells cells;
+    for (size_t node = 0, begin = 0; node < rows_.size(); begin = next_[node++]) {
       if (!is_open(node)) continue;
-      const auto base = int64_t(node * per_node);
-      if (per_node <= 2 * rows_[node].size()) by_table(rows_[node], code, per_node, base);
-      else by_sorting(rows_[node], code, base);
+      if (is_dense(node)) read_table(node, code, per_node, cells);
+      else read_sorted({sorted_.data() + begin, next_[node] - begin}, int64_t(node * per_node), cells);
     }
-    return std::move(cells_);
+    return cells;
   }
 
  private:
-  size_t cell(std::span<const int32_t> code, uint32_t row) const {
-    return size_t(code[row] + 1) * labels_.n_classes + size_t(labels_.label[row]);
+  struct Entry {
+    size_t cell;
+    uint32_t row, node;
+  };
+
+  size_t cell(std::span<const int32_t> code, const LevelRows::Row& row) const {
+    return size_t(code[row.row] + 1) * labels_.n_classes + size_t(row.label);
   }
 
-  void by_table(std::span<const uint32_t> rows, std::span<const int32_t> code, size_t n_cells, int64_t base) {
+  // The rows of the chosen nodes by node and, within one, by cell; next_[node] is where those of a node end.
+  template <std::predicate<size_t> IsChosen> void sort_rows(std::span<const int32_t> code, size_t n_cells, const IsChosen& is_chosen) {
+    given_.clear();
+    for (size_t node = 0; node < rows_.size(); ++node) {
+      next_[node] = given_.size();
+      if (!is_chosen(node)) continue;
+      for (const auto& row : rows_[node]) given_.push_back({cell(code, row), row.row, uint32_t(node)});
+    }
+    sort_by_cell(n_cells);
+    sorted_.resize(given_.size());
+    for (const Entry& entry : given_) sorted_[next_[entry.node]++] = entry;
+  }
+
+  void sort_by_cell(size_t n_cells) {
+    if (n_cells > 4 * given_.size()) {
+      std::ranges::sort(given_, {}, &Entry::cell);
+      return;
+    }
+    start_.assign(n_cells + 1, 0);
+    for (const Entry& entry : given_) ++start_[entry.cell + 1];
+    for (size_t at = 0; at < n_cells; ++at) start_[at + 1] += start_[at];
+    sorted_.resize(given_.size());
+    for (const Entry& entry : given_) sorted_[start_[entry.cell]++] = entry;
+    std::swap(given_, sorted_);
+  }
+
+  void read_table(size_t node, std::span<const int32_t> code, size_t n_cells, ClassCells& cells) {
+    if (labels_.weight.empty()) return read_counts(node, code, n_cells, cells);
     table_.assign(n_cells, 0.0);
-    for (const uint32_t row : rows) table_[cell(code, row)] += labels_.weight_of(row);
+    for (const auto& row : rows_[node]) table_[cell(code, row)] += labels_.weight[row.row];
     for (size_t at = 0; at < n_cells; ++at)
-      if (table_[at] > 0) append(base + int64_t(at), table_[at]);
+      if (table_[at] > 0) cells.append(int64_t(node * n_cells + at), table_[at]);
   }
 
-  // The cost follows the rows where these are few beside the codes.
-  void by_sorting(std::span<const uint32_t> rows, std::span<const int32_t> code, int64_t base) {
-    order_.clear();
-    for (const uint32_t row : rows) order_.emplace_back(cell(code, row), labels_.weight_of(row));
-    std::ranges::sort(order_, {}, &std::pair<size_t, double>::first);
-    for (size_t i = 0; i < order_.size();) {
-      const size_t at = order_[i].first;
+  // Two tables in turn, so that a row need not wait for the one before it.
+  void read_counts(size_t node, std::span<const int32_t> code, size_t n_cells, ClassCells& cells) {
+    start_.assign(2 * n_cells, 0);
+    uint32_t *even = start_.data(), *odd = even + n_cells;
+    const auto rows = rows_[node];
+    for (size_t i = 0; i + 1 < rows.size(); i += 2) ++even[cell(code, rows[i])], ++odd[cell(code, rows[i + 1])];
+    if (rows.size() % 2) ++even[cell(code, rows.back())];
+    for (size_t at = 0; at < n_cells; ++at)
+      if (even[at] + odd[at]) cells.append(int64_t(node * n_cells + at), double(even[at] + odd[at]));
+  }
+
+  void read_sorted(std::span<const Entry> entries, int64_t base, ClassCells& cells) const {
+    for (size_t i = 0; i < entries.size();) {
+      const size_t at = entries[i].cell;
       double sum = 0;
-      for (; i < order_.size() && order_[i].first == at; ++i) sum += order_[i].second;
-      append(base + int64_t(at), sum);
+      for (; i < entries.size() && entries[i].cell == at; ++i) sum += labels_.weight_of(entries[i].row);
+      cells.append(base + int64_t(at), sum);
     }
   }
 
-  void append(int64_t key, double weight) { cells_.key.push_back(key), cells_.weight.push_back(weight); }
-
+  static constexpr size_t kNarrow = 64;  // cells of a node
   const LevelRows& rows_;
   const Labels& labels_;
-  ClassCells cells_;
   std::vector<double> table_;
-  std::vector<std::pair<size_t, double>> order_;
+  std::vector<Entry> given_, sorted_;
+  std::vector<uint32_t> start_;
+  std::vector<size_t> next_;
 };
 
 }  // namespace baytree::tree::counted

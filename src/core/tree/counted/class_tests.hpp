@@ -26,6 +26,11 @@ struct CodedColumn {
   int32_t n_codes() const { return levels ? levels : int32_t(values.size()); }
 };
 
+// Code -1 is a missing value.
+struct Cell {
+  int32_t code, label;
+};
+
 // The cells of one column at one node.
 struct NodeCells {
   std::span<const int64_t> key;
@@ -34,9 +39,12 @@ struct NodeCells {
   int64_t n_classes = 0;
 
   size_t size() const { return key.size(); }
-  int32_t code(size_t i) const { return int32_t((key[i] - base) / n_classes) - 1; }
-  int32_t label(size_t i) const { return int32_t((key[i] - base) % n_classes); }
-  bool has_missing() const { return size() > 0 && code(0) < 0; }
+  Cell operator[](size_t i) const {
+    const auto at = uint64_t(key[i] - base), classes = uint64_t(n_classes);
+    const uint64_t code = at >> 32 ? at / classes : uint32_t(at) / uint32_t(classes);  // short numbers divide faster
+    return {int32_t(code) - 1, int32_t(at - code * classes)};
+  }
+  bool has_missing() const { return size() > 0 && key[0] - base < n_classes; }
 };
 
 struct NodeTest {
@@ -59,12 +67,21 @@ class ClassTests {
   const std::vector<CodedColumn>& columns() const { return columns_; }
   size_t n_classes() const { return n_classes_; }
 
-  // cells: [n_columns], of no cell where a column is not to be tried.
-  NodeTest best(std::span<const NodeCells> cells, std::span<const double> counts) const {
-    const double weight = std::accumulate(counts.begin(), counts.end(), 0.0);
+  // What a thread works with, and in.
+  struct Room {
+    std::vector<NodeCells> cells;  // [n_columns] of the node, of no cell where a column is not to be tried
+    fractional::Cases<double> cases;
+  };
+
+  NodeTest best(std::span<const double> counts, Room& room) const {
+    const std::span<const NodeCells> cells(room.cells);
     NodeTest found;
+    if (std::ranges::all_of(cells, [](const NodeCells& each) { return each.size() == 0; })) return found;
+    const double weight = std::accumulate(counts.begin(), counts.end(), 0.0);
     if (worth_.impurity(counts, x_log2_x_) / weight < rules_.min_impurity) return found;
-    for (size_t j = 0; j < cells.size(); ++j) found.tried.push_back(cells[j].size() ? test(j, cells[j], counts, weight) : ColumnTest{});
+    found.tried.resize(cells.size());
+    for (size_t j = 0; j < cells.size(); ++j)
+      if (cells[j].size()) found.tried[j] = test(j, cells[j], counts, weight, room.cases);
     const double scale = worth_.is_significance ? 1 : rules_.total / weight;
     const double least = std::max(rules_.zero_gain, rules_.min_gain * scale);
     const std::span<const ColumnTest> all(found.tried);
@@ -75,35 +92,37 @@ class ClassTests {
   }
 
  private:
-  ColumnTest test(size_t column, const NodeCells& cells, std::span<const double> counts, double weight) const {
-    ColumnTest found = columns_[column].levels ? by_level(column, cells, counts, weight) : by_cut(column, cells, counts, weight);
+  ColumnTest test(size_t column, const NodeCells& cells, std::span<const double> counts, double weight, fractional::Cases<double>& cases) const {
+    ColumnTest found = columns_[column].levels ? by_level(column, cells, counts, weight) : by_cut(column, cells, counts, weight, cases);
     if (rules_.missing == fractional::MissingValues::category && cells.has_missing()) ++found.branches;
     return found;
   }
 
   ColumnTest by_level(size_t column, const NodeCells& cells, std::span<const double> counts, double weight) const {
     fractional::Branches<double> split = absent(cells);
+    const size_t most = std::min(cells.size(), static_cast<size_t>(columns_[column].levels));
+    split.weight.reserve(most), split.table.reserve(most * n_classes_);
     int32_t last = -1;
     for (size_t i = 0; i < cells.size(); ++i) {
-      const int32_t code = cells.code(i);
+      const auto [code, label] = cells[i];
       if (code < 0) continue;
       if (code != last) split.weight.push_back(0), split.table.resize(split.table.size() + n_classes_), last = code;
-      split.table[(split.weight.size() - 1) * n_classes_ + size_t(cells.label(i))] = cells.weight[i];
+      split.table[(split.weight.size() - 1) * n_classes_ + size_t(label)] = cells.weight[i];
       split.weight.back() += cells.weight[i];
-      split.known[size_t(cells.label(i))] += cells.weight[i];
+      split.known[size_t(label)] += cells.weight[i];
     }
     const fractional::Cases<double> none;
     return each_level(NodeCases{rules_, worth_, x_log2_x_, none, counts, weight}, split, columns_[column].levels);
   }
 
   // A cell is a case of its weight.
-  ColumnTest by_cut(size_t column, const NodeCells& cells, std::span<const double> counts, double weight) const {
+  ColumnTest by_cut(size_t column, const NodeCells& cells, std::span<const double> counts, double weight,
+                    fractional::Cases<double>& cases) const {
     fractional::Branches<double> split = absent(cells);
     split.table.resize(2 * n_classes_), split.weight.resize(2);
-    fractional::Cases<double> cases;
-    cases.all.reserve(cells.size()), cases.ordered.reserve(cells.size());
+    cases.all.clear(), cases.ordered.clear();
     for (size_t i = 0; i < cells.size(); ++i) {
-      const int32_t code = cells.code(i), label = cells.label(i);
+      const auto [code, label] = cells[i];
       if (code < 0) continue;
       cases.ordered.push_back({int32_t(cases.size()), code});
       cases.all.push_back({0, label, cells.weight[i]});
@@ -118,8 +137,8 @@ class ClassTests {
   fractional::Branches<double> absent(const NodeCells& cells) const {
     fractional::Branches<double> split{.table = {}, .weight = {}, .known = std::vector<double>(n_classes_),
                                        .absent = std::vector<double>(n_classes_), .missing = 0, .n_classes = n_classes_};
-    for (size_t i = 0; i < cells.size() && cells.code(i) < 0; ++i)
-      split.absent[size_t(cells.label(i))] += cells.weight[i], split.missing += cells.weight[i];
+    for (size_t i = 0; i < cells.size() && cells[i].code < 0; ++i)
+      split.absent[size_t(cells[i].label)] += cells.weight[i], split.missing += cells.weight[i];
     return split;
   }
 
@@ -133,10 +152,10 @@ class ClassTests {
     }
     fractional::KnownAndAbsent sums{std::vector<double>(size_t(found.branches) * n_classes_), absent(cells).absent};
     for (size_t i = 0; i < cells.size(); ++i) {
-      const int32_t code = cells.code(i);
+      const auto [code, label] = cells[i];
       if (code < 0) continue;
       const auto branch = size_t(column.levels ? code : code > found.rank);
-      sums.table[branch * n_classes_ + size_t(cells.label(i))] += cells.weight[i];
+      sums.table[branch * n_classes_ + size_t(label)] += cells.weight[i];
     }
     settle_missing(found, sums, cells.has_missing());
     found.counts = std::move(sums.table);

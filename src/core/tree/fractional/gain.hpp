@@ -9,13 +9,16 @@
 
 namespace baytree::tree::fractional {
 
+// The impurities that can be followed from cut to cut.
+enum class Rough { none, entropy, gini };
+
 // A criterion as this search asks for it.
 template <std::floating_point Real> struct Worth {
   // weight · impurity of class weights
   Real (*impurity)(std::span<const Real> weights, const XLog2XTable& x_log2_x);
   // Per unit of node weight the known share of (impurity before − impurity after); of a test of significance −ln p.
   Real (*gain)(const NodeCases<Real>& at, const Branches<Real>& split);
-  bool is_entropy = false;       // the gain is what the entropy falls
+  Rough rough = Rough::none;     // the gain is what this impurity falls
   bool is_significance = false;  // the gain is −ln p, which does not grow with the weight
 };
 
@@ -72,12 +75,17 @@ Real pearson_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
       numbers::chi2_log_significance(statistic, static_cast<double>(rows.size() - 1) * static_cast<double>(classes - 1)));
 }
 
+template <typename Impurity> constexpr Rough rough_of() {
+  if constexpr (std::same_as<Impurity, numbers::Entropy>) return Rough::entropy;
+  return std::same_as<Impurity, numbers::Gini> ? Rough::gini : Rough::none;
+}
+
 template <Criterion C, std::floating_point Real> Worth<Real> worth() {
   if constexpr (ClassCriterion<C>) {
     constexpr auto impurity = [](std::span<const Real> weights, const XLog2XTable& term) { return C::Impurity::of(weights, term); };
     if constexpr (C::suits.multiway && C::is_decrease)
-      return {impurity, &decrease<typename C::Impurity, Real>, std::same_as<typename C::Impurity, numbers::Entropy>, false};
-    else if constexpr (C::suits.multiway && C::suits.test == "pearson") return {impurity, &pearson_gain<Real>, false, true};
+      return {impurity, &decrease<typename C::Impurity, Real>, rough_of<typename C::Impurity>(), false};
+    else if constexpr (C::suits.multiway && C::suits.test == "pearson") return {impurity, &pearson_gain<Real>, Rough::none, true};
   }
   throw std::invalid_argument("criterion='" + std::string(C::name) + "' cannot compare many branches");
 }

@@ -9,18 +9,19 @@ namespace baytree::tree::fractional {
 template <std::floating_point Real>
 class Sides {
  public:
-  Sides(std::span<const Real> known, const XLog2XTable& x_log2_x) : x_log2_x_(x_log2_x), low_(known.size()), high_(known.begin(), known.end()) {
+  Sides(std::span<const Real> known, const XLog2XTable& x_log2_x, Rough rough)
+      : x_log2_x_(x_log2_x), rough_(rough), low_(known.size()), high_(known.begin(), known.end()), low_term_(known.size()) {
     for (const Real weight : high_) {
-      high_term_.push_back(x_log2_x_(weight));
+      high_term_.push_back(term(weight));
       high_sum_ += high_term_.back();
     }
-    low_term_.resize(high_.size());
   }
   void move(int32_t label, Real weight) {
     low_[label] += weight;
     high_[label] -= weight;
     below_ += weight;
-    const double low = x_log2_x_(low_[label]), high = x_log2_x_(high_[label]);
+    if (rough_ == Rough::none) return;
+    const double low = term(low_[label]), high = term(high_[label]);
     low_sum_ += low - low_term_[label];
     high_sum_ += high - high_term_[label];
     low_term_[label] = low;
@@ -29,10 +30,17 @@ class Sides {
   Real below() const { return below_; }
   std::span<const Real> low() const { return low_; }
   std::span<const Real> high() const { return high_; }
-  double roughly(Real known) const { return x_log2_x_(below_) - low_sum_ + x_log2_x_(known - below_) - high_sum_; }
+  // The impurity that is left, in units of weight; both sides hold something.
+  double roughly(Real known) const {
+    const double below = below_, above = known - below_;
+    if (rough_ == Rough::gini) return below - low_sum_ / below + above - high_sum_ / above;
+    return x_log2_x_(below) - low_sum_ + x_log2_x_(above) - high_sum_;
+  }
 
  private:
+  double term(double weight) const { return rough_ == Rough::gini ? weight * weight : x_log2_x_(weight); }
   const XLog2XTable& x_log2_x_;
+  const Rough rough_;
   std::vector<Real> low_, high_;
   std::vector<double> low_term_, high_term_;
   double low_sum_ = 0, high_sum_ = 0;
@@ -86,13 +94,13 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
   const auto k = at.counts.size();
   const Real known = static_cast<Real>(at.weight - split.missing);
   const Real least = smallest_side(rules, known, k);
-  Sides<Real> sides(split.known, at.x_log2_x);
-
-  const bool is_entropy = at.worth.is_entropy && rules.missing != MissingValues::category;
-  const double before = is_entropy ? numbers::entropy<Real>(split.known, at.x_log2_x) : 0.0;
-  // Twice the most that rounding can move a gain: 2k + 8 additions of terms up to n·log2 n.
-  const double slack = 1e-9 + static_cast<double>(std::numeric_limits<Real>::epsilon()) *
-                                  (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
+  const Rough kind = rules.missing == MissingValues::category ? Rough::none : at.worth.rough;
+  Sides<Real> sides(split.known, at.x_log2_x, kind);
+  const double before = kind == Rough::none ? 0.0 : at.worth.impurity(split.known, at.x_log2_x);
+  // Twice the most that rounding can move a gain: 2k + 8 additions of terms up to n·log2 n, and one for each case that moved.
+  const double slack = 1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(sorted.size()) +
+                       static_cast<double>(std::numeric_limits<Real>::epsilon()) *
+                           (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
   Real best_low = 0;
   for (size_t i = 0; i + 1 < sorted.size(); ++i) {
     const OrderedCase here = sorted[i];
@@ -103,7 +111,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
     if (!rules.reaches(known - sides.below(), least)) break;
     ++best.cuts;
     const double rough = (before - sides.roughly(known)) / static_cast<double>(at.weight);
-    if (best.is_valid && is_entropy && rough + slack < static_cast<double>(best.gain)) continue;
+    if (best.is_valid && kind != Rough::none && rough + slack < static_cast<double>(best.gain)) continue;
     std::copy(sides.low().begin(), sides.low().end(), split.table.begin());
     std::copy(sides.high().begin(), sides.high().end(), split.table.begin() + static_cast<std::ptrdiff_t>(k));
     split.weight = {sides.below(), static_cast<Real>(known - sides.below())};
