@@ -278,7 +278,7 @@ def chi2_log_tail(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,
 class ClassTests:
     """The best tests of nodes of classes, from the counts of their columns."""
 
-    def best(self, keys: list, weights: list, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, traces: bool) -> tuple:
+    def best(self, keys: list, weights: list, counts: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], most_branches: int, threads: int, traces: bool) -> tuple:
         """
         The best test of each node as a dict of arrays, and every test that was tried.
         """

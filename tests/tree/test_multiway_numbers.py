@@ -46,6 +46,36 @@ def test_numbers_alone_give_the_binary_tree():
     assert ours.export_text() == binary.export_text()
 
 
+def large_table(n: int) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"a": rng.choice(list("abcdefghij"), n), "x": rng.normal(size=n), "b": rng.choice(["p", "q"], n)})
+    return frame.mask(rng.random((n, 3)) < 0.05), rng.normal(size=n) + frame.x + frame.a.isin(["b", "e"])
+
+
+def test_threads_and_large_nodes_change_no_bit():
+    frame, y = large_table(40_000)
+    trees = [bt.DecisionTreeRegressor(branching="multiway", min_leaf=200, n_jobs=n).fit(frame, y).tree_ for n in (1, 2)]
+    for name in ("column", "first", "cut", "branch_of", "missing", "rows", "value", "risk", "gain"):
+        assert getattr(trees[0], name).tobytes() == getattr(trees[1], name).tobytes()
+
+
+@pytest.mark.parametrize("missing", ["learned", "category", "largest"])
+def test_every_node_holds_the_rows_that_its_tests_send_there(missing):
+    frame, y = large_table(2000)
+    tree = bt.DecisionTreeRegressor(branching="multiway", missing=missing, min_leaf=10).fit(frame, y)
+    for leaf, rows in pd.Series(range(2000)).groupby(tree.apply(frame)):
+        assert tree.tree_.rows[leaf] == len(rows)
+        assert tree.tree_.value[leaf, 0] == pytest.approx(y[rows].mean(), rel=1e-12)
+        assert tree.tree_.risk[leaf] == pytest.approx(((y[rows] - y[rows].mean()) ** 2).sum(), rel=1e-9)
+
+
+def test_the_means_of_a_tree_of_two_branches_are_those_of_many():
+    frame, y = large_table(2000)
+    many, two = (bt.DecisionTreeRegressor(branching=b, max_depth=0).fit(frame, y).tree_ for b in ("multiway", "binary"))
+    assert many.value.tobytes() == two.value.tobytes()
+    assert many.risk.tobytes() == two.risk.tobytes()
+
+
 def test_merged_levels_are_those_of_chaid():
     ours = bt.DecisionTreeRegressor(branching="merge", min_split=20, min_leaf=7, max_depth=2).fit(X, Y)
     theirs = bt.CHAIDRegressor(min_prob=1.0, alpha_split=1.0, max_depth=2).fit(X, Y)

@@ -103,7 +103,8 @@ std::vector<size_t> node_begins(std::span<const int64_t> key, int64_t per_node, 
 }
 
 // The best test of each node, and every test that was tried: (place, column, gain, gain before charges, information, cuts).
-nb::tuple best_tests(const ClassTests& by, const nb::list& keys, const nb::list& weights, const Matrix& counts, int threads, bool traces) {
+nb::tuple best_tests(const ClassTests& by, const nb::list& keys, const nb::list& weights, const Matrix& counts, int64_t most_branches, int threads,
+                     bool traces) {
   const Vectors<int64_t> key = vectors<int64_t>(keys);
   const Vectors<double> weight = vectors<double>(weights);
   const size_t n = counts.shape(0), width = by.columns().size();
@@ -113,9 +114,10 @@ nb::tuple best_tests(const ClassTests& by, const nb::list& keys, const nb::list&
   std::vector<std::vector<size_t>> begin(width);
   const auto per_node = [&](size_t j) { return (int64_t(by.columns()[j].n_codes()) + 1) * n_classes; };
   Workers workers(threads, is_interrupted);
-  interruptible([&] {
+  std::atomic<int64_t> branches_left{most_branches};
+  bounded([&] {
     workers.run(width, [&](size_t j, int) { begin[j] = node_begins(view(key[j]), per_node(j), n); });
-    std::vector<ClassTests::Room> rooms(size_t(workers.size()));
+    std::vector<ClassTests::Room> rooms(size_t(workers.size()), {{}, {}, &branches_left});
     workers.run(n, [&](size_t node, int worker) {
       std::vector<NodeCells>& cells = rooms[size_t(worker)].cells;
       cells.clear();
@@ -154,7 +156,7 @@ nb::ndarray<nb::numpy, int32_t> step(const nb::list& columns, const Vector<int32
 
 void bind_classes(nb::module_& module) {
   nb::class_<ClassTests>(module, "ClassTests", "The best tests of nodes of classes, from the counts of their columns.")
-      .def("best", &best_tests, "keys"_a, "weights"_a, "counts"_a.noconvert(), "threads"_a, "traces"_a,
+      .def("best", &best_tests, "keys"_a, "weights"_a, "counts"_a.noconvert(), "most_branches"_a, "threads"_a, "traces"_a,
            "The best test of each node as a dict of arrays, and every test that was tried.");
   module.def("class_tests", &class_tests, "values"_a, "levels"_a.noconvert(), "n_classes"_a, "rules"_a, nb::keep_alive<0, 1>(),
              "Tests of coded columns: values are those of the codes of a column that is cut, levels its number of levels or 0.");

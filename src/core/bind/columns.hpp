@@ -1,7 +1,10 @@
 // Columns of a table as the trees read them: arrays come in as they are, and are kept alive while a kernel looks at them.
 #pragma once
+#include <string>
+
 #include "bind/arrays.hpp"
 #include "tree/column_view.hpp"
+#include "tree/fractional/partition.hpp"
 #include "tree/fractional/training.hpp"
 
 namespace baytree::bind {
@@ -44,6 +47,15 @@ inline std::vector<tree::fractional::GivenColumn> given(const nb::list& columns,
     all.push_back(column);
   }
   return all;
+}
+
+// Refuses what would not fit into memory by the column's place: Python knows its name.
+template <std::invocable Kernel> void bounded(const Kernel& kernel) {
+  try {
+    interruptible(kernel);
+  } catch (const tree::fractional::TooManyBranches& refused) {
+    throw nb::index_error(std::to_string(refused.column).c_str());
+  }
 }
 
 }  // namespace baytree::bind

@@ -12,15 +12,6 @@ namespace {
 
 using namespace tree::fractional;
 
-// Refuses what would not fit into memory by the column's place: Python knows its name.
-template <std::invocable Kernel> void bounded(const Kernel& kernel) {
-  try {
-    interruptible(kernel);
-  } catch (const TooManyBranches& refused) {
-    throw nb::index_error(std::to_string(refused.column).c_str());
-  }
-}
-
 template <typename T, std::invocable<const Node&> Of>
 auto column_of(const Growth& tree, Of of) {
   std::vector<T> values;

@@ -7,7 +7,7 @@ import baytree as bt
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.tree.grow.grow import Search, grow, search_of
 from baytree.tree.grow.policies import CHAID, POLICIES
-from baytree.tree.grow.policy import Branching, Choose
+from baytree.tree.grow.policy import Branching, Choose, Missing
 
 SCHEMA = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
 ESTIMATORS = {
@@ -42,7 +42,17 @@ def test_the_search_follows_from_how_columns_branch():
     searches = {b: search_of(msgspec.structs.replace(CHAID, branching=b)) for b in Branching}
     assert searches[Branching.BINARY] is Search.SORTED
     assert searches[Branching.MERGE] is Search.COUNTED
-    assert {searches[b] for b in (Branching.MULTIWAY, Branching.ONE_LEVEL, Branching.GROUPED)} == {Search.FRACTIONAL}
+    assert searches[Branching.MULTIWAY] is Search.COUNTED
+    assert {searches[b] for b in (Branching.ONE_LEVEL, Branching.GROUPED)} == {Search.FRACTIONAL}
+
+
+def test_rows_that_follow_several_branches_or_are_fractions_are_searched_as_such():
+    multiway = msgspec.structs.replace(CHAID, branching=Branching.MULTIWAY)
+    assert search_of(msgspec.structs.replace(multiway, missing=Missing.FRACTIONAL)) is Search.FRACTIONAL
+    frame, y = {"x": [1.0, 2.0, 3.0, 4.0]}, ["a", "a", "b", "b"]
+    for weight, search in ((2.0, Search.COUNTED), (0.3, Search.FRACTIONAL)):
+        table = ESTIMATORS["ID3"]._enter(frame, y, [weight] * 4).table
+        assert grow(table, multiway).search is search
 
 
 def test_chaid_alone_chooses_by_adjusted_p():

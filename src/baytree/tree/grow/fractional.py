@@ -6,19 +6,20 @@ C4.5, J48, ID3 and relatives. The core grows the nodes, pruning works on them, `
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.policy import SUITS, Arithmetic, Branching, Choose, Criterion, Missing, Policy
 from baytree.tree.model.structure import Tree
 
 MISSING = (Missing.FRACTIONAL, Missing.CATEGORY, Missing.LARGEST, Missing.LEARNED)
 _EXACT_SINGLE = 2**24  # float32 counts every whole number up to here
-_MOST_NODES = 2**22  # beside four for each row
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,15 +89,25 @@ def rows_of(table: Table, arithmetic: Arithmetic) -> Rows:
 def grow_nodes(rows: Rows, n_classes: int, policy: Policy, n_threads: int = 1, traces: bool = False) -> Growth:
     """The full tree of these rows, neither collapsed nor pruned."""
     single = PROGRAMS[policy.arithmetic].single and is_counted_in_single(rows.weight)
-    try:
+    with refusing_branches(rows.names, rows.levels):
         nodes, tried = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
             core_rules(policy, rows.total), single, n_threads, traces,
         )  # fmt: skip
+    return Growth(nodes, tried, single)
+
+
+@contextmanager
+def refusing_branches(names: Sequence[str], levels: np.ndarray) -> Iterator[None]:
+    """Refuses in words what the core refuses by a column's place: more branches than are sensible beside the rows."""
+    try:
+        yield
     except IndexError as refused:
         j = int(str(refused))
-        raise _too_many_branches(rows.names[j], int(rows.levels[j])) from None
-    return Growth(nodes, tried, single)
+        raise ValueError(
+            f"column {names[j]!r} has {levels[j]} levels; a branch for each of them at every node would make the "
+            f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
+        ) from None
 
 
 def regrown(tree: Tree) -> _core.Growth:
@@ -122,20 +133,6 @@ def refuse(policy: Policy) -> None:
         raise ValueError(f"missing={policy.missing.value!r} is for two branches; with 'multiway' give {known}")
     if policy.stopping.alpha is not None and policy.criterion is not Criterion.CHI2:
         raise ValueError("alpha with branching='multiway' needs criterion='chi2'")
-
-
-def refuse_explosion(schema: Schema, column: np.ndarray, branches: np.ndarray, n_nodes: int, n_rows: int) -> None:
-    """Raises an error where the branches of these tests would make a tree far larger than the table."""
-    if n_nodes + int(branches.sum()) > _MOST_NODES + 4 * n_rows:
-        widest = schema.columns[column[int(np.argmax(branches))]]
-        raise _too_many_branches(widest.name, len(widest.levels))
-
-
-def _too_many_branches(name: str, n_levels: int) -> ValueError:
-    return ValueError(
-        f"column {name!r} has {n_levels} levels; a branch for each of them at every node would make the "
-        f"tree far larger than the table: leave the column out, or let it be split in two (binary=True, CARTClassifier)"
-    )
 
 
 def _is_cut(kind: Kind, cuts_ranks: bool) -> bool:

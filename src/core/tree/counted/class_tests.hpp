@@ -1,6 +1,7 @@
 // The best test of a node of classes, as a function of the counts of its columns. The arithmetic is that of the fractional search.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "tree/fractional/missing_branch.hpp"
 #include "tree/fractional/nominal_test.hpp"
 #include "tree/fractional/numeric_test.hpp"
+#include "tree/fractional/partition.hpp"
 
 namespace baytree::tree::counted {
 
@@ -71,6 +73,7 @@ class ClassTests {
   struct Room {
     std::vector<NodeCells> cells;  // [n_columns] of the node, of no cell where a column is not to be tried
     fractional::Cases<double> cases;
+    std::atomic<int64_t>* branches_left = nullptr;  // that all nodes together may have
   };
 
   NodeTest best(std::span<const double> counts, Room& room) const {
@@ -87,7 +90,10 @@ class ClassTests {
     const std::span<const ColumnTest> all(found.tried);
     found.column = rules_.by_ratio ? fractional::best_by_ratio(all, has_many_levels_, rules_, least)
                                    : fractional::best_by_gain(all, rules_, least);
-    if (found.column >= 0) write(found, cells[size_t(found.column)]);
+    if (found.column < 0) return found;
+    const int32_t branches = found.tried[size_t(found.column)].branches;
+    if (room.branches_left->fetch_sub(branches) < branches) throw fractional::TooManyBranches{found.column};
+    write(found, cells[size_t(found.column)]);
     return found;
   }
 

@@ -17,7 +17,7 @@ from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.counting.counted import Cells, NodeCounts
 from baytree.tree.grow.counting.open_nodes import Nodes, best_first
-from baytree.tree.grow.fractional import Tried, core_rules, refuse, refuse_explosion
+from baytree.tree.grow.fractional import Tried, core_rules, refuse, refusing_branches
 from baytree.tree.grow.fractional_tree import tree_of_nodes
 from baytree.tree.grow.policy import Policy
 from baytree.tree.model.structure import Tree
@@ -69,9 +69,10 @@ def _grown(table: Table, policy: Policy, n_threads: int, traces: bool) -> tuple[
     while fresh.size:
         counts = _look(table, coded, at, nodes, fresh, policy, n_threads)
         keys, weights = [cells.key for cells in counts.cells], [cells.sums[:, 0] for cells in counts.cells]
-        tests, told = choice.best(keys, weights, counts.sums, n_threads, traces)
+        with refusing_branches(table.schema.names, coded.levels):
+            left = _MOST_NODES + 4 * len(table) - len(nodes)
+            tests, told = choice.best(keys, weights, counts.sums, left, n_threads, traces)
         tried += [(int(fresh[place]), *test) for place, *test in told]
-        refuse_explosion(table.schema, tests["column"], tests["branches"], len(nodes), len(table))
         nodes = nodes.tested(fresh, counts.rows, tests)
         split = fresh[nodes.column[fresh] >= 0] if most is None else best_first(nodes, most)
         nodes, split = nodes.carried_out(split)
@@ -81,6 +82,7 @@ def _grown(table: Table, policy: Policy, n_threads: int, traces: bool) -> tuple[
 
 
 _WORTH_A_THREAD = 1 << 16  # values
+_MOST_NODES = 1 << 22  # beside four for each row
 
 
 def _rationed(nodes: Nodes, tried: Tried, most: int) -> tuple[Nodes, Tried]:
