@@ -17,7 +17,7 @@ def trace_of(growth: Growth, schema: Schema) -> list[dict[str, Any]]:
     """
     origin = growth.nodes.compact().arrays()["origin"]
     final = {int(grown): place for place, grown in enumerate(origin)}
-    return told([(final.get(node, -1), *test) for node, *test in growth.tried], schema)
+    return told([(final.get(test[0], -1), *test[1:]) for test in growth.tried], schema)
 
 
 def told(tried: Tried, schema: Schema) -> list[dict[str, Any]]:

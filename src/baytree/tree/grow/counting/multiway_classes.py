@@ -89,7 +89,7 @@ def _rationed(nodes: Nodes, tried: Tried, most: int) -> tuple[Nodes, Tried]:
     """The tree of so many leaves; some nodes were looked at in advance, and are not in it."""
     kept, origin = nodes.compact(best_first(nodes, most))
     place = {int(number): k for k, number in enumerate(origin)}
-    return kept, [(place[node], *test) for node, *test in tried if node in place]
+    return kept, [(place[test[0]], *test[1:]) for test in tried if test[0] in place]
 
 
 def _of_levels(table: Table, j: int) -> tuple[np.ndarray, np.ndarray]:
