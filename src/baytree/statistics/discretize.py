@@ -50,24 +50,11 @@ def mdl_cuts_of_weights(value: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return _between(values, order, positions)
 
 
-def quantile_cuts(values: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
-    """The cuts that give bins of equal shares, as far as equal values allow; a value never lies on both sides of a cut.
-
-    >>> quantile_cuts(np.arange(8.0), 4)
-    array([1., 3., 5.])
-    """
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return np.empty(0)
-    cuts = np.unique(np.quantile(known, np.arange(1, n_bins) / n_bins, method="inverted_cdf"))
-    return cuts[cuts < known.max()]
-
-
-def weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+def quantile_cuts(values: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
     """The upper edges of bins of similar weight, but for the last: each a value that occurs; few values are a bin each.
 
-    >>> weighted_quantiles(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
-    array([2.])
+    >>> quantile_cuts(np.arange(8.0), np.ones(8), 4), quantile_cuts(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
+    (array([1., 3., 5.]), array([2.]))
     """
     known = ~np.isnan(values)
     distinct, place = np.unique(values[known], return_inverse=True)
