@@ -93,7 +93,7 @@ class ClassCounter {
   }
 
   void sort_by_cell(size_t n_cells) {
-    if (n_cells > 4 * given_.size()) {
+    if (n_cells > 32 * given_.size()) {
       std::ranges::sort(given_, {}, &Entry::cell);
       return;
     }
