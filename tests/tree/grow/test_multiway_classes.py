@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -37,6 +37,7 @@ def same(left, right) -> bool:
     return all(getattr(left, name).tobytes() == getattr(right, name).tobytes() for name in arrays)
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6), st.sampled_from(CRITERIA), st.sampled_from(MISSING), st.sampled_from([None, 2, 7]), st.booleans()
 )
@@ -61,6 +62,7 @@ def test_threads_and_large_nodes_change_no_bit(n_jobs):
     assert same(grow(table, policy, n_jobs=n_jobs).model, _fractional(table, policy, 1, False)[0])
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 99))
 def test_the_counts_of_parts_add_up_to_those_of_the_whole(seed, cut):
     table = table_of(seed, 100)
