@@ -66,11 +66,23 @@ REGRESSORS = {
     "tree": Family("tree, not pruned", "DecisionTreeRegressor", competes=False),
 }
 FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}
+# what `compare` can judge them by, and the metrics that are meant
+JUDGES = {
+    CLASSIFICATION: {
+        "brier": "Brier score", "log_loss": "log loss", "accuracy": "accuracy", "auc": "AUC", "cost": "expected cost",
+    },
+    REGRESSION: {"squared_error": "squared error", "absolute_error": "MAE"},
+}  # fmt: skip
 
 
 def names() -> list[str]:
     """The short names, those of classes first."""
     return list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
+
+
+def judges() -> list[str]:
+    """What models can be judged by, classes first."""
+    return [name for names in JUDGES.values() for name in names]
 
 
 def named(short: str) -> dict[str, Family]:
