@@ -10,7 +10,6 @@ import numpy as np
 from baytree.bayes.events import Likelihood
 from baytree.bayes.events.amounts import AmountLikelihood
 from baytree.bayes.events.urns import UrnLikelihood
-from baytree.bayes.formula_events import effects
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Case,
@@ -37,7 +36,7 @@ def naive_bayes(model: NaiveBayes, schema: Schema) -> Formula:
     steps = Steps(schema)
     added: Effects = []
     for likelihood in model.likelihoods:
-        added += effects(likelihood, steps)
+        added += likelihood.formula(steps)
     scores = _possible(model, steps.scores(model.log_prior, added))
     counts = tuple(j for likelihood in model.likelihoods if _counts(likelihood) for j in likelihood.columns)
     return chosen("naive Bayes", steps, Softmax(scores), counts=counts)

@@ -65,7 +65,7 @@ def numbers(values: np.ndarray) -> Numbers:
     return tuple(np.asarray(values, np.float64).tolist())
 
 
-def table(values: np.ndarray) -> tuple[Numbers, ...]:
+def matrix(values: np.ndarray) -> tuple[Numbers, ...]:
     """A matrix as rows of plain doubles; a vector as rows of one."""
     return tuple(map(tuple, np.asarray(values, np.float64).reshape(len(values), -1).tolist()))
 

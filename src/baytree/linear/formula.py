@@ -25,7 +25,7 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.formula.steps import Effects, Steps, bag, chosen, constant, numbers, table
+from baytree.formula.steps import Effects, Steps, bag, chosen, constant, matrix, numbers
 from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
@@ -86,7 +86,7 @@ def _level_effect(design: Design, j: int, weight: np.ndarray, steps: Steps) -> E
     if not len(own):
         return None
     rows = _standard(design, own, _coded(design, j, len(steps.schema.columns[j].levels))) @ weight[own]
-    return Lookup(j, table(rows[:-1]), numbers(rows[-1]))
+    return Lookup(j, matrix(rows[:-1]), numbers(rows[-1]))
 
 
 def _number_effect(design: Design, j: int, weight: np.ndarray, _: Steps) -> Expression | None:
@@ -119,7 +119,7 @@ def _word_sum(design: Design, j: int, weight: np.ndarray, steps: Steps) -> Expre
         if words.column == j:
             idf = words.idf[: len(steps.schema.columns[j].levels)]
             rows = (weight[own] / design.scale[own, None])[: len(idf)][idf > 0]
-            return OverWords(bag(steps, j, idf, words.is_unit), "amount", table(rows)) if len(rows) else None
+            return OverWords(bag(steps, j, idf, words.is_unit), "amount", matrix(rows)) if len(rows) else None
         first = own.stop
     return None
 
@@ -137,7 +137,7 @@ def _features(design: Design, schema: Schema) -> Iterator[Expression]:
         else:
             raw = _coded(design, j, len(column.levels))[:, [f - design.layout.of_column(j).start]]
             rows = _standard(design, one, raw)
-            yield Lookup(j, table(rows[:-1]), numbers(rows[-1]))
+            yield Lookup(j, matrix(rows[:-1]), numbers(rows[-1]))
 
 
 def _own(design: Design, j: int) -> np.ndarray:

@@ -10,7 +10,6 @@ from functools import lru_cache
 import numpy as np
 
 from baytree import _core
-from baytree.statistics import information
 
 QUANTILE_BINS = 10
 
@@ -22,7 +21,7 @@ def best_cut(values: np.ndarray, label: np.ndarray, n_classes: int) -> np.ndarra
     array([5.])
     """
     values, order = _sorted(values)
-    position, *_ = _core.best_entropy_cut(values, order, label, _UNWEIGHTED, _entropies(len(order)), n_classes)
+    position, *_ = _core.best_entropy_cut(values, order, label, _UNUSED, _entropies(len(order)), n_classes)
     return _between(values, order, np.array([position] if position else [], np.int64))
 
 
@@ -33,48 +32,29 @@ def mdl_cuts(values: np.ndarray, label: np.ndarray, n_classes: int) -> np.ndarra
     array([1.5, 2.5])
     """
     values, order = _sorted(values)
-    positions = _core.mdl_cuts(values, order, label, _UNWEIGHTED, _entropies(len(order)), n_classes)
+    positions = _core.mdl_cuts(values, order, label, _UNUSED, _entropies(len(order)), n_classes)
     return _between(values, order, positions)
 
 
 def mdl_cuts_of_weights(value: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The cuts of ascending values with weights [n_values, n_classes] that shorten the description of the classes.
 
-    The same test as `mdl_cuts`, on what a statistic keeps of the rows; two cuts that are exactly as good may be told apart
-    by the last bit of either.
+    The same search as `mdl_cuts`, on what a statistic keeps of the rows: each weight is a row.
 
     >>> mdl_cuts_of_weights(np.arange(20.0), np.repeat(np.eye(2), 10, axis=0)).tolist()
     [9.5]
     """
-    running = np.concatenate([np.zeros((1, weight.shape[1])), np.cumsum(weight, axis=0)])
-    open_spans, cuts = [(0, len(value))], []
-    while open_spans:
-        first, last = open_spans.pop()
-        place = _best_paying_cut(running[first : last + 1]) if last - first > 1 else None
-        if place is not None:
-            cuts.append(value[first + place - 1] + (value[first + place] - value[first + place - 1]) / 2)
-            open_spans += [(first, first + place), (first + place, last)]
-    return np.array(sorted(cuts), np.float64)
+    place, label = np.nonzero(weight)  # value by value, so ascending
+    values, order = value[place], np.arange(len(place))
+    positions = _core.mdl_cuts(values, order, label.astype(np.int32), weight[place, label], _UNUSED, weight.shape[1])
+    return _between(values, order, positions)
 
 
-def quantile_cuts(values: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
-    """The cuts that give bins of equal shares, as far as equal values allow; a value never lies on both sides of a cut.
-
-    >>> quantile_cuts(np.arange(8.0), 4)
-    array([1., 3., 5.])
-    """
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return np.empty(0)
-    cuts = np.unique(np.quantile(known, np.arange(1, n_bins) / n_bins, method="inverted_cdf"))
-    return cuts[cuts < known.max()]
-
-
-def weighted_quantiles(values: np.ndarray, weight: np.ndarray, n_bins: int) -> np.ndarray:
+def quantile_cuts(values: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
     """The upper edges of bins of similar weight, but for the last: each a value that occurs; few values are a bin each.
 
-    >>> weighted_quantiles(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
-    array([2.])
+    >>> quantile_cuts(np.arange(8.0), np.ones(8), 4), quantile_cuts(np.array([1.0, 2.0, 2.0, 5.0, np.nan]), np.ones(5), 2)
+    (array([1., 3., 5.]), array([2.]))
     """
     known = ~np.isnan(values)
     distinct, place = np.unique(values[known], return_inverse=True)
@@ -97,7 +77,7 @@ def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return bins
 
 
-_UNWEIGHTED = np.empty(0)
+_UNUSED = np.empty(0)  # weights where each row counts once; logarithms of counts where it does not
 
 
 def _sorted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -120,18 +100,3 @@ def _between(values: np.ndarray, order: np.ndarray, positions: np.ndarray) -> np
     low, high = values[order[positions - 1]], values[order[positions]]
     middle = low + (high - low) / 2
     return np.where(middle < high, middle, low)
-
-
-def _best_paying_cut(running: np.ndarray) -> int | None:
-    """After how many values the cut of least entropy lies, None where it does not pay; the first of equals."""
-    low, whole = running[1:-1] - running[0], running[-1] - running[0]
-    high = whole - low
-    total, entropy = whole.sum(), information.entropy(whole)
-    parts = (low.sum(axis=1) * information.entropy(low) + high.sum(axis=1) * information.entropy(high)) / total
-    place = int(np.argmin(parts))
-    if not parts[place] < entropy:
-        return None
-    kinds, kinds_low, kinds_high = (int((counts > 0).sum()) for counts in (whole, low[place], high[place]))
-    surprise = kinds * entropy - kinds_low * information.entropy(low[place]) - kinds_high * information.entropy(high[place])
-    description = (np.log2(max(total - 1, 1e-300)) + np.log2(3.0**kinds - 2) - surprise) / total
-    return place + 1 if entropy - parts[place] > description else None

@@ -7,7 +7,7 @@ import numpy as np
 from baytree.formula import Formula
 from baytree.formula.expressions import Expression, FirstHighest, Pick, Route, Spread
 from baytree.formula.inputs import class_names, inputs
-from baytree.formula.steps import Steps, table
+from baytree.formula.steps import Steps, matrix
 from baytree.formula.trees import Node, Test
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model import structure
@@ -31,14 +31,14 @@ def _may_spread(tree: Tree) -> bool:
 def _routed(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     """The row of the node where a row of the table rests, and the class of that node."""
     node = steps.keep(Route(0))
-    return steps.keep(Pick(node, table(tree.value))), Pick(node, table(tree.prediction))
+    return steps.keep(Pick(node, matrix(tree.value))), Pick(node, matrix(tree.prediction))
 
 
 def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
     plain = structure.unsmoothed(tree)
-    answers = steps.keep(Spread(0, table(tree.value)))
-    votes = answers if plain is tree else steps.keep(Spread(0, table(plain.value)))
+    answers = steps.keep(Spread(0, matrix(tree.value)))
+    votes = answers if plain is tree else steps.keep(Spread(0, matrix(plain.value)))
     return answers, FirstHighest(votes)
 
 

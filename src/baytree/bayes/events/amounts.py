@@ -8,6 +8,8 @@ import numpy as np
 
 from baytree import _core
 from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
+from baytree.formula.expressions import Case, Compare, Expression, LogRising, Number, Product, Sum, When
+from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.totals import refuse_negative, sparse_entries
 from baytree.summary import Amount
 from baytree.table.schema import Schema
@@ -80,6 +82,21 @@ class AmountLikelihood(ColumnsLikelihood, frozen=True, tag="amounts"):
         self._add_dense(values.reshape(-1, 1), slice(k, k + 1), scores)
         return scores
 
+    def formula(self, steps: Steps) -> Effects:
+        """What each amount adds, as an expression."""
+        n_classes = self.zero.shape[1]
+        return [(j, where_known(j, self._said(k), n_classes)) for k, j in enumerate(self.columns)]
+
+    def _said(self, k: int) -> Expression:
+        x, zero = Number(self.columns[k]), constant(self.zero[k])
+        if self.rule == "binary":
+            return Case((When(Compare(x, ">", constant(self.threshold)), constant(self.base[k])),), zero)
+        terms: list[Expression] = [constant(self.base[k]), Product((x, constant(self.slope[k])))]
+        if self.rule == "poisson":
+            terms.append(Product((constant(-1.0), LogRising(constant(1.0), x))))
+        terms += _predictive(self.shape[k], x)
+        return Case((When(Compare(x, "==", constant(0.0)), zero),), Sum(tuple(terms)))
+
     def summary(self, schema: Schema) -> list[Amount]:
         """For each column the number that stands for it in each class."""
         told = ((schema.columns[j].name, *self.distribution(schema, j)) for j in self.columns)
@@ -128,3 +145,14 @@ def poisson_rates(columns: tuple[int, ...], rate: np.ndarray) -> AmountLikelihoo
     """A likelihood with these rates of each column and class."""
     with np.errstate(divide="ignore"):
         return AmountLikelihood(columns, "poisson", 0.0, -rate, -rate, np.log(rate), np.full_like(rate, np.inf))
+
+
+def _predictive(shape: np.ndarray, x: Expression) -> list[Expression]:
+    """log Γ(shape + x) − log Γ(shape) in the classes whose rate was integrated out."""
+    finite = np.isfinite(shape)
+    if not finite.any():
+        return []
+    rising = LogRising(constant(np.where(finite, shape, 1.0)), x)
+    if finite.all():
+        return [rising]
+    return [Case((When(Compare(constant(shape), "<", constant(np.inf)), rising),), constant(0.0))]

@@ -8,6 +8,8 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import ColumnLikelihood
+from baytree.formula.expressions import Lookup
+from baytree.formula.steps import Effects, Steps, matrix
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
 from baytree.summary import LevelShares
@@ -33,6 +35,11 @@ class LevelLikelihood(ColumnLikelihood, frozen=True, tag="levels"):
     def add_scores(self, table: Table, scores: np.ndarray) -> None:
         """Adds the log-probability of each row's level to its scores; a missing value adds nothing."""
         _core.add_level_scores(np.ascontiguousarray(table.values[self.column]), self.log_probability, scores)
+
+    def formula(self, steps: Steps) -> Effects:
+        """The log-probability of the level, as an expression."""
+        nothing = (0.0,) * self.log_probability.shape[1]
+        return [(self.column, Lookup(self.column, matrix(self.log_probability), nothing))]
 
     def summary(self, schema: Schema) -> list[LevelShares]:
         """The probability of each level in each class."""

@@ -11,6 +11,8 @@ from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
 from baytree.bayes.events.categorical import check_log_table, draw_codes
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
+from baytree.formula.expressions import Lookup
+from baytree.formula.steps import Effects, Steps, matrix, numbers
 from baytree.statistics.discretize import mdl_cuts_of_weights
 from baytree.statistics.distinct import Distinct
 from baytree.summary import IntervalShares
@@ -46,6 +48,11 @@ class BinLikelihood(ColumnLikelihood, frozen=True, tag="bins"):
         code = np.searchsorted(self.cuts, values, side="left").astype(np.int32)
         code[np.isnan(values)] = -1
         _core.add_level_scores(code, self.log_probability, scores)
+
+    def formula(self, steps: Steps) -> Effects:
+        """The log-probability of the bin, as an expression."""
+        nothing, cuts = (0.0,) * self.log_probability.shape[1], numbers(self.cuts)
+        return [(self.column, Lookup(self.column, matrix(self.log_probability), nothing, cuts))]
 
     def summary(self, schema: Schema) -> list[IntervalShares]:
         """The probability of each bin in each class."""

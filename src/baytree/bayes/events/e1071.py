@@ -10,6 +10,8 @@ from baytree.bayes.events.gaussian import Gaussian
 from baytree.bayes.events.left_out_normal import LeftOutRule
 from baytree.bayes.events.likelihood import ColumnsLikelihood, Likelihood, check_numeric
 from baytree.bayes.events.normal import check_moments, normals
+from baytree.formula.expressions import Apply, Case, Compare, Number, Product, Quotient, Sum, When
+from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.moments import Moments
 from baytree.summary import Normal
 from baytree.table.schema import Schema
@@ -48,6 +50,19 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
             density = np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.scale[:, k])
         density = np.where(density > 0, density, FLOOR)
         return np.where(np.isnan(values), 0.0, np.log(density))
+
+    def formula(self, steps: Steps) -> Effects:
+        """log (1/(s √2π) e^(−z²/2)), of 0.001 where that density is no longer a double."""
+        added: Effects = []
+        for k, j in enumerate(self.columns):
+            mean, scale = self.mean[:, k], self.scale[:, k]
+            apart = Quotient(Sum((Number(j), constant(-mean))), constant(scale))
+            z = steps.keep(where_known(j, apart, len(mean)))
+            bell = Apply("exp", Product((constant(-0.5), z, z)))
+            density = steps.keep(Quotient(bell, constant(np.sqrt(2 * np.pi) * scale)))
+            raised = Case((When(Compare(density, ">", constant(0.0)), density),), constant(FLOOR))
+            added.append((j, where_known(j, Apply("log", raised), len(mean))))
+        return added
 
     def summary(self, schema: Schema) -> list[Normal]:
         """Mean and standard deviation of each column in each class."""

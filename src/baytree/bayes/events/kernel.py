@@ -11,6 +11,9 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
+from baytree.formula.expressions import Bumps, Number
+from baytree.formula.expressions import Kernels as KernelSum
+from baytree.formula.steps import Effects, Steps, numbers, where_known
 from baytree.statistics.distinct import Distinct
 from baytree.summary import KernelDensity
 from baytree.table.schema import Column, Schema
@@ -56,6 +59,12 @@ class Kernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """How many rows one call may take."""
         return max(1, _WORK // max(1, int(self.start[-1])))
 
+    def bumps(self) -> tuple[Bumps, ...]:
+        """The kernels of each class, as a formula holds them."""
+        classes = [self.of_class(c) for c in range(self.n_classes)]
+        widths = self.width.tolist()
+        return tuple(Bumps(numbers(v), numbers(w), width) for (v, w), width in zip(classes, widths, strict=True))
+
     def of_class(self, c: int) -> tuple[np.ndarray, np.ndarray]:
         """Centres and weights of a class."""
         part = slice(int(self.start[c]), int(self.start[c + 1]))
@@ -93,6 +102,11 @@ class KernelLikelihood(ColumnLikelihood, frozen=True, tag="kernel"):
         for first in range(0, len(values), self.kernels.rows_at_once):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_kernel_scores(values[part], *self.kernels.arrays, scores[part])
+
+    def formula(self, steps: Steps) -> Effects:
+        """The logarithm of the sum of all bumps, as an expression."""
+        density = KernelSum(Number(self.column), self.kernels.bumps())
+        return [(self.column, where_known(self.column, density, self.kernels.n_classes))]
 
     def summary(self, schema: Schema) -> list[KernelDensity]:
         """Mean, width and number of kernels in each class."""

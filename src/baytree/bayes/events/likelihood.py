@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from baytree.formula.steps import Effects, Steps
 from baytree.model import Evidence
 from baytree.summary import Likelihood as LikelihoodSummary
 from baytree.table.schema import Kind, Schema
@@ -42,6 +43,10 @@ class Likelihood(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             column, values = table.schema.columns[j], table.values[j]
             ledgers[j] = [(Evidence(column.name, column.show(values[row]), effect[row]),) for row in range(len(table))]
         return ledgers
+
+    def formula(self, steps: Steps) -> Effects:
+        """What each column adds to the scores, as expressions; a missing value adds nothing."""
+        raise NotImplementedError(f"{type(self).__name__} must say what it adds as a formula")
 
     def summary(self, schema: Schema) -> Sequence[LikelihoodSummary]:
         """For each column a record of its distribution in each class."""

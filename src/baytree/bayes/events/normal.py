@@ -8,6 +8,8 @@ import numpy as np
 
 from baytree import _core
 from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
+from baytree.formula.expressions import LogDensity, Number
+from baytree.formula.steps import Effects, Steps, numbers, where_known
 from baytree.summary import Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table, matrices
@@ -50,6 +52,12 @@ class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
         densities = (np.ascontiguousarray(a[:, part]) for a in (self.mean, self.scale, self.degrees, constant))
         mean, scale, degrees, height = densities
         _core.add_density_scores(matrix, mean, scale, degrees, height, scores)
+
+    def formula(self, steps: Steps) -> Effects:
+        """log p(x | c) of each column, as an expression."""
+        constant = log_constants(self.scale, self.degrees)
+        columns = zip(self.columns, *(of.T for of in (self.mean, self.scale, self.degrees, constant)), strict=True)
+        return [(j, where_known(j, LogDensity(Number(j), *map(numbers, of)), len(self.mean))) for j, *of in columns]
 
     def summary(self, schema: Schema) -> list[Normal]:
         """Mean and scale of each column in each class."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from baytree import _core
 from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
+from baytree.formula.expressions import Case, Compare, Expression, Known, LogRising, Named, Number, Product, Sum, When
+from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.totals import refuse_negative, sparse_entries
 from baytree.summary import Amount
 from baytree.table.schema import Schema
@@ -58,6 +60,16 @@ class UrnLikelihood(ColumnsLikelihood, frozen=True, tag="urns"):
             steps.append(scores)
         return [after - before for before, after in pairwise(steps)]
 
+    def formula(self, steps: Steps) -> Effects:
+        """Σ log Γ(a + x)/Γ(a), less log Γ(A + n)/Γ(A): what is not known is left out of the urn."""
+        urn, n_classes = self.concentration, self.concentration.shape[1]
+        columns = list(enumerate(self.columns))
+        added: Effects = [(j, where_known(j, LogRising(constant(urn[k]), Number(j)), n_classes)) for k, j in columns]
+        drawn = steps.keep(Sum(tuple(where_known(j, Number(j), 1) for _, j in columns)))
+        left_out = [Case((When(Known(j), constant(0.0)),), constant(-urn[k])) for k, j in columns]
+        size = steps.keep(Sum((constant(urn.sum(axis=0)), *left_out)))
+        return [*added, (None, less_size(size, drawn))]
+
     def summary(self, schema: Schema) -> list[Amount]:
         """The expected share of each column in each class."""
         share = (self.concentration / self.concentration.sum(axis=0)).tolist()
@@ -86,3 +98,10 @@ def check_concentration(concentration: np.ndarray) -> None:
         raise ValueError("urns have one number per column and class")
     if not np.isfinite(concentration).all() or (concentration < 0).any() or (concentration.sum(axis=0) <= 0).any():
         raise ValueError("urns hold finite numbers, and none is empty")
+
+
+def less_size(size: Named, drawn: Named) -> Expression:
+    """−log Γ(A + n)/Γ(A), 0 where nothing was drawn or nothing is left in the urn."""
+    nothing, cost = constant(0.0), Product((constant(-1.0), LogRising(size, drawn)))
+    whens = (When(Compare(drawn, "<=", nothing), nothing), When(Compare(size, "<=", nothing), nothing))
+    return Case(whens, cost)

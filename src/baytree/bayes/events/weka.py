@@ -14,6 +14,21 @@ from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.kernel import Kernels, kernel_summary, kernels_of
 from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
 from baytree.bayes.events.normal import check_moments, normals
+from baytree.formula.expressions import (
+    Apply,
+    Case,
+    Compare,
+    Expression,
+    Greatest,
+    Named,
+    Number,
+    Product,
+    Quotient,
+    Sum,
+    When,
+)
+from baytree.formula.expressions import Kernels as KernelSum
+from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.distinct import Distinct
 from baytree.summary import KernelDensity, Normal
 from baytree.table.schema import Schema
@@ -39,6 +54,15 @@ class WekaNormalLikelihood(ColumnLikelihood, frozen=True, tag="weka_normal"):
         """Adds the logarithm of each row's factor to its scores; a missing value adds nothing."""
         values = rounded(table.values[self.column], self.precision)
         _core.add_interval_scores(values, self.precision, self.mean.ravel(), self.scale.ravel(), scores)
+
+    def formula(self, steps: Steps) -> Effects:
+        """log max(1e-75, Φ((r + p/2 − m)/s) − Φ((r − p/2 − m)/s)) of the value r, rounded to the precision p."""
+        j, half, mean, scale = self.column, self.precision / 2, self.mean[:, 0], self.scale[:, 0]
+        value = _rounded_in_steps(j, self.precision, steps)
+        ends = [Quotient(Sum((value, constant(end), constant(-mean))), constant(scale)) for end in (half, -half)]
+        below, above = map(_lower_tail, ends)
+        share = Sum((below, Product((constant(-1.0), above))))
+        return [(j, where_known(j, Apply("log", Greatest((share, constant(1e-75)))), len(mean)))]
 
     def summary(self, schema: Schema) -> list[Normal]:
         """Mean and deviation of each column in each class."""
@@ -74,6 +98,12 @@ class WekaKernelLikelihood(ColumnLikelihood, frozen=True, tag="weka_kernel"):
         for first in range(0, len(values), self.kernels.rows_at_once):
             part = slice(first, first + self.kernels.rows_at_once)
             _core.add_interval_kernel_scores(values[part], self.precision, *self.kernels.arrays, scores[part])
+
+    def formula(self, steps: Steps) -> Effects:
+        """The logarithm of the sum of all bumps at the rounded value, as an expression."""
+        value = _rounded_in_steps(self.column, self.precision, steps)
+        density = KernelSum(value, self.kernels.bumps(), self.precision)
+        return [(self.column, where_known(self.column, density, self.kernels.n_classes))]
 
     def summary(self, schema: Schema) -> list[KernelDensity]:
         """Mean, width and number of kernels in each class."""
@@ -155,3 +185,16 @@ def _centres(value: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _check_precision(precision: float) -> None:
     if not 0 < precision < np.inf:
         raise ValueError("a precision is positive")
+
+
+def _rounded_in_steps(column: int, precision: float, steps: Steps) -> Named:
+    """`rounded` as an expression; a value too far from 0 to be a multiple of the precision is left as it is."""
+    nearest = Product((Apply("round", Quotient(Number(column), constant(precision))), constant(precision)))
+    multiple = steps.keep(where_known(column, nearest, 1))
+    too_far = Compare(Apply("abs", multiple), "==", constant(np.inf))
+    return steps.keep(Case((When(too_far, where_known(column, Number(column), 1)),), multiple))
+
+
+def _lower_tail(z: Expression) -> Expression:
+    """Φ(z) = erfc(−z/√2)/2."""
+    return Product((constant(0.5), Apply("erfc", Product((constant(-np.sqrt(0.5)), z)))))

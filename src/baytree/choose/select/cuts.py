@@ -14,7 +14,7 @@ from baytree.table.table import Table
 CUTS: dict[str, Callable[..., np.ndarray]] = {
     "best": discretize.best_cut,
     "mdl": discretize.mdl_cuts,
-    "quantiles": lambda values, *_: discretize.quantile_cuts(values),
+    "quantiles": lambda values, *_: discretize.quantile_cuts(values, np.ones(len(values))),
 }
 
 

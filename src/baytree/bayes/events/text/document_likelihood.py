@@ -19,6 +19,8 @@ from baytree.bayes.events.text.word_likelihood import (
     unless_missing,
     word_lines,
 )
+from baytree.formula.expressions import Case, Compare, Expression, Named, OverWords, Sum, When
+from baytree.formula.steps import Effects, Steps, bag, constant, matrix, where_known
 from baytree.model import Evidence
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -53,6 +55,18 @@ class DocumentLikelihood(WordLikelihood, frozen=True, tag="documents"):
         fields = entries(table.values[self.column], self.scale, self.is_unit)
         _core.add_sparse_amount_scores(*fields, self.absent, base, slope, none + np.inf, 0.0, self.rule, scores)
 
+    def formula(self, steps: Steps) -> Effects:
+        """Σ amount · weight over the words that are there; or a probability for each word that is there, and that is not."""
+        j, kept = self.column, self.scale > 0
+        present, absent = self.present[kept], self.absent[kept]
+        if self.rule == "binary":
+            words = bag(steps, j, np.ones_like(self.scale) * kept, False)
+            value = _of_a_set(words, present, absent)
+        else:
+            words = bag(steps, j, self.scale, self.is_unit)
+            value = OverWords(words, "amount", matrix(present))
+        return [(j, where_known(j, value, present.shape[1]))]
+
     def word_evidence(self, table: Table) -> list[tuple[Evidence, ...]]:
         """For each row the words that tell most, then all others, then the words that are not there."""
         column = table.schema.columns[self.column]
@@ -84,3 +98,15 @@ class DocumentLikelihood(WordLikelihood, frozen=True, tag="documents"):
         if self.rule == "binary":
             return [drawn_sets(random, label, share, column)]
         return [drawn_documents(random, label, share, self.length, column)]
+
+
+def _of_a_set(words: Named, present: np.ndarray, absent: np.ndarray) -> Expression:
+    """Σ absent over all words, + present − absent for each that is there; what is impossible is counted apart."""
+    never, always = np.isneginf(present), np.isneginf(absent)
+    base, raised = np.where(always, 0.0, absent), np.where(never, 0.0, present)
+    score = Sum((constant(base.sum(axis=0)), OverWords(words, "presence", matrix(raised - base))))
+    if not (never.any() or always.any()):
+        return score
+    change = OverWords(words, "presence", matrix(never.astype(np.float64) - always))
+    impossible = Sum((constant(always.sum(axis=0)), change))
+    return Case((When(Compare(impossible, ">", constant(0.0)), constant(-np.inf)),), score)

@@ -16,7 +16,9 @@ from baytree.bayes.events.text.word_likelihood import (
     unless_missing,
     word_lines,
 )
-from baytree.bayes.events.urns import check_concentration
+from baytree.bayes.events.urns import check_concentration, less_size
+from baytree.formula.expressions import OverWords, Sum
+from baytree.formula.steps import Effects, Steps, bag, constant, matrix, where_known
 from baytree.model import Evidence
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -44,6 +46,14 @@ class DocumentUrns(WordLikelihood, frozen=True, tag="document_urns"):
         """Adds each document's log-probability to its scores; a missing document adds nothing."""
         fields = entries(table.values[self.column], self.scale, self.is_unit)
         _core.add_sparse_urn_scores(*fields, self.concentration, self.concentration.sum(axis=0), scores)
+
+    def formula(self, steps: Steps) -> Effects:
+        """Σ log Γ(a + x)/Γ(a), less log Γ(A + n)/Γ(A), with x of each word, n of all."""
+        j, urn = self.column, self.concentration
+        words = bag(steps, j, self.scale, self.is_unit)
+        drawn, size = steps.keep(OverWords(words, "amount")), steps.keep(constant(urn.sum(axis=0)))
+        rising = OverWords(words, "rising", matrix(urn[self.scale > 0]))
+        return [(j, where_known(j, Sum((rising, less_size(size, drawn))), urn.shape[1]))]
 
     def word_evidence(self, table: Table) -> list[tuple[Evidence, ...]]:
         """For each row the words that tell most, then all others; what the length costs is shared out by count."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.statistics.discretize import binned, weighted_quantiles
+from baytree.statistics.discretize import binned, quantile_cuts
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -22,7 +22,7 @@ class Coding(msgspec.Struct, frozen=True):
     def of(cls, table: Table, n_bins: int) -> Coding:
         """Edges at the quantiles of the training rows."""
         edges = [
-            weighted_quantiles(values, table.weight, n_bins) if column.kind is Kind.NUMERIC else None
+            quantile_cuts(values, table.weight, n_bins) if column.kind is Kind.NUMERIC else None
             for column, values in zip(table.schema, table.values, strict=True)
         ]
         return cls(table.schema, tuple(edges))
