@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,24 +55,21 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     regression models (--task decides otherwise). Settings are chosen inside each fold.
 
     Models are judged by the Brier score, the mean squared error of their probabilities; with --costs by what their
-    mistakes cost; numbers by the squared error. --by decides otherwise. Folds are dealt three times below 300 rows, twice
-    below 600 (--repeats).
+    mistakes cost; numbers by the squared error. --by decides otherwise. Folds are dealt three times below 200 rows, twice
+    below 500 (--repeats).
 
     The recommended model (model.baytree), every model (models/NAME.baytree) and all results (results.json) are saved in
     DIR, or in a directory called after the table; the last line is the command that learns the recommended model again.
     Ctrl-C keeps the models that are finished, and ends with exit code 130.
 
     \b
-    Models of classes: majority, id3, c45, cart, chaid, nb-mle, nb, lda, qda,
-                       logistic, lasso; if named also cart-cp, tree,
-                       logistic-fixed
-    Models of numbers: mean, cart, cart-min, cart-cp, chaid; if named also tree
+    MODELS
 
     \b
     Examples:
       baytree compare titanic --target survived
       baytree compare people.csv --target income --models c45,cart,nb -o chosen
-      baytree compare loans.csv -t default --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
+      baytree compare loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
       baytree compare wine.csv --target quality --task regression
     """
     from baytree.choose.problem import Problem
@@ -91,6 +89,9 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
         _save(result, output, Path(f"{pages.file_name(table)}-compared"))
     if result.is_interrupted:
         leave_at_once(Stopped.exit_code)
+
+
+compare.help = cleandoc(compare.help or "").replace("MODELS", pages.listed_models(families.FAMILIES))
 
 
 def _save(result: Comparison, output: Path | None, usual: Path) -> None:

@@ -60,8 +60,8 @@ def compare(
         What predicting one class costs when another is true, as in trees; each model then answers the class of least
         expected cost.
     repeats : int, optional
-        How often the rows are dealt to folds anew, where `cv` is a number: by default 3 times below 300 rows, twice below
-        600, else once.
+        How often the rows are dealt to folds anew, where `cv` is a number: by default 3 times below 200 rows, twice below
+        500, else once.
     groups : array, optional
         Rows of one group stay together.
     sample_weight : array or str, optional
@@ -104,13 +104,13 @@ def compare(
 
 FEWEST_ROWS = 4
 FEW_ROWS = 50
-REPEATS = ((300, 3), (600, 2))  # below so many rows folds are dealt so often: one deal's luck is worth points there
+REPEATS = ((200, 3), (500, 2))  # below so many rows folds are dealt so often: one deal's luck is worth points there
 
 
 def repeats_for(n_rows: int) -> int:
     """How often a table of so many rows is dealt to folds.
 
-    >>> [repeats_for(n) for n in (100, 299, 300, 600)]
+    >>> [repeats_for(n) for n in (100, 199, 200, 500)]
     [3, 3, 2, 1]
     """
     return next((times for most, times in REPEATS if n_rows < most), 1)
