@@ -88,5 +88,5 @@ def _reason(worse: Paired, lost: float, limit: float) -> str:
     if np.isnan(worse.mean):
         return "no score"
     if not worse.mean <= max(worse.error, 0.0) + ROUNDING:  # an error that is not known vouches for nothing
-        return "more than one standard error"
-    return "more than the limit" if lost > limit + ROUNDING else ""
+        return "worse by more than one standard error"
+    return f"gives up more than {limit:.3g}" if lost > limit + ROUNDING else ""

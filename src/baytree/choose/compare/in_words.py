@@ -105,7 +105,7 @@ def _beside(compared: Comparison) -> list[str]:
 def _notes(compared: Comparison) -> list[str]:
     notes = [
         fill(f"* {rule(compared)}", WIDTH, subsequent_indent="  "),
-        "worse ±: behind the best, and one standard error of that (Nadeau and Bengio)",
+        f"worse ±: behind the best, and one standard error of that{' (Nadeau and Bengio)' * compared.bar.is_by_fold}",
         _wrapped(f"always answering {_always(compared)}: {_bar_in_scores(compared)}"),
     ]
     if compared.metric == "expected cost":
