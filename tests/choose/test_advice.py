@@ -158,6 +158,15 @@ def test_one_standard_error_above_the_bar_is_asked_of_the_best():
     assert not advise([alike], 1 / 9, POINT, bar).beats_the_bar
 
 
+def test_a_gain_within_one_standard_error_is_told_as_not_sure():
+    rng = np.random.default_rng(3)
+    table = {"x": rng.normal(size=60), "y": np.where(rng.random(60) < 0.4, "yes", "no")}
+    found = bt.compare(table, "y", ["lda"], cv=5)
+    surely = "surely " if found.advice.gain.mean > 0 else ""
+    assert not found.advice.beats_the_bar
+    assert f"No model here {surely}beats always answering no" in found.sentence
+
+
 # --- of tables ----------------------------------------------------------------------------------------------------------
 
 

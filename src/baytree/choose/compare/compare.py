@@ -104,7 +104,7 @@ def compare(
 
 FEWEST_ROWS = 4
 FEW_ROWS = 50
-REPEATS = ((200, 3), (500, 2))  # below so many rows folds are dealt so often: one deal's luck is worth points there
+REPEATS = ((200, 3), (500, 2))  # below so many rows folds are dealt so often: the advice hangs on one deal's luck
 
 
 def repeats_for(n_rows: int) -> int:

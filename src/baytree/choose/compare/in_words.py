@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baytree.choose.compare.advice import ROUNDING
 from baytree.choose.compare.entry import Entry
 from baytree.show.terminal import aligned, escaped
 
@@ -57,10 +58,12 @@ def _in_scores(compared: Comparison, entry: Entry) -> str:
 
 
 def _of_the_bar(compared: Comparison) -> str:
-    """What is to be said where no model is better than not looking at any column."""
+    """What is to be said where no model is surely better than not looking at any column."""
     gain = compared.advice.gain
-    by = f": the best one gains {_score(gain.mean)} ± {_score(gain.error)}" if gain is not None and gain.mean > 0 else ""
-    return f"No model here beats always answering {_always(compared)}{by}."
+    if gain is None or not gain.mean > ROUNDING:
+        return f"No model here beats always answering {_always(compared)}."
+    by = f"the best one gains {_score(gain.mean)} ± {_score(gain.error)}"
+    return f"No model here surely beats always answering {_always(compared)}: {by}."
 
 
 def _always(compared: Comparison) -> str:
