@@ -113,7 +113,7 @@ def judged(name: str, found: list[Split], n_rows: int) -> dict:
     always = set.intersection(*({model.name for model in models} for models, _ in found))
     hindsight = max(np.mean([m.unseen for models, _ in found for m in models if m.name == each]) for each in always)
     chosen = {rule: [choose(models, ratio) for models, ratio in found] for rule, choose in RULES.items()}
-    accuracy = {rule: round(float(np.mean([m.unseen for m in picked])), 5) for rule, picked in chosen.items()}
+    accuracy = {rule: [round(m.unseen, 5) for m in picked] for rule, picked in chosen.items()}
     size = {rule: float(np.median([m.size for m in picked])) for rule, picked in chosen.items()}
     return {"table": name, "rows": n_rows, "accuracy": accuracy, "size": size, "hindsight": round(float(hindsight), 5)}
 
@@ -138,29 +138,42 @@ def page(rows: list[dict]) -> str:
         "",
         "Each table is cut into three, twice. Two thirds are compared as a user would, with folds of their own; the model",
         "that a rule chooses answers for the last third. Costs are points of accuracy there, beside always taking the model",
-        "that is most accurate in the folds: below 0 the rule does better than that. Size: numbers to read, the median of",
-        "six. `python benchmarks/advice.py` makes it anew; GPL tables are read from beside the clone.",
+        "that is most accurate in the folds: below 0 the rule does better than that. ±: one standard error over the six",
+        "splits (over the tables, of the mean), too small, for splits share rows. Size: numbers to read, the median of six.",
+        "`python benchmarks/advice.py` makes it anew; GPL tables are read from beside the clone.",
         "",
-        "| table | rows | the best: accuracy | cost of the advice | cost of the rule of 0.1 | size: best | advice | 0.1 |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| table | rows | accuracy of the best | cost of the advice | ± | of the rule of 0.1 | size, best | advice | 0.1 |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in rows:
         size = row["size"]
         lines.append(
-            f"| {row['table']} | {row['rows']:,} | {row['accuracy']['best']:.4f} | {cost(row, 'advice'):+.2f} | "
-            f"{cost(row, '0.1'):+.2f} | {size['best']:.0f} | {size['advice']:.0f} | {size['0.1']:.0f} |"
+            f"| {row['table']} | {row['rows']:,} | {np.mean(row['accuracy']['best']):.4f} | {cost(row, 'advice'):+.2f} | "
+            f"{error(costs(row, 'advice')):.2f} | {cost(row, '0.1'):+.2f} | "
+            f"{size['best']:.0f} | {size['advice']:.0f} | {size['0.1']:.0f} |"
         )
-    for name, reduce in (("mean", np.mean), ("worst", np.max)):
-        costs = {rule: reduce([cost(row, rule) for row in rows]) for rule in ("advice", "0.1")}
-        lines.append(f"| **{name}** | | | **{costs['advice']:+.2f}** | **{costs['0.1']:+.2f}** | | | |")
-    behind = {rule: np.mean([100 * (row["hindsight"] - row["accuracy"][rule]) for row in rows]) for rule in RULES}
+    every = {rule: [cost(row, rule) for row in rows] for rule in ("advice", "0.1")}
+    mean, worst = ([f"{reduce(every[rule]):+.2f}" for rule in every] for reduce in (np.mean, np.max))
+    lines.append(f"| **mean** | | | **{mean[0]}** | {error(every['advice']):.2f} | **{mean[1]}** | | | |")
+    lines.append(f"| **worst** | | | **{worst[0]}** | | **{worst[1]}** | | | |")
+    behind = {rule: np.mean([100 * (row["hindsight"] - np.mean(row["accuracy"][rule])) for row in rows]) for rule in RULES}
     said = ", ".join(f"{behind[rule]:.2f} ({rule})" for rule in RULES)
     return "\n".join([*lines, "", f"Behind the one model that is best in hindsight, on average: {said}.", ""])
 
 
+def costs(row: dict, rule: str) -> list[float]:
+    """In points of accuracy, beside always taking the best, split by split."""
+    return [100 * (top - own) for top, own in zip(row["accuracy"]["best"], row["accuracy"][rule], strict=True)]
+
+
 def cost(row: dict, rule: str) -> float:
-    """In points of accuracy, beside always taking the best."""
-    return 100 * (row["accuracy"]["best"] - row["accuracy"][rule])
+    """The mean of the splits."""
+    return float(np.mean(costs(row, rule)))
+
+
+def error(values: list[float]) -> float:
+    """One standard error of the mean, as if the values were drawn apart."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else np.nan
 
 
 def main(names: list[str]) -> None:
