@@ -15,7 +15,7 @@ from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.race import Progress, Race
 from baytree.choose.problem import Problem
 from baytree.folds.cv import CV, Folds, repeated
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
 
 
@@ -26,7 +26,7 @@ def compare(
     cv: CV = 10,
     *,
     by: str | None = None,
-    costs: Any = None,
+    costs: CostsLike = None,
     repeats: int | None = None,
     groups: ArrayLike | None = None,
     sample_weight: WeightsLike = None,

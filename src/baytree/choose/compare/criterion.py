@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from baytree import settings
 from baytree.choose.models import CLASSIFICATION, JUDGES, REGRESSION
 from baytree.choose.problem import Problem
 from baytree.folds.cv import Folds
-from baytree.given import EstimatorLike
+from baytree.given import CostsLike, EstimatorLike
 
 POINT = 0.01  # of accuracy, of the largest cost, or of what the mean leaves unexplained
 
@@ -31,7 +31,7 @@ class Criterion(NamedTuple):
         return f"at most {self.limit:.3g} higher"
 
 
-def criterion(by: str | None, problem: Problem, costs: Any, models: list[EstimatorLike]) -> Criterion:
+def criterion(by: str | None, problem: Problem, costs: CostsLike, models: list[EstimatorLike]) -> Criterion:
     """What `by` asks for; where nothing is said, a score that rewards true probabilities, or the costs that were given."""
     if problem.is_classification:
         classes = problem.classes.tolist()
