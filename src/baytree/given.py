@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -9,4 +10,7 @@ from numpy.typing import ArrayLike
 FrameLike: TypeAlias = Any  # a data frame of any library, a dense or sparse matrix, a dict of columns
 TargetLike: TypeAlias = ArrayLike | str | None  # labels, or the name of their column
 WeightsLike: TypeAlias = ArrayLike | str | None  # a weight for each row, or the name of their column
+CostsLike: TypeAlias = (
+    ArrayLike | Mapping[Any, Mapping[Any, float]] | None
+)  # of mistakes: in the order of classes, or by label
 EstimatorLike: TypeAlias = Any  # an estimator of this library or of scikit-learn's kind

@@ -42,27 +42,30 @@ def test_every_model_answers_for_the_same_rows_in_the_same_folds():
 
 def test_the_leaderboard_is_sorted_marked_and_fits_eighty_columns():
     result = bt.compare(bands(), "label", FAST, cv=5)
-    means = [entry.validation.summary("accuracy").mean for entry in result.entries]
-    assert means == sorted(means, reverse=True)
+    means = [entry.validation.mean("Brier score") for entry in result.entries]
+    assert means == sorted(means)
     assert max(map(len, str(result).splitlines())) <= 80
     assert result.entries[-1].short == "majority"
     assert result.entries[-1] not in result.contenders
     assert list(result.to_frame()["model"]) == [entry.name for entry in result.entries]
 
 
-def test_the_recommendation_is_the_smallest_model_that_is_not_significantly_worse():
-    result = bt.compare(bands(), "label", cv=5)
+def test_the_recommendation_is_the_smallest_model_that_is_as_good_as_the_best():
+    result = bt.compare(bands(), "label", cv=5, repeats=1)
     chosen = result.recommendation
     assert chosen in result.contenders
     assert all(chosen.size.numbers <= entry.size.numbers for entry in result.contenders)
     assert chosen.name in result.sentence
     assert result.recommended.predict(bands().drop(columns="label")).shape == (120,)
+    assert result.models[chosen.short] is result.recommended
 
 
 def test_on_noise_the_majority_class_is_recommended():
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")).assign(y=rng.choice(["n", "n", "y"], 200))
-    assert bt.compare(noise, "y", FAST, cv=5).recommendation.short == "majority"
+    result = bt.compare(noise, "y", FAST, cv=5)
+    assert result.recommendation.short == "majority"
+    assert "No model here beats always answering n" in result.sentence
 
 
 def test_selection_inside_a_model_sees_only_the_training_rows():
@@ -111,7 +114,7 @@ def test_ctrl_c_before_any_model_is_finished_is_an_interrupt():
 
 
 def test_the_number_of_threads_changes_no_result():
-    results = [bt.compare(bands(), "label", cv=4, n_jobs=n).to_dict() for n in (1, 2, 5)]
+    results = [bt.compare(bands(), "label", cv=4, repeats=1, n_jobs=n).to_dict() for n in (1, 2, 5)]
     for result in results:
         for model in result["models"]:
             del model["seconds"]
@@ -120,7 +123,7 @@ def test_the_number_of_threads_changes_no_result():
 
 def test_progress_counts_to_the_end():
     told = []
-    bt.compare(bands(), "label", FAST, cv=3, progress=told.append)
+    bt.compare(bands(), "label", FAST, cv=3, repeats=1, progress=told.append)
     assert told[-1].done == told[-1].total == 12
     assert told[-1].seconds_left == 0
 
@@ -153,7 +156,7 @@ def test_a_number_as_target_gets_the_regression_models():
     rng = np.random.default_rng(0)
     x = rng.random(80)
     result = bt.compare({"x": x, "price": np.where(x > 0.5, 10.5, 1.25) + rng.normal(size=80) * 0.1}, "price", cv=4)
-    assert result.metric == "RMSE"
+    assert result.metric == "squared error"
     assert result.entries[-1].short == "mean"
 
 
@@ -194,12 +197,15 @@ def test_whole_numbers_rare_classes_and_few_rows_are_told():
     assert "note:" not in str(bt.compare(bands(), "label", FAST, cv=5))
 
 
-def test_models_are_marked_by_a_one_sided_test_on_the_same_folds():
+def test_models_are_marked_by_one_standard_error_and_one_point_on_the_same_folds():
     result = bt.compare(bands(60), "label", FAST, cv=5)
     first = result.entries[0].validation
-    for entry, p in zip(result.entries[1:], result.p_values[1:], strict=True):
-        assert p == pytest.approx(first.against(entry.validation).corrected_t / 2)
-        assert (entry in result.contenders) == (p > 0.05)
+    for entry, standing in zip(result.entries[1:], result.advice.standings[1:], strict=True):
+        test = entry.validation.against(first, "Brier score")
+        assert standing.worse == pytest.approx(test.difference)
+        assert min(standing.p, 1 - standing.p) == pytest.approx(test.corrected_t / 2)
+        lost = first.mean("accuracy") - entry.validation.mean("accuracy")
+        assert (entry in result.contenders) == (standing.worse <= standing.error and lost <= 0.01)
 
 
 def test_of_two_classes_only_the_difference_of_the_weights_is_read():
@@ -214,7 +220,7 @@ def test_text_is_left_to_the_models_that_take_it_and_the_largest_class_is_told()
     result = bt.compare(rows, "y", ["majority", "c45", "cart", "nb", "lda"], cv=3, schema={"text": "text"})
     assert [entry.short for entry in result.entries] == ["nb"]
     assert "C4.5, CART, pruned by 1 SE, LDA (column 'text' is text" in str(result).replace("\n", " ")
-    assert "always answering ham would be right for 0.6667" in str(result)
+    assert "always answering ham: Brier score 0.222" in str(result)
 
 
 def test_what_would_take_very_long_is_left_out_unless_it_is_named():

@@ -43,7 +43,7 @@ def test_a_row_of_weight_two_is_a_row_twice(seed, metric):
 @settings(max_examples=20, deadline=None)
 def test_weighted_metrics_are_scikit_learns(seed):
     given = answers(seed, 2)
-    label, answer, probability, weight = given
+    label, answer, probability, weight, _ = given
     expected = {
         "accuracy": sk.accuracy_score(label, answer, sample_weight=weight),
         "balanced accuracy": sk.balanced_accuracy_score(label, answer, sample_weight=weight),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -48,7 +49,8 @@ def test_the_command_prints_schema_leaderboard_and_model_and_saves_them(tmp_path
     assert done.exit_code == 0, done.output
     for words in ("numeric", "accuracy", "Recommended: ", "naive Bayes for label"):
         assert words in done.output
-    assert max(len(line) for line in done.output.splitlines() if not line.startswith("saved")) <= 80
+    assert max(len(line) for line in done.output.splitlines() if not line.startswith(("saved", "  baytree fit"))) <= 80
+    assert {file.name for file in (tmp_path / "out" / "models").iterdir()} == {"majority.baytree", "nb.baytree"}
     assert bt.load(tmp_path / "out" / "model.baytree").predict({"x": [9.0], "noise": [0.0]}).tolist() == ["high"]
     assert json.loads((tmp_path / "out" / "results.json").read_text())["recommended"] == "nb"
 
@@ -82,7 +84,7 @@ def test_results_are_saved_beside_unless_that_is_not_wanted(tmp_path):
     assert not (tmp_path / "my-rows-compared").exists()
     done = run("compare", "my rows.csv", "-t", "label", "-m", "nb")
     assert json.loads((tmp_path / "my-rows-compared" / "results.json").read_text())["recommended"] == "nb"
-    assert "saved: my-rows-compared/model.baytree" in done.output
+    assert "saved in my-rows-compared: model.baytree" in done.output
 
 
 def test_not_being_able_to_save_what_nobody_asked_for_is_only_a_note(tmp_path):
@@ -92,6 +94,32 @@ def test_not_being_able_to_save_what_nobody_asked_for_is_only_a_note(tmp_path):
     assert done.exit_code == 0
     assert "not saved: rows-compared" in done.output
     assert run("compare", "rows.csv", "-t", "label", "-m", "nb", "-o", "rows-compared/deep").exit_code == 1
+
+
+def test_the_command_that_is_printed_learns_the_recommended_model_from_the_table_as_it_was_read(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = bands().assign(code=rng.integers(0, 3, 120), size=rng.choice(["S", "M", "L"], 120), gone=1.5)
+    frame.to_csv(tmp_path / "my rows.csv", index=False)
+    reading = ("--nominal", "code", "--ordinal", "size=S<M<L", "--drop", "gone", "--drop", "noise")
+    said = run("compare", "my rows.csv", "-t", "label", "-m", "cart-cp,nb", "--repeats", "1", *reading, "-o", "out").output
+    command = said.split("to learn it again:\n")[1].splitlines()[0].strip()
+    assert command.startswith("baytree fit 'my rows.csv' --target label --model ")
+    assert shlex.split(command)[-10:-2] == list(reading)
+    assert run(*shlex.split(command)[1:]).exit_code == 0
+    advised, again = bt.load("out/model.baytree"), bt.load("m.baytree")
+    rows = frame.astype({"code": str})  # as they are in a file
+    np.testing.assert_array_equal(advised.predict_proba(rows), again.predict_proba(rows))
+
+
+def test_models_can_be_judged_by_other_scores_and_costs(tmp_path):
+    bands().to_csv(tmp_path / "rows.csv", index=False)
+    call = ("compare", "rows.csv", "-t", "label", "-m", "majority,nb", "--no-save", "--repeats", "1")
+    assert "log loss within one standard error" in run(*call, "--by", "log_loss").output
+    costs = '{"low": {"high": 5}, "high": {"low": 1}}'
+    assert "expected cost within one standard error" in run(*call, "--costs", costs).output
+    done = run(*call, "--costs", "{low: 5}")
+    assert done.exit_code == 2
+    assert "is no JSON" in done.output
 
 
 def test_colour_is_for_terminals_only(tmp_path):

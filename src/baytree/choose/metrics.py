@@ -21,6 +21,7 @@ class Answers(NamedTuple):
     answer: np.ndarray  # [n_rows]
     probability: np.ndarray | None  # [n_rows, n_classes]; None where the model gives none
     weight: np.ndarray | None = None  # [n_rows]; None where each row counts once
+    costs: np.ndarray | None = None  # [n_classes, n_classes]: of answering the second class where the first is true
 
     @property
     def confusion(self) -> np.ndarray:
@@ -31,7 +32,8 @@ class Answers(NamedTuple):
     def take(self, rows: np.ndarray) -> Answers:
         """The answers for these rows."""
         probability = None if self.probability is None else self.probability[rows]
-        return Answers(self.label[rows], self.answer[rows], probability, None if self.weight is None else self.weight[rows])
+        weight = None if self.weight is None else self.weight[rows]
+        return Answers(self.label[rows], self.answer[rows], probability, weight, self.costs)
 
 
 Metric = Callable[[Answers], float]
@@ -39,10 +41,17 @@ Metric = Callable[[Answers], float]
 
 def score(metric: str, answers: Answers) -> float:
     """The value of a metric; NaN where it is not defined."""
-    known = {**CLASSIFICATION, **REGRESSION}
+    known = {**CLASSIFICATION, **REGRESSION, **WITH_COSTS}
     if metric not in known:
         raise ValueError(f"no metric {metric!r}; the metrics are {', '.join(map(repr, known))}")
     return float(known[metric](answers))
+
+
+def row_losses(metric: str, answers: Answers) -> np.ndarray:
+    """What each row adds to a metric that is a mean over rows, as a loss: [n_rows]; NaN where the metric is not defined."""
+    if metric not in OF_ROWS:
+        raise ValueError(f"{metric} has no value for a single row; the metrics that have one are {', '.join(OF_ROWS)}")
+    return OF_ROWS[metric](answers)
 
 
 # --- of counts: [n_classes, n_classes], truth and answer -----------------------------------------------------------------
@@ -130,24 +139,26 @@ def _auc(answers: Answers) -> float:
     return float(np.mean(known)) if known else np.nan
 
 
-def _log_loss(answers: Answers) -> float:
-    if answers.probability is None:
-        return np.nan
-    return np.average(log_losses(answers.label, answers.probability), weights=answers.weight)
+def _mean_of(metric: str) -> Metric:
+    """The metric that is a mean over rows."""
+    return lambda answers: float(np.average(row_losses(metric, answers), weights=answers.weight))
 
 
-def _brier(answers: Answers) -> float:
-    if answers.probability is None:
-        return np.nan
-    return np.average(brier_scores(answers.label, answers.probability), weights=answers.weight)
+def _by_probability(losses: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[Answers], np.ndarray]:
+    """Losses of labels and probabilities, as losses of answers: NaN where a model gives no probabilities."""
+    return lambda answers: _unknown(answers) if answers.probability is None else losses(answers.label, answers.probability)
 
 
-def _squared_error(answers: Answers) -> float:
-    return float(np.average((answers.label - answers.answer) ** 2, weights=answers.weight))
+def _unknown(answers: Answers) -> np.ndarray:
+    return np.full(len(answers.label), np.nan)
 
 
-def _absolute_error(answers: Answers) -> float:
-    return float(np.average(np.abs(answers.label - answers.answer), weights=answers.weight))
+def _costs(answers: Answers) -> np.ndarray:
+    """What each answer costs, the class of least expected cost being answered where probabilities are given: [n_rows]."""
+    if answers.costs is None:
+        return _unknown(answers)
+    answer = answers.answer if answers.probability is None else (answers.probability @ answers.costs).argmin(axis=1)
+    return answers.costs[answers.label, answer]
 
 
 def _median_error(answers: Answers) -> float:
@@ -164,7 +175,7 @@ def _median_error(answers: Answers) -> float:
 def _explained(answers: Answers) -> float:
     mean = np.average(answers.label, weights=answers.weight)
     spread = float(np.average((answers.label - mean) ** 2, weights=answers.weight))
-    return explained(_squared_error(answers), spread)
+    return explained(_mean_of("squared error")(answers), spread)
 
 
 def explained(squared_error: float, spread: float) -> float:
@@ -172,29 +183,39 @@ def explained(squared_error: float, spread: float) -> float:
     return 1 - squared_error / spread if spread else np.nan
 
 
+OF_ROWS: dict[str, Callable[[Answers], np.ndarray]] = {
+    "accuracy": lambda answers: (answers.label != answers.answer).astype(float),
+    "log loss": _by_probability(log_losses),
+    "Brier score": _by_probability(brier_scores),
+    "expected cost": _costs,
+    "squared error": lambda answers: (answers.label - answers.answer) ** 2,
+    "MAE": lambda answers: np.abs(answers.label - answers.answer),
+}
 CLASSIFICATION: dict[str, Metric] = {
     "accuracy": lambda answers: accuracy(answers.confusion),
     "balanced accuracy": lambda answers: balanced_accuracy(answers.confusion),
-    "log loss": _log_loss,
-    "Brier score": _brier,
+    "log loss": _mean_of("log loss"),
+    "Brier score": _mean_of("Brier score"),
     "AUC": _auc,
     "F1 (macro)": lambda answers: macro_f1(answers.confusion),
     "MCC": lambda answers: matthews(answers.confusion),
 }
 REGRESSION: dict[str, Metric] = {
-    "RMSE": lambda answers: _squared_error(answers) ** 0.5,
-    "MAE": _absolute_error,
+    "RMSE": lambda answers: _mean_of("squared error")(answers) ** 0.5,
+    "MAE": _mean_of("MAE"),
     "median error": _median_error,
     "R²": _explained,
+    "squared error": _mean_of("squared error"),
 }
+WITH_COSTS: dict[str, Metric] = {"expected cost": _mean_of("expected cost")}
 RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("accuracy", "balanced accuracy", "AUC", "F1 (macro)"), (0.0, 1.0)),
-    **dict.fromkeys(("log loss", "RMSE", "MAE", "median error"), (0.0, np.inf)),
+    **dict.fromkeys(("log loss", "RMSE", "MAE", "median error", "squared error", "expected cost"), (0.0, np.inf)),
     "Brier score": (0.0, 2.0),
     "MCC": (-1.0, 1.0),
     "R²": (-np.inf, 1.0),
 }
-LOSSES = frozenset({"log loss", "Brier score", "RMSE", "MAE", "median error"})  # smaller is better
+LOSSES = frozenset({*OF_ROWS, "RMSE", "median error"} - {"accuracy"})  # smaller is better
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

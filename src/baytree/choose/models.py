@@ -23,6 +23,7 @@ class Family(NamedTuple):
     settings: Mapping[str, Any] = {}
     effort: float = 1.0  # of one fold beside the other families, on a census of 32,000 rows
     competes: bool = True  # whether `compare` tries it without being asked
+    takes_text: bool = False
 
     @property
     def kind(self) -> type[Estimator]:
@@ -47,13 +48,13 @@ CLASSIFIERS = {
     "c45": Family("C4.5", "C45Classifier", effort=1.5),
     "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
     "chaid": Family("CHAID", "CHAIDClassifier", effort=5.0),
-    "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1),
-    "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1),
+    "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1, takes_text=True),
+    "nb": Family("naive Bayes, bayes", "NaiveBayesClassifier", {"estimate": "bayes"}, effort=0.1, takes_text=True),
     "lda": Family("LDA", "LinearDiscriminantAnalysis"),
     "qda": Family("QDA", "QuadraticDiscriminantAnalysis", effort=1.5),
-    "logistic": Family("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=16.0),
-    "lasso": Family("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=18.0),
-    "logistic-fixed": Family("logistic, L2 at C = 1", "LogisticRegression", effort=2.0, competes=False),
+    "logistic": Family("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=16.0, takes_text=True),
+    "lasso": Family("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=18.0, takes_text=True),
+    "logistic-fixed": Family("logistic, L2 at C = 1", "LogisticRegression", effort=2.0, competes=False, takes_text=True),
     "cart-cp": Family("CART, cp 0.01", "CARTClassifier", competes=False),
     "tree": Family("tree, not pruned", "DecisionTreeClassifier", competes=False),
 }
@@ -66,11 +67,23 @@ REGRESSORS = {
     "tree": Family("tree, not pruned", "DecisionTreeRegressor", competes=False),
 }
 FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}
+# what `compare` can judge them by, and the metrics that are meant
+JUDGES = {
+    CLASSIFICATION: {
+        "brier": "Brier score", "log_loss": "log loss", "accuracy": "accuracy", "auc": "AUC", "cost": "expected cost",
+    },
+    REGRESSION: {"squared_error": "squared error", "absolute_error": "MAE"},
+}  # fmt: skip
 
 
 def names() -> list[str]:
     """The short names, those of classes first."""
     return list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
+
+
+def judges() -> list[str]:
+    """What models can be judged by, classes first."""
+    return [name for names in JUDGES.values() for name in names]
 
 
 def named(short: str) -> dict[str, Family]:

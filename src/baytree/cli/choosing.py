@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from baytree.choose import models as families
-from baytree.cli import arguments, pages
+from baytree.cli import arguments, pages, refit
 from baytree.cli.console import Stopped, leave_at_once, say, unknown
 from baytree.show.terminal import escaped
 
@@ -34,6 +36,9 @@ _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help=
 @_Table
 @_Target
 @click.option("--cv", default=10, show_default=True, type=click.IntRange(2), help="How many folds.")
+@click.option("--repeats", type=click.IntRange(1), help="How often rows are dealt to folds; by default as rows are few.")
+@click.option("--by", type=click.Choice(families.judges()), help="What models are judged by.")
+@click.option("--costs", metavar="JSON", help="What mistakes cost, by the true class and the answer.")
 @click.option("-m", "--models", metavar="NAMES", help="Which models, such as c45,cart,nb; all by default.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to save.")
 @click.option("--no-save", is_flag=True, help="Save nothing.")
@@ -42,29 +47,29 @@ _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help=
 @_Text
 @_Drop
 @_Task
-def compare(
-    table: str, target: str, cv: int, models: str | None, output: Path | None, no_save: bool, **options: Any
-) -> None:
-    """Try every model on the same folds of TABLE, and recommend the simplest that is not significantly worse than
-    the best.
+def compare(table: str, target: str, models: str | None, output: Path | None, no_save: bool, **options: Any) -> None:
+    """Try every model on the same folds of TABLE, and recommend the simplest that is as good as the best: within one
+    standard error of it, and at most one point of accuracy lower.
 
     Words, truth values and up to 20 different whole numbers are classes; a target of other numbers gets the
-    regression models (--task decides otherwise). Settings are chosen inside each fold. "Not significantly worse":
-    one-sided corrected resampled t test against the best on the same folds, p > 0.05.
+    regression models (--task decides otherwise). Settings are chosen inside each fold.
 
-    The recommended model (model.baytree) and all results (results.json) are saved in DIR, or in a directory called
-    after the table. Ctrl-C keeps the models that are finished, and ends with exit code 130.
+    Models are judged by the Brier score, the mean squared error of their probabilities; with --costs by what their
+    mistakes cost; numbers by the squared error. --by decides otherwise. Folds are dealt three times below 200 rows, twice
+    below 500 (--repeats).
+
+    The recommended model (model.baytree), every model (models/NAME.baytree) and all results (results.json) are saved in
+    DIR, or in a directory called after the table; the last line is the command that learns the recommended model again.
+    Ctrl-C keeps the models that are finished, and ends with exit code 130.
 
     \b
-    Models of classes: majority, id3, c45, cart, chaid, nb-mle, nb, lda, qda,
-                       logistic, lasso; if named also cart-cp, tree,
-                       logistic-fixed
-    Models of numbers: mean, cart, cart-min, cart-cp, chaid; if named also tree
+    MODELS
 
     \b
     Examples:
       baytree compare titanic --target survived
       baytree compare people.csv --target income --models c45,cart,nb -o chosen
+      baytree compare loans.csv -t bad --costs '{"yes": {"no": 5}, "no": {"yes": 1}}'
       baytree compare wine.csv --target quality --task regression
     """
     from baytree.choose.problem import Problem
@@ -73,14 +78,20 @@ def compare(
     problem = Problem.of(frame, target, options["task"], schema or None)
     if not click.get_current_context().meta.get("quiet"):
         click.echo(escaped(f"{problem.schema}\n\n{pages.of_rows(problem)}\n", keep="\n"))
+    asked = {name: options[name] for name in ("cv", "repeats", "by", "task")} | {"costs": _costs(options["costs"])}
     with _progress() as tell:
-        result = _compared(frame, target, models, cv=cv, task=options["task"], schema=schema or None, progress=tell)
+        result = _compared(frame, target, models, **asked, schema=schema or None, progress=tell)
     click.echo(pages.coloured(escaped(str(result), keep="\n")))
     click.echo("\n" + escaped(pages.beginning(str(result.recommended)), keep="\n"))
+    again = refit.command(click.get_current_context(), result.recommendation.short)
+    click.echo(f"\nto learn it again:\n  {escaped(again)}")
     if not no_save:
         _save(result, output, Path(f"{pages.file_name(table)}-compared"))
     if result.is_interrupted:
         leave_at_once(Stopped.exit_code)
+
+
+compare.help = cleandoc(compare.help or "").replace("MODELS", pages.listed_models(families.FAMILIES))
 
 
 def _save(result: Comparison, output: Path | None, usual: Path) -> None:
@@ -89,15 +100,26 @@ def _save(result: Comparison, output: Path | None, usual: Path) -> None:
 
     directory = output or usual
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "models").mkdir(parents=True, exist_ok=True)
         save(result.recommended, directory / "model.baytree")
+        for short, model in result.models.items():
+            save(model, directory / "models" / f"{short}.baytree")
         (directory / "results.json").write_text(result.to_json() + "\n", encoding="utf-8")
     except OSError as error:
         if output is not None:
             raise
         say(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
         return
-    say(f"\nsaved: {directory / 'model.baytree'} (see it with baytree show), {directory / 'results.json'}")
+    say(f"\nsaved in {directory}: model.baytree (see it with baytree show), models, results.json")
+
+
+def _costs(given: str | None) -> Any:
+    """Costs by class, as JSON says them."""
+    try:
+        return None if given is None else json.loads(given)
+    except json.JSONDecodeError as error:
+        example = '\'{"yes": {"no": 5}, "no": {"yes": 1}}\''
+        raise click.UsageError(f"--costs {given!r} is no JSON ({error}); give costs as {example}") from None
 
 
 @click.command(short_help="Rank the columns of a table by what they tell.")

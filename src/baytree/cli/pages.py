@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from baytree.choose.models import Family
     from baytree.choose.problem import Problem
 
 WIDTH = 80
@@ -40,6 +42,11 @@ def coloured(leaderboard: str) -> str:
     return "\n\n".join(_painted(part) for part in leaderboard.split("\n\n"))
 
 
+def listed_models(by_task: Mapping[str, Mapping[str, Family]]) -> str:
+    """The short names of the models by what they predict: those that compete, then those that must be named."""
+    return "\n".join(_listed(f"Models for {task}: ", families) for task, families in by_task.items())
+
+
 def file_name(table: str) -> str:
     """A name for what belongs to a table.
 
@@ -56,6 +63,12 @@ def duration(seconds: float) -> str:
     ('10 s', '3 min')
     """
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _listed(head: str, families: Mapping[str, Family]) -> str:
+    usual = ", ".join(short for short, family in families.items() if family.competes)
+    named = ", ".join(short for short, family in families.items() if not family.competes)
+    return fill(f"{head}{usual}; if named also {named}", WIDTH - 2, subsequent_indent=" " * len(head))
 
 
 def _painted(part: str) -> str:

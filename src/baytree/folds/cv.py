@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -72,6 +72,15 @@ def read_cv(
     if not parts or any(not len(fold.train) or not len(fold.test) for fold in parts):
         raise ValueError(f"cv={cv!r} leaves a fold without rows; the table has {n_rows} sample{'s' * (n_rows != 1)}")
     return Folds(parts, how or f"{len(parts)} folds by {type(cv).__name__}")
+
+
+def repeated(deals: Sequence[Folds], seed: int) -> Folds:
+    """The folds of several deals of the same rows, one after the other; the seeds count from the first."""
+    if len(deals) == 1:
+        return deals[0]
+    parts = tuple(part for deal in deals for part in deal.parts)
+    plain = deals[0].how.removesuffix(f", seed {seed}")
+    return Folds(parts, f"{plain}, {len(deals)} times over, seeds {seed} to {seed + len(deals) - 1}")
 
 
 def names_rows(cv: CV) -> bool:

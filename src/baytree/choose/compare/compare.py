@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from baytree import settings
 from baytree.choose.compare.contestants import contestants
+from baytree.choose.compare.criterion import criterion, refuse_single_rows
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.race import Progress, Race
 from baytree.choose.problem import Problem
-from baytree.folds.cv import CV, Folds
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.folds.cv import CV, Folds, repeated
+from baytree.given import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
 
 
@@ -23,6 +25,9 @@ def compare(
     models: Any = None,
     cv: CV = 10,
     *,
+    by: str | None = None,
+    costs: CostsLike = None,
+    repeats: int | None = None,
     groups: ArrayLike | None = None,
     sample_weight: WeightsLike = None,
     task: str | None = None,
@@ -33,8 +38,9 @@ def compare(
 ) -> Comparison:
     """Every family of models on the same folds of a table; the simplest that is as good as the best is recommended.
 
-    Models that choose a setting by cross-validation do so inside each fold, so their scores are honest. Ctrl-C keeps the
-    models that are finished.
+    As good as the best is a model whose score is within one standard error of the best one's on the same folds, and whose
+    accuracy is at most 0.01 lower. Models that choose a setting by cross-validation do so inside each fold, so their
+    scores are honest. Ctrl-C keeps the models that are finished.
 
     Parameters
     ----------
@@ -47,6 +53,15 @@ def compare(
         that take the table's kinds of columns, but those whose weights would take very long.
     cv : int, "loo", float, splitter, or list of (train, test)
         The folds, as in `cross_validate`.
+    by : {"brier", "log_loss", "accuracy", "auc", "cost"} or {"squared_error", "absolute_error"}, optional
+        The score by which models are judged: by default the Brier score, which rewards true probabilities, the expected
+        cost where costs are given, or the squared error of numbers.
+    costs : matrix or dict of dicts, optional
+        What predicting one class costs when another is true, as in trees; each model then answers the class of least
+        expected cost.
+    repeats : int, optional
+        How often the rows are dealt to folds anew, where `cv` is a number: by default 3 times below 200 rows, twice below
+        500, else once.
     groups : array, optional
         Rows of one group stay together.
     sample_weight : array or str, optional
@@ -66,8 +81,9 @@ def compare(
     Returns
     -------
     Comparison
-        Prints as a leaderboard; `best` and `recommended` are models learnt from all rows; `to_frame`, `to_dict`, `to_json`
-        and `plot` give the scores.
+        Prints as a leaderboard; `best` and `recommended` are models learnt from all rows, `models` all of them by their
+        short names; `advice` says how each stands beside the best; `to_frame`, `to_dict`, `to_json` and `plot` give the
+        scores.
 
     Examples
     --------
@@ -80,12 +96,24 @@ def compare(
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
     there, skipped = contestants(problem, models)
-    folds = problem.folds(cv, groups, random_state)
-    return Race(problem, folds, progress, n_jobs).run(there, skipped, cautions(problem, folds, task))
+    judged = criterion(by, problem, costs, [contestant.estimator for contestant in there])
+    folds = _folds(problem, cv, groups, random_state, repeats)
+    refuse_single_rows(judged, folds)
+    return Race(problem, folds, progress, n_jobs).run(there, skipped, judged, cautions(problem, folds, task))
 
 
 FEWEST_ROWS = 4
 FEW_ROWS = 50
+REPEATS = ((200, 3), (500, 2))  # below so many rows folds are dealt so often: the advice hangs on one deal's luck
+
+
+def repeats_for(n_rows: int) -> int:
+    """How often a table of so many rows is dealt to folds.
+
+    >>> [repeats_for(n) for n in (100, 199, 200, 500)]
+    [3, 3, 2, 1]
+    """
+    return next((times for most, times in REPEATS if n_rows < most), 1)
 
 
 def cautions(problem: Problem, folds: Folds, task: str | None) -> tuple[str, ...]:
@@ -98,11 +126,20 @@ def cautions(problem: Problem, folds: Folds, task: str | None) -> tuple[str, ...
         )
     if len(problem) < FEW_ROWS:
         said.append(f"{len(problem)} rows are few: the intervals are wide, and what is best may be so by chance")
-    rare = _rare_classes(problem, len(folds.parts))
+    rare = _rare_classes(problem, round(len(problem) / len(folds.parts[0].test)))
     if rare:
         names = ", ".join(f"{label} ({n})" for label, n in rare[:3]) + (", …" if len(rare) > 3 else "")
         said.append(f"classes with fewer rows than there are folds are learnt or asked for in some folds only: {names}")
     return tuple(said)
+
+
+def _folds(problem: Problem, cv: CV, groups: ArrayLike | None, seed: int, repeats: int | None) -> Folds:
+    is_number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    if not is_number and repeats is not None:
+        raise ValueError(f"repeats={repeats!r} needs cv as a number of folds, not {cv!r}")
+    usual = repeats_for(len(problem)) if is_number and cv < len(problem) else 1
+    times = usual if repeats is None else settings.whole("repeats", repeats, 1)
+    return repeated([problem.folds(cv, groups, seed + turn) for turn in range(times)], seed)
 
 
 def _rare_classes(problem: Problem, n_folds: int) -> list[tuple[Any, int]]:

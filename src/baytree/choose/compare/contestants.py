@@ -18,6 +18,7 @@ class Contestant(NamedTuple):
     name: str
     estimator: EstimatorLike
     effort: float = 1.0  # of one fold beside the others, for the time that is left
+    takes_text: bool = True  # as far as is known
 
 
 def contestants(problem: Problem, models: Any = None) -> tuple[list[Contestant], list[tuple[str, str]]]:
@@ -44,7 +45,7 @@ def _named(models: Iterable[Any], families: Mapping[str, Family]) -> list[Any]:
 
 
 def _made(short: str, family: Family) -> Contestant:
-    return Contestant(short, family.name, family.made(), family.effort)
+    return Contestant(short, family.name, family.made(), family.effort, family.takes_text)
 
 
 def _own(estimator: EstimatorLike) -> Contestant:
@@ -57,6 +58,7 @@ def _own(estimator: EstimatorLike) -> Contestant:
 
 def _reason(contestant: Contestant, problem: Problem, is_named: bool) -> str:
     obstacle = OBSTACLES.get(contestant.short, _none)(problem)
+    obstacle = obstacle or ("" if contestant.takes_text else _text(problem))
     return obstacle or ("" if is_named else BURDENS.get(contestant.short, _none)(problem))
 
 
@@ -90,7 +92,7 @@ def _wide_scatter(problem: Problem) -> str:
 def _many_weights(problem: Problem) -> str:
     if any(column.kind is Kind.TEXT for column in problem.schema):
         return ""  # words are sparse
-    n_classes = len(problem.classes)
+    n_classes = len(problem.classes) if problem.is_classification else 1
     n = _n_features(problem) * (n_classes if n_classes > 2 else 1)
     is_long = (len(problem) + 3 * n) * n**2 > MOST_WORK or len(problem) < FEWEST_PER_CLASS * n_classes
     return f"{n:,} weights for {len(problem):,} rows would take long; name it in models to try it" if is_long else ""
@@ -103,6 +105,5 @@ def _n_features(problem: Problem) -> int:
 
 
 Reason = Callable[[Problem], str]
-_TREES = ("majority", "c45", "cart", "cart-min", "cart-cp", "chaid", "tree", "mean")
-OBSTACLES: dict[str, Reason] = {"id3": _not_only_levels, **dict.fromkeys((*_TREES, "lda", "qda"), _text)}
+OBSTACLES: dict[str, Reason] = {"id3": _not_only_levels}
 BURDENS: dict[str, Reason] = {"lda": _wide_scatter, "qda": _wide_scatter, "logistic": _many_weights, "lasso": _many_weights}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baytree.choose.metrics import LOSSES
+from baytree.choose.compare.advice import mean_loss
 from baytree.choose.validate.result import CrossValidation
 from baytree.given import EstimatorLike
 
@@ -42,11 +42,9 @@ class Entry:
     size: Size
 
 
-def ordered(entries: list[Entry]) -> tuple[Entry, ...]:
-    """Entries from the best mean score down; equals by size."""
-    metric = entries[0].validation.metrics[0]
-    sign = 1 if metric in LOSSES else -1
-    return tuple(sorted(entries, key=lambda entry: (sign * entry.validation.mean(metric), entry.size.numbers)))
+def ordered(entries: list[Entry], metric: str) -> tuple[Entry, ...]:
+    """Entries from the best mean score down; equals by size, and at the end those without a score."""
+    return tuple(sorted(entries, key=lambda each: (mean_loss(each.validation.losses(metric)), each.size.numbers, each.name)))
 
 
 def _weights(coefficients: np.ndarray) -> int:

@@ -7,40 +7,72 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baytree.choose.compare.advice import ROUNDING
 from baytree.choose.compare.entry import Entry
-from baytree.choose.models import BASELINE
-from baytree.choose.validate.significance import SIGNIFICANCE
 from baytree.show.terminal import aligned, escaped
 
 if TYPE_CHECKING:
     from baytree.choose.compare.leaderboard import Comparison
 
+WIDTH = 80  # of a terminal
+_HEADINGS = {"Brier score": "Brier", "squared error": "sq. error", "expected cost": "cost"}  # of narrow columns
+
 
 def page(compared: Comparison) -> str:
     """The leaderboard, its notes and the recommendation."""
-    first = compared.entries[0].validation
-    also = [metric.replace(" ", "") for metric in _second_metric(compared)]
-    header = ["", "model", compared.metric, "low", "high", *also, "sec", "size"]
-    head = f"{len(compared.entries)} models for {escaped(compared.target)}: {first.how}"
-    table = aligned(header, [_line(compared, entry) for entry in compared.entries])
+    header = ["", "model", _HEADINGS.get(compared.metric, compared.metric), "worse", "±", *_beside(compared), "size"]
+    n = len(compared.entries)
+    head = f"{n} model{'s' * (n != 1)} for {escaped(compared.target)}: {compared.bar.how}"
+    table = aligned(header, [_line(compared, place) for place in range(len(compared.entries))])
     return "\n\n".join([head, table, "\n".join(_notes(compared)), _wrapped(recommendation(compared))])
+
+
+def rule(compared: Comparison) -> str:
+    """By which rule the advice is given, in a sentence."""
+    units = "folds" if compared.bar.is_by_fold else "rows"
+    return (
+        f"as good as the best: {compared.metric} within one standard error (±) on the same {units}, and "
+        f"{compared.judged.in_words}; the one of these with the least to read is recommended"
+    )
 
 
 def recommendation(compared: Comparison) -> str:
     """The recommendation, and why."""
     chosen, first = compared.recommendation, compared.entries[0]
-    score, top = (compared.interval(entry).mean for entry in (chosen, first))
-    head = f"Recommended: {chosen.name} ({chosen.size.words}), with {compared.metric} {_score(score)}."
+    head = f"Recommended: {chosen.name} ({chosen.size.words}), with {_in_scores(compared, chosen)}."
+    if not compared.advice.beats_the_bar:
+        return f"{head} {_of_the_bar(compared)}"
     if len(compared.entries) == 1:
         return f"{head} It is the only model that was tried."
     if chosen is first:
-        return f"{head} {_of_the_best(compared)} {_of_the_simpler(compared, chosen)}"
-    p = compared.p_values[compared.entries.index(chosen)]
+        return f"{head} {_of_the_best(compared)} {_of_the_simpler(compared)}"
     return (
-        f"{head} The best, {first.name} ({first.size.words}), has {_score(top)}; the difference may be chance "
-        f"(p = {p:.2g}), and of all models of which that can be said this one has the least to read. Where the "
-        f"score matters more than reading, take {first.name}."
+        f"{head} The best, {first.name} ({first.size.words}), has {_in_scores(compared, first)}: a difference within one "
+        f"standard error, for more to read. Where the score matters more than reading, take {first.name}."
     )
+
+
+def _in_scores(compared: Comparison, entry: Entry) -> str:
+    named = list(dict.fromkeys([compared.metric, *_beside(compared)[:1]]))
+    return " and ".join(f"{metric} {_score(entry.validation.mean(metric))}" for metric in named)
+
+
+def _of_the_bar(compared: Comparison) -> str:
+    """What is to be said where no model is surely better than not looking at any column."""
+    gain = compared.advice.gain
+    if gain is None or not gain.mean > ROUNDING:
+        return f"No model here beats always answering {_always(compared)}."
+    by = f"the best one gains {_score(gain.mean)} ± {_score(gain.error)}"
+    return f"No model here surely beats always answering {_always(compared)}: {by}."
+
+
+def _always(compared: Comparison) -> str:
+    label, weight = compared.bar.label, compared.bar.weight
+    if not compared.bar.is_classification:
+        return f"the mean, {_score(float(np.average(label.values, weights=weight)))}"
+    shares = np.bincount(label.values, weight, len(compared.bar.classes))
+    costs = 1 - np.eye(len(shares)) if compared.metric != "expected cost" else compared.judged.costs
+    return compared.bar.classes[int((shares @ costs).argmin())]
 
 
 def _of_the_best(compared: Comparison) -> str:
@@ -48,40 +80,47 @@ def _of_the_best(compared: Comparison) -> str:
     return "It is the best." if len(scores) > 1 else "All models score the same."
 
 
-def _of_the_simpler(compared: Comparison, chosen: Entry) -> str:
+def _of_the_simpler(compared: Comparison) -> str:
     """What can be said about the models with less to read than the best one."""
-    if all(entry.size.numbers >= chosen.size.numbers for entry in compared.entries):
+    if all(entry.size.numbers >= compared.entries[0].size.numbers for entry in compared.entries):
         return "No other model has less to read."
-    if any(np.isnan(compared.p_values)):
-        return "These folds cannot tell whether the others are worse by chance."
-    return "Every model with less to read is significantly worse."
+    return "No model with less to read is as good."
 
 
-def _line(compared: Comparison, entry: Entry) -> list[str]:
-    also = [_score(entry.validation.mean(metric)) for metric in _second_metric(compared)]
-    mark = "*" if entry in compared.contenders else ""
-    scores = [_score(value, _common_digits(compared)) for value in compared.interval(entry)]
-    return [mark, entry.name[:20], *scores, *also, f"{entry.validation.seconds:.2f}", entry.size.words]
+def _line(compared: Comparison, place: int) -> list[str]:
+    entry, standing = compared.entries[place], compared.advice.standings[place]
+    digits = _common_digits(compared)
+    beside = [_score(entry.validation.mean(metric)) for metric in _beside(compared)]
+    worse = [_score(standing.worse, digits), _score(standing.error, digits)]
+    mark = "*" if standing.is_as_good else ""
+    return [mark, entry.name[:20], _score(entry.validation.mean(compared.metric), digits), *worse, *beside, entry.size.words]
 
 
-def _second_metric(compared: Comparison) -> list[str]:
-    first = compared.entries[0].validation
-    if not first.is_classification:
-        return ["R²"]
-    return ["AUC"] if first.is_by_fold else ["log loss"]  # over folds of single rows an AUC is no AUC
+def _beside(compared: Comparison) -> list[str]:
+    """The metrics that are shown beside the one that is judged."""
+    if not compared.bar.is_classification:
+        shown = ["RMSE", "R²"]
+    else:
+        shown = ["accuracy", "AUC" if compared.bar.is_by_fold else "log loss"]  # over single rows an AUC is no AUC
+    return [metric for metric in shown if metric != compared.metric]
 
 
 def _notes(compared: Comparison) -> list[str]:
-    by_fold = compared.entries[0].validation.is_by_fold
-    test = "corrected resampled t" if by_fold else "McNemar's test"
     notes = [
-        f"* not significantly worse than the best: one-sided {test}",
-        f"  on the same folds, p > {SIGNIFICANCE}, each model against the best",
-        f"low, high: 95 % interval of the {'mean' if by_fold else 'score'}; sec: seconds of learning in one fold",
+        fill(f"* {rule(compared)}", WIDTH, subsequent_indent="  "),
+        f"worse ±: behind the best, and one standard error of that{' (Nadeau and Bengio)' * compared.bar.is_by_fold}",
+        _wrapped(f"always answering {_always(compared)}: {_bar_in_scores(compared)}"),
     ]
+    if compared.metric == "expected cost":
+        notes.append("cost: of the class of least expected cost; accuracy: of the likeliest class")
     notes += [_wrapped(f"note: {caution}") for caution in compared.cautions]
     notes += [_wrapped(line) for line in _left_out(compared)]
     return notes + (["stopped before all models were tried"] if compared.is_interrupted else [])
+
+
+def _bar_in_scores(compared: Comparison) -> str:
+    beside = [] if compared.metric == "expected cost" else _beside(compared)[:1]  # accuracy is of the likeliest class
+    return ", ".join(f"{metric} {_score(compared.bar.mean(metric))}" for metric in [compared.metric, *beside])
 
 
 def _left_out(compared: Comparison) -> list[str]:
@@ -89,21 +128,13 @@ def _left_out(compared: Comparison) -> list[str]:
     names: dict[str, list[str]] = {}
     for name, reason in compared.skipped:
         names.setdefault(reason, []).append(name)
-    lines = [f"left out: {', '.join(those)} ({reason})" for reason, those in names.items()]
-    return lines + ([_largest_class(compared)] if any(name == BASELINE for name, _ in compared.skipped) else [])
-
-
-def _largest_class(compared: Comparison) -> str:
-    validation = compared.entries[0].validation
-    counts = np.bincount(validation.label.values, validation.weight)
-    largest = validation.classes[int(counts.argmax())]
-    return f"always answering {largest} would be right for {counts.max() / counts.sum():.4f} of the rows"
+    return [f"left out: {', '.join(those)} ({reason})" for reason, those in names.items()]
 
 
 def _common_digits(compared: Comparison) -> int:
     """The same for all scores, so that their points stand below each other."""
-    scores = (value for entry in compared.entries for value in compared.interval(entry))
-    return _digits(max(abs(value) for value in scores if np.isfinite(value)))
+    scores = (entry.validation.mean(compared.metric) for entry in compared.entries)
+    return _digits(max((abs(score) for score in scores if np.isfinite(score)), default=0.0))
 
 
 def _digits(largest: float) -> int:
@@ -117,5 +148,5 @@ def _score(value: float, digits: int | None = None) -> str:
     return f"{value:,.{_digits(abs(value)) if digits is None else digits}f}" if abs(value) < 1e9 else f"{value:.4g}"
 
 
-def _wrapped(text: str, width: int = 80) -> str:
-    return fill(escaped(text), width)
+def _wrapped(text: str) -> str:
+    return fill(escaped(text), WIDTH)

@@ -1,4 +1,4 @@
-"""The result of a comparison: who is best, who is not significantly worse, and which of them is the simplest."""
+"""The result of a comparison: who is best, who is as good, and which of them has the least to read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baytree.choose.compare import in_words as words
+from baytree.choose.compare.advice import Advice, Scored, Standing, advise
+from baytree.choose.compare.criterion import Criterion
 from baytree.choose.compare.entry import Entry
-from baytree.choose.validate.significance import SIGNIFICANCE, Interval
+from baytree.choose.validate.result import CrossValidation
+from baytree.choose.validate.significance import Interval
 from baytree.given import EstimatorLike
 from baytree.show.results import Shown, frame_of
 
@@ -21,22 +24,53 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """Models on the same folds, best first. Prints as a leaderboard, converts with `to_frame`, draws with `plot`."""
+    """Models on the same folds, best first. Prints as a leaderboard with its advice.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+        Each model that took part, the best first: its `short` name, `name`, `validation` (every answer of every fold),
+        `fitted` (learnt from all rows) and `size`.
+    judged : Criterion
+        The score by which models are judged, and how much of what else advice may give up.
+    bar : CrossValidation
+        What always answering the same would score: the largest class, or the mean, of the training rows.
+    skipped : tuple of (str, str)
+        Names of the models that did not take part, and why.
+    is_interrupted : bool
+        Whether Ctrl-C ended the comparison before all models were tried.
+    cautions : tuple of str
+        What a reader must know before trusting the scores.
+    metric : str
+        What the models are judged by, such as "Brier score".
+    target : str
+        The name of the target.
+    advice : Advice
+        How every model stands beside the best, in the order of `entries`, and the places of the best and the advised one.
+    best : estimator
+        The model with the best mean score, learnt from all rows.
+    recommended : estimator
+        The model that is advised, learnt from all rows.
+    models : dict
+        Every model, learnt from all rows, by its short name: `bt.save(found.models["cart"], "m.baytree")`.
+    """
 
     entries: tuple[Entry, ...]
-    skipped: tuple[tuple[str, str], ...] = ()  # names and reasons
+    judged: Criterion
+    bar: CrossValidation
+    skipped: tuple[tuple[str, str], ...] = ()
     is_interrupted: bool = False
-    cautions: tuple[str, ...] = ()  # what a reader must know before trusting the scores
+    cautions: tuple[str, ...] = ()
 
     @property
     def metric(self) -> str:
-        """What the models are ranked by: accuracy, or RMSE for numbers."""
-        return self.entries[0].validation.metrics[0]
+        """What the models are judged by."""
+        return self.judged.metric
 
     @property
     def target(self) -> str:
         """The name of the target."""
-        return self.entries[0].validation.label.target.name
+        return self.bar.label.target.name
 
     @property
     def best(self) -> Any:
@@ -45,33 +79,40 @@ class Comparison(Shown):
 
     @property
     def recommended(self) -> Any:
-        """The simplest model that is not significantly worse than the best, learnt from all rows."""
+        """The model that is advised, learnt from all rows."""
         return self.recommendation.fitted
 
-    @cached_property
-    def p_values(self) -> tuple[float, ...]:
-        """For each model the one-sided p-value that it is as good as the best one, on the same folds.
+    @property
+    def models(self) -> dict[str, Any]:
+        """Every model, learnt from all rows, by its short name."""
+        return {entry.short: entry.fitted for entry in self.entries}
 
-        By the corrected resampled t, or McNemar's test where folds have no score of their own. Each is a test on its own:
-        a correction for their number would only let more models count as good as the best.
-        """
-        first = self.entries[0].validation
-        tests = [first.against(entry.validation) for entry in self.entries]
-        return tuple((test.corrected_t if first.is_by_fold else test.mcnemar) / 2 for test in tests)
+    @cached_property
+    def advice(self) -> Advice:
+        """How every model stands beside the best, and which is advised."""
+        scored = [self._scored(entry.name, entry.validation, entry.size.numbers) for entry in self.entries]
+        ratio = self.bar.ratio if self.bar.is_by_fold else 0.0  # rows share nothing but the model
+        return advise(scored, ratio, self.judged.limit, self._scored("", self.bar, 0))
 
     @property
     def contenders(self) -> list[Entry]:
-        """The models that are not significantly worse than the best, the best among them."""
-        pairs = list(zip(self.entries, self.p_values, strict=True))
-        return [entry for place, (entry, p) in enumerate(pairs) if place == 0 or p > SIGNIFICANCE]
+        """The models that are as good as the best, the best among them."""
+        return [entry for entry, standing in zip(self.entries, self.advice.standings, strict=True) if standing.is_as_good]
 
     @property
     def recommendation(self) -> Entry:
-        """The contender with the least to read; the better of equals."""
-        return min(self.contenders, key=lambda entry: entry.size.numbers)
+        """The entry of the model that is advised."""
+        return self.entries[self.advice.chosen]
 
     def to_frame(self) -> Any:
-        """A data frame, one row per model."""
+        """A data frame, one row per model, the best first.
+
+        `model` and `short` are its names; then the score that is judged with the ends of its 95 % interval, `low` and
+        `high`; `worse`, by how much it is worse than the best one's, and `error`, one standard error of that; `p`,
+        one-sided, that it is as good; `lost`, how much of what is bounded it gives up; `is_contender` and, where it is
+        none, the `reason`; all other metrics; `seconds` of learning one fold; and `size`, how many numbers there are to
+        read.
+        """
         rows = self._rows()
         return frame_of({name: [row[name] for row in rows] for name in rows[0]})
 
@@ -81,10 +122,12 @@ class Comparison(Shown):
         return {
             "target": self.target,
             "metric": self.metric,
-            "folds": self.entries[0].validation.how,
+            "folds": self.bar.how,
+            "rule": words.rule(self),
             "models": [{**row, "scores": _scores(entry), "parameters": _parameters(entry.fitted)} for entry, row in each],
+            "always_the_same": {metric: self.bar.mean(metric) for metric in self.bar.metrics},
+            "beats_always_the_same": self.advice.beats_the_bar,
             "cautions": list(self.cautions),
-            "test": "corrected resampled t" if self.entries[0].validation.is_by_fold else "McNemar",
             "left_out": [{"model": name, "reason": reason} for name, reason in self.skipped],
             "is_interrupted": self.is_interrupted,
             "recommended": self.recommendation.short,
@@ -115,15 +158,18 @@ class Comparison(Shown):
         """The score that a model is ranked by, and its 95 % interval."""
         return entry.validation.summary(self.metric)
 
-    def _rows(self) -> list[dict[str, Any]]:
-        return [self._row(entry, p) for entry, p in zip(self.entries, self.p_values, strict=True)]
+    def _scored(self, name: str, validation: CrossValidation, size: int) -> Scored:
+        return Scored(name, validation.losses(self.metric), validation.losses(self.judged.bounded), size)
 
-    def _row(self, entry: Entry, p: float) -> dict[str, Any]:
+    def _rows(self) -> list[dict[str, Any]]:
+        return [self._row(*each) for each in zip(self.entries, self.advice.standings, strict=True)]
+
+    def _row(self, entry: Entry, standing: Standing) -> dict[str, Any]:
         mean, low, high = self.interval(entry)
         named = {"model": entry.name, "short": entry.short, self.metric: mean, "low": low, "high": high}
-        also = {metric: entry.validation.mean(metric) for metric in entry.validation.metrics[1:]}
+        also = {metric: entry.validation.mean(metric) for metric in entry.validation.metrics if metric != self.metric}
         size = {"seconds": entry.validation.seconds, "size": entry.size.numbers}
-        return {**named, "p": p, "is_contender": entry in self.contenders, **also, **size}
+        return {**named, **standing._asdict(), "is_contender": standing.is_as_good, **also, **size}
 
 
 def _scores(entry: Entry) -> dict[str, list[float]]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from baytree import notices
+from baytree.choose.compare.bar import trials_of_the_bar
 from baytree.choose.compare.contestants import Contestant
+from baytree.choose.compare.criterion import Criterion
 from baytree.choose.compare.entry import Entry, Size, ordered
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.problem import Problem
 from baytree.choose.validate.result import CrossValidation
-from baytree.choose.validate.trials import learnt, tasks
+from baytree.choose.validate.trials import Trial, learnt, tasks
 from baytree.engine import threads
 from baytree.engine.blas import one_blas_thread
 from baytree.folds.cv import Folds
@@ -38,7 +40,9 @@ class Race:
         self._problem, self._folds, self._tell, self._n_threads = problem, folds, tell, threads.count(n_jobs)
         self._lap, self._start = Lap(), perf_counter()
 
-    def run(self, there: list[Contestant], skipped: Skipped, cautions: tuple[str, ...] = ()) -> Comparison:
+    def run(
+        self, there: list[Contestant], skipped: Skipped, judged: Criterion, cautions: tuple[str, ...] = ()
+    ) -> Comparison:
         """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
         runs: list[Run] = []
         failed: Skipped = []
@@ -49,13 +53,14 @@ class Race:
         except KeyboardInterrupt:
             is_interrupted = True
             threads.abandon([future for run in runs for future in run.futures], self._n_threads)
-        entries = [self._entry(run) for run in runs if run.is_finished]
+        entries = [self._entry(run, judged) for run in runs if run.is_finished]
         if is_interrupted and not entries:
             raise KeyboardInterrupt
         if not entries:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in [*skipped, *failed])
             raise ValueError(f"no model could be learnt ({reasons})")
-        return Comparison(ordered(entries), (*skipped, *failed), is_interrupted, cautions)
+        bar = self._validation("always the same", trials_of_the_bar(self._problem, self._folds.parts), judged)
+        return Comparison(ordered(entries, judged.metric), judged, bar, (*skipped, *failed), is_interrupted, cautions)
 
     def _follow(self, there: list[Contestant], runs: list[Run], failed: Skipped) -> None:
         """Begins every run, and waits until each has finished."""
@@ -89,11 +94,14 @@ class Race:
             return [(run.contestant.name, _reason(error))]
         return []
 
-    def _entry(self, run: Run) -> Entry:
-        answered = [trial for future in run.answers for trial in _result(future)]
+    def _entry(self, run: Run, judged: Criterion) -> Entry:
+        answered = (trial for future in run.answers for trial in _result(future))
         fitted = _result(run.whole)
-        validation = CrossValidation.of(run.contestant.name, self._problem, answered, self._folds.how)
+        validation = self._validation(run.contestant.name, answered, judged)
         return Entry(run.contestant.short, run.contestant.name, validation, fitted, Size.of(fitted))
+
+    def _validation(self, name: str, answered: Iterable[Trial], judged: Criterion) -> CrossValidation:
+        return CrossValidation.of(name, self._problem, tuple(answered), self._folds.how, judged.costs)
 
     def _step(self, run: Run, n: int) -> None:
         run.told += n

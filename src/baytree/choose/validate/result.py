@@ -38,11 +38,14 @@ class CrossValidation(Shown):
     trials: tuple[Trial, ...]
     how: str
     weight: np.ndarray | None = None  # of each row of the table; None where each counts once
+    costs: np.ndarray | None = None  # [n_classes, n_classes] of mistakes; None where all cost the same
 
     @classmethod
-    def of(cls, name: str, problem: Problem, trials: Sequence[Trial], how: str) -> CrossValidation:
+    def of(
+        cls, name: str, problem: Problem, trials: Sequence[Trial], how: str, costs: np.ndarray | None = None
+    ) -> CrossValidation:
         """The result of these trials on the folds of a problem."""
-        return cls(name, problem.label, tuple(trials), how, None if problem.is_unweighted else problem.weight)
+        return cls(name, problem.label, tuple(trials), how, None if problem.is_unweighted else problem.weight, costs)
 
     @property
     def is_classification(self) -> bool:
@@ -52,7 +55,8 @@ class CrossValidation(Shown):
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics that apply."""
-        return list(metrics.CLASSIFICATION if self.is_classification else metrics.REGRESSION)
+        own = metrics.CLASSIFICATION if self.is_classification else metrics.REGRESSION
+        return [*own, *(() if self.costs is None else metrics.WITH_COSTS)]
 
     @property
     def is_by_fold(self) -> bool:
@@ -75,6 +79,14 @@ class CrossValidation(Shown):
             answers = (self._answers(trial.rows, trial.answer, trial.probability) for trial in self.trials)
             self._known_scores[metric] = np.array([metrics.score(metric, given) for given in answers])
         return self._known_scores[metric]
+
+    def losses(self, metric: str) -> np.ndarray:
+        """The loss in each fold, or of each row where folds have no score of their own: less is better."""
+        if self.is_by_fold:
+            return self.scores(metric) if metric in metrics.LOSSES else 1 - self.scores(metric)
+        answers = self._answers(*self.pooled)
+        losses = metrics.row_losses(metric, answers)
+        return losses if answers.weight is None else losses * answers.weight / answers.weight.mean()
 
     def mean(self, metric: str) -> float:
         """The mean of the folds, or the score of all answers together where folds have none of their own."""
@@ -108,7 +120,7 @@ class CrossValidation(Shown):
         return bootstrap_interval(lambda drawn: metrics.score(metric, answers.take(drawn)), len(answers.label))
 
     def _answers(self, rows: np.ndarray, answer: np.ndarray, probability: np.ndarray | None) -> metrics.Answers:
-        return metrics.Answers(self.label.values[rows], answer, probability, self._weights(rows))
+        return metrics.Answers(self.label.values[rows], answer, probability, self._weights(rows), self.costs)
 
     def _weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.weight is None else self.weight[rows]

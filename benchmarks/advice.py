@@ -1,0 +1,188 @@
+"""What the advice of `compare` costs on rows that it has not seen, beside taking the best and beside the rule of 0.1.
+
+python benchmarks/advice.py [table ...]
+
+Each table of the oracles is cut into three, twice; two thirds are compared as a user would, with folds of their own, and
+the models that the rules choose answer for the last third. Writes advice.json and ADVICE.md; tables of other runs are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import baytree as bt
+from baytree.choose.compare.advice import Scored, advise
+from baytree.choose.validate.significance import paired
+from baytree.folds.cv import read_cv
+
+HERE = Path(__file__).parent
+ORACLES = HERE.parents[1] / "shared" / "oracles" / "data"
+TABLES = (
+    "kyphosis", "zoo", "monks1", "stagec", "lymph", "iris", "hepatitis", "wine", "crabs", "glass", "penguins", "vote",
+    "wdbc", "credit_a", "pima", "tictactoe", "etitanic", "titanic", "titanic_class", "car",
+)  # fmt: skip
+MOST_ROWS = 1500  # of larger tables a sample
+
+
+class Contestant(NamedTuple):
+    """A model in the folds of the rows that it may see, and on those that it may not."""
+
+    name: str
+    brier: np.ndarray  # [n_folds]
+    accuracy: np.ndarray  # [n_folds]
+    size: int
+    unseen: float  # its accuracy on the rows kept back
+
+
+Split = tuple[list[Contestant], float]  # and n_test / n_train of the folds
+Rule = Callable[[list[Contestant], float], Contestant]
+
+
+# --- the rules ----------------------------------------------------------------------------------------------------------
+
+
+def advice(models: list[Contestant], ratio: float) -> Contestant:
+    """Within one standard error of the best Brier score, and at most a point of accuracy lower; of these the smallest."""
+    scored = [Scored(model.name, model.brier, 1 - model.accuracy, model.size) for model in models]
+    return models[advise(scored, ratio, 0.01).chosen]
+
+
+def best(models: list[Contestant], _: float) -> Contestant:
+    """The most accurate in the folds."""
+    return min(models, key=lambda model: (-model.accuracy.mean(), model.size))
+
+
+def rule_of_01(models: list[Contestant], ratio: float) -> Contestant:
+    """Not significantly less accurate than the most accurate in ten folds; of these the smallest."""
+    once = [model._replace(accuracy=model.accuracy[:10]) for model in models]
+    first = best(once, ratio)
+    good = [m for m in once if m is first or paired(first.accuracy - m.accuracy, ratio).p > 0.05]
+    return min(good, key=lambda model: (model.size, -model.accuracy.mean()))
+
+
+RULES: dict[str, Rule] = {"advice": advice, "best": best, "0.1": rule_of_01}
+
+
+# --- the study ----------------------------------------------------------------------------------------------------------
+
+
+def splits(name: str) -> list[Split]:
+    """The table cut into three, twice: each third once kept back."""
+    frame, target, kinds = table(name)
+    label = np.unique(frame[target], return_inverse=True)[1]
+    folds = [fold for seed in (100, 101) for fold in read_cv(3, len(frame), label, True, None, seed).parts]
+    return [compared(frame.iloc[fold.train], frame.iloc[fold.test], target, kinds) for fold in folds]
+
+
+def compared(seen: pd.DataFrame, unseen: pd.DataFrame, target: str, kinds: dict) -> Split:
+    """Every model by its folds of the rows seen, and its accuracy on the others."""
+    found = bt.compare(seen, target, task="classification", schema=kinds)
+    right = unseen[target].to_numpy()
+    return [
+        Contestant(
+            entry.short,
+            entry.validation.scores("Brier score"),
+            entry.validation.scores("accuracy"),
+            entry.size.numbers,
+            float((entry.fitted.predict(unseen) == right).mean()),
+        )
+        for entry in found.entries
+    ], found.bar.ratio
+
+
+def table(name: str) -> tuple[pd.DataFrame, str, dict]:
+    """A table of the oracles, its target, and the kinds of its columns."""
+    said = json.loads((ORACLES / f"{name}.json").read_text())
+    kinds = {column: of["levels"] if of["kind"] == "ordinal" else of["kind"] for column, of in said["columns"].items()}
+    words = {column: str for column, kind in kinds.items() if kind != "numeric"} | {said["target"]: str}
+    frame = pd.read_csv(ORACLES / f"{name}.csv", dtype=words, keep_default_na=False, na_values=[""])
+    frame = frame if len(frame) <= MOST_ROWS else frame.sample(MOST_ROWS, random_state=0).reset_index(drop=True)
+    return frame, said["target"], {column: kind for column, kind in kinds.items() if column != said["target"]}
+
+
+def judged(name: str, found: list[Split], n_rows: int) -> dict:
+    """What each rule gets on the rows kept back, beside the one model that is best there in hindsight."""
+    always = set.intersection(*({model.name for model in models} for models, _ in found))
+    hindsight = max(np.mean([m.unseen for models, _ in found for m in models if m.name == each]) for each in always)
+    chosen = {rule: [choose(models, ratio) for models, ratio in found] for rule, choose in RULES.items()}
+    accuracy = {rule: [round(m.unseen, 5) for m in picked] for rule, picked in chosen.items()}
+    size = {rule: float(np.median([m.size for m in picked])) for rule, picked in chosen.items()}
+    return {"table": name, "rows": n_rows, "accuracy": accuracy, "size": size, "hindsight": round(float(hindsight), 5)}
+
+
+# --- what is written ----------------------------------------------------------------------------------------------------
+
+
+def write(rows: list[dict]) -> None:
+    """Adds tables to those of earlier runs, and writes the page anew."""
+    results = HERE / "advice.json"
+    earlier = json.loads(results.read_text()) if results.exists() else []
+    kept = {row["table"]: row for row in [*earlier, *rows]}
+    ordered = sorted(kept.values(), key=lambda row: row["rows"])
+    results.write_text(json.dumps(ordered, indent=1) + "\n")
+    (HERE / "ADVICE.md").write_text(page(ordered))
+
+
+def page(rows: list[dict]) -> str:
+    """The costs in points of accuracy on rows not seen, table by table."""
+    lines = [
+        "# What the advice costs",
+        "",
+        "Each table is cut into three, twice. Two thirds are compared as a user would, with folds of their own; the model",
+        "that a rule chooses answers for the last third. Costs are points of accuracy there, beside always taking the model",
+        "that is most accurate in the folds: below 0 the rule does better than that. ±: one standard error over the six",
+        "splits (over the tables, of the mean), too small, for splits share rows. Size: numbers to read, the median of six.",
+        "`python benchmarks/advice.py` makes it anew; GPL tables are read from beside the clone.",
+        "",
+        "| table | rows | accuracy of the best | cost of the advice | ± | of the rule of 0.1 | size, best | advice | 0.1 |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        size = row["size"]
+        lines.append(
+            f"| {row['table']} | {row['rows']:,} | {np.mean(row['accuracy']['best']):.4f} | {cost(row, 'advice'):+.2f} | "
+            f"{error(costs(row, 'advice')):.2f} | {cost(row, '0.1'):+.2f} | "
+            f"{size['best']:.0f} | {size['advice']:.0f} | {size['0.1']:.0f} |"
+        )
+    every = {rule: [cost(row, rule) for row in rows] for rule in ("advice", "0.1")}
+    mean, worst = ([f"{reduce(every[rule]):+.2f}" for rule in every] for reduce in (np.mean, np.max))
+    lines.append(f"| **mean** | | | **{mean[0]}** | {error(every['advice']):.2f} | **{mean[1]}** | | | |")
+    lines.append(f"| **worst** | | | **{worst[0]}** | | **{worst[1]}** | | | |")
+    behind = {rule: np.mean([100 * (row["hindsight"] - np.mean(row["accuracy"][rule])) for row in rows]) for rule in RULES}
+    said = ", ".join(f"{behind[rule]:.2f} ({rule})" for rule in RULES)
+    return "\n".join([*lines, "", f"Behind the one model that is best in hindsight, on average: {said}.", ""])
+
+
+def costs(row: dict, rule: str) -> list[float]:
+    """In points of accuracy, beside always taking the best, split by split."""
+    return [100 * (top - own) for top, own in zip(row["accuracy"]["best"], row["accuracy"][rule], strict=True)]
+
+
+def cost(row: dict, rule: str) -> float:
+    """The mean of the splits."""
+    return float(np.mean(costs(row, rule)))
+
+
+def error(values: list[float]) -> float:
+    """One standard error of the mean, as if the values were drawn apart."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else np.nan
+
+
+def main(names: list[str]) -> None:
+    warnings.filterwarnings("ignore")
+    for name in names or TABLES:
+        row = judged(name, splits(name), len(table(name)[0]))
+        print(f"{name:16s} advice {cost(row, 'advice'):+.2f}  rule of 0.1 {cost(row, '0.1'):+.2f}", flush=True)
+        write([row])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
