@@ -12,7 +12,7 @@ from baytree.estimators.base import Entered
 from baytree.estimators.linear.convergence import ConvergenceWarning
 from baytree.estimators.linear.face import MOST_STRENGTHS, LogisticClassifier
 from baytree.folds.cv import names_rows, read_cv
-from baytree.linear.logistic.cross_validation import Curve
+from baytree.linear.curve import Curve
 from baytree.linear.logistic.learner import LogisticCV
 from baytree.table.schema import Schema
 

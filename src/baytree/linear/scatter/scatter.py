@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree.linear.design.features import Layout
-from baytree.linear.discriminant.alignment import aligned, keys_of, place_of
+from baytree.linear.scatter.alignment import aligned, keys_of, place_of
 from baytree.table.schema import Schema, level_map
 
 _GONE = -9  # the new code of a level that is left out
