@@ -36,6 +36,8 @@ class Quadratic(msgspec.Struct, frozen=True):
         """
         for _ in range(_DROPS):
             active = np.flatnonzero((target != 0) | (self.lasso == 0))
+            if not len(active):
+                break
             move = -self._to_minimum(active, target, slope)
             share, crosses = _until_zero(target[active], move, self.lasso[active] > 0)
             target, slope = target.copy(), slope + share * (self.matrix[:, active] @ move)

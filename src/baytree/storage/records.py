@@ -18,6 +18,8 @@ RECORDS = {
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "quadratic_discriminant": "linear.discriminant.model:QuadraticDiscriminant",
+    "products": "linear.regression.statistic:Products",
+    "regression": "linear.regression.model:Regression",
     "scatter": "linear.scatter.scatter:Scatter",
     "tree": "tree.model.structure:Tree",
 }

@@ -1,0 +1,58 @@
+"""The statistic of least squares: weight, means and centred products of all features and the target, which add up."""
+
+from __future__ import annotations
+
+import msgspec
+
+from baytree.linear.design.features import VALUE
+from baytree.linear.scatter.alignment import aligned
+from baytree.linear.scatter.observe import scatter_with_target
+from baytree.linear.scatter.scatter import Scatter
+from baytree.linear.scatter.target import with_target
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+
+class Products(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="products"):
+    """The scatter of all rows as one class, the target its last feature."""
+
+    scatter: Scatter
+
+    @classmethod
+    def of(cls, table: Table) -> Products:
+        """The statistic of a table's rows, in one read of them."""
+        return cls(scatter_with_target(table))
+
+    def __add__(self, other: Products) -> Products:
+        return Products(self.scatter + other.scatter)
+
+    def __sub__(self, other: Products) -> Products:
+        return Products(self.scatter - other.scatter)
+
+    @property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        return float(self.scatter.weight[0])
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the statistic, read from a file, fits a schema and could have come from rows."""
+        self.scatter.check(with_target(schema))
+        layout = self.scatter.layout
+        if not len(layout) or layout.source[-1] != len(schema) or layout.level[-1] != VALUE:
+            raise ValueError("products: the last feature must be the target")
+        if not self.scatter.is_pooled:
+            raise ValueError("products: all rows are of one class")
+
+    def grown(self, old: Schema, new: Schema) -> Products:
+        """The same statistic under a schema with other levels."""
+        return Products(self.scatter.grown(with_target(old), with_target(new)))
+
+    def shrunk(self, schema: Schema) -> tuple[Schema, Products]:
+        """Without the collected levels that no row is left of."""
+        smaller, scatter = self.scatter.shrunk(with_target(schema))
+        return msgspec.structs.replace(schema, columns=smaller.columns[:-1]), Products(scatter)
+
+    def beside(self, other: Products) -> tuple[Products, Products]:
+        """Both statistics over the same features, pivot and units."""
+        mine, theirs = aligned(self.scatter, other.scatter)
+        return Products(mine), Products(theirs)
