@@ -102,7 +102,23 @@ def _n_features(problem: Problem) -> int:
     return own + sum(share > 0 for share in problem.missing.values())
 
 
+def _text_of_numbers(problem: Problem) -> str:
+    return "" if problem.is_classification else _text(problem)  # the lasso of classes takes words
+
+
+def _lasso_weights(problem: Problem) -> str:
+    return _many_weights(problem) if problem.is_classification else _wide_scatter(problem)
+
+
 Reason = Callable[[Problem], str]
 _TREES = ("majority", "c45", "cart", "cart-min", "cart-cp", "chaid", "tree", "mean")
-OBSTACLES: dict[str, Reason] = {"id3": _not_only_levels, **dict.fromkeys((*_TREES, "lda", "qda"), _text)}
-BURDENS: dict[str, Reason] = {"lda": _wide_scatter, "qda": _wide_scatter, "logistic": _many_weights, "lasso": _many_weights}
+OBSTACLES: dict[str, Reason] = {
+    "id3": _not_only_levels,
+    "lasso": _text_of_numbers,
+    **dict.fromkeys((*_TREES, "lda", "qda", "linear"), _text),
+}
+BURDENS: dict[str, Reason] = {
+    **dict.fromkeys(("lda", "qda", "linear"), _wide_scatter),
+    "logistic": _many_weights,
+    "lasso": _lasso_weights,
+}

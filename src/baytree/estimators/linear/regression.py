@@ -39,8 +39,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         The inverse strength of the penalty: λ = 1 / (n C) for rows that weigh n in all; 1 / `alpha` of scikit-learn's
         ``Ridge``.
     lambda_ : float, optional
-        The strength λ itself, as scikit-learn's ``Lasso`` and glmnet take it; takes the place of `C`. (The ridge part of
-        glmnet is by its program λ / sd(y), not λ.)
+        The strength λ itself, as glmnet and scikit-learn's ``Lasso`` and ``ElasticNet`` take it; takes the place of `C`.
     l1_ratio : float in [0, 1], optional
         The share of |b|₁ for ``penalty="elasticnet"``.
     standardize : bool, default=True
@@ -50,6 +49,9 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
     missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
         What a gap is: the mean and a mark that it was one (of a nominal column a level of its own), the mean or the
         commonest level alone, or an error.
+    conventions : {None, "glmnet"}, default=None
+        ``"glmnet"`` gives that program's numbers: it counts |b|² with λ / sd(y) instead of λ, so that λ is in units of the
+        target for every penalty. For a lasso there is no difference.
 
     Attributes
     ----------
@@ -97,6 +99,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         standardize: bool = True,
         ordinal: str = "rank",
         missing: str = "mean+indicator",
+        conventions: str | None = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -108,6 +111,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         self.standardize = standardize
         self.ordinal = ordinal
         self.missing = missing
+        self.conventions = conventions
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

@@ -49,6 +49,9 @@ class LinearRegressionCV(LinearRegressor):
     missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
         What a gap is: the mean and a mark that it was one (of a nominal column a level of its own), the mean or the
         commonest level alone, or an error.
+    conventions : {None, "glmnet"}, default=None
+        ``"glmnet"`` gives that program's numbers: it counts |b|² with λ / sd(y) instead of λ, so that λ is in units of the
+        target for every penalty. For a lasso there is no difference.
 
     Attributes
     ----------
@@ -89,6 +92,7 @@ class LinearRegressionCV(LinearRegressor):
         standardize: bool = True,
         ordinal: str = "rank",
         missing: str = "mean+indicator",
+        conventions: str | None = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -102,6 +106,7 @@ class LinearRegressionCV(LinearRegressor):
         self.standardize = standardize
         self.ordinal = ordinal
         self.missing = missing
+        self.conventions = conventions
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs

@@ -28,6 +28,7 @@ class LinearRegressor(Regressor):
     standardize: bool
     ordinal: str
     missing: str
+    conventions: str | None
     model_: Regression
     path_: Path
     _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
@@ -77,4 +78,5 @@ class LinearRegressor(Regressor):
             standardize=settings.flag("standardize", self.standardize),
             ordinal=settings.one_of("ordinal", self.ordinal, ("rank", "dummies")),
             missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
+            conventions=settings.one_of("conventions", self.conventions, (None, "glmnet")),
         )

@@ -1,7 +1,8 @@
 """Lasso, ridge and elastic net from the normal equations: coordinate descent on correlations, then the support solved for.
 
 min over b: RSS / 2n + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²), the intercept free, b on columns divided by their
-standard deviation (divisor n) or, without standardisation, on the columns as they are.
+standard deviation (divisor n) or, without standardisation, on the columns as they are. glmnet documents the same, but its
+program divides the target by its standard deviation first, so that its |b|² counts λ / sd(y).
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ _LEAST_SHARE = 1e-3  # of |b|₁, for the strength at which a path begins: a rid
 
 
 def strongest(normal: Normal, options: Options) -> float:
-    """The smallest λ at which a lasso keeps no column."""
-    slope = np.abs(normal.right) * normal.deviation / _factor(normal, options)
+    """The smallest λ at which a lasso keeps no column; of a ridge, one that keeps next to nothing."""
+    factor = _factor(normal, options)
+    if not options.l1_share:
+        slope = np.abs(normal.right) * _ridge_unit(normal, options) / factor**2
+    else:
+        slope = np.abs(normal.right) * normal.deviation / factor
     return float(slope.max(initial=0.0)) / max(options.l1_share, _LEAST_SHARE)
 
 
@@ -38,7 +43,7 @@ def minimum(normal: Normal, options: Options, lambda_: float, start: np.ndarray)
     """The coefficients in standard units at one strength. [n_features]"""
     factor = _factor(normal, options)
     with np.errstate(over="ignore"):
-        ridge = np.minimum(lambda_ * (1 - options.l1_share) * factor**2, _FAR)
+        ridge = np.minimum(lambda_ * (1 - options.l1_share) * factor**2 / _ridge_unit(normal, options), _FAR)
         lasso = np.minimum(lambda_ * options.l1_share * factor / normal.deviation, _FAR)
     ridge = np.where(normal.varies, ridge, 1.0)  # a feature that does not vary stays 0
     if not lasso.any():
@@ -59,6 +64,11 @@ def violation(target: np.ndarray, slope: np.ndarray, ridge: np.ndarray, lasso: n
     smooth = slope + ridge * target
     apart = np.where(target != 0, np.abs(smooth + lasso * np.sign(target)), np.maximum(np.abs(smooth) - lasso, 0.0))
     return float(apart.max(initial=0.0))
+
+
+def _ridge_unit(normal: Normal, options: Options) -> float:
+    """What λ of a ridge is counted in: 1 or, as glmnet's program does, a standard deviation of the target."""
+    return normal.deviation if options.conventions == "glmnet" else 1.0
 
 
 def _factor(normal: Normal, options: Options) -> np.ndarray:

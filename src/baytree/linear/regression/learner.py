@@ -14,7 +14,7 @@ from baytree.folds.contents import as_single_rows, dealt, row_keys
 from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Additive, Learnt
 from baytree.linear.curve import choose
-from baytree.linear.design.features import MISSING, VALUE
+from baytree.linear.design.features import MISSING, VALUE, Layout
 from baytree.linear.regression.cross_validation import held_out_losses
 from baytree.linear.regression.derive import derive, path_along
 from baytree.linear.regression.descent import strongest
@@ -50,11 +50,7 @@ class LeastSquares(Additive):
     def observe(self, table: Table) -> Products:
         """Weight, means and products of the features and the target."""
         seen = Products.of(within_doubles(table))
-        if self.options.missing == "error":
-            _refuse_gaps(seen, table.schema)
-        layout = seen.scatter.layout
-        is_value = (layout.level == VALUE) & (layout.source < len(table.schema))
-        warn_of_outliers(table, layout.source[is_value], seen.scatter.deviations()[is_value])
+        _look_at(seen, table, self.options)
         return seen
 
     def total(self, rows: Parts) -> Products:
@@ -86,8 +82,10 @@ class LeastSquaresCV:
     def learn(self, rows: Parts) -> Learnt:
         """The model at the chosen strength, the curve and the path that led to it."""
         with at_most(rows.n_jobs):
-            folds = self._folds(within_doubles(rows.gather()))
+            table, fold = self._dealt(within_doubles(rows.gather()))
+            folds = Products.of_groups(table, np.unique(fold, return_inverse=True)[1])
             total = added(folds)
+            _look_at(total, table, self.options)
             normal = normal_equations(total, rows.schema, self.options)
             lambdas = self._strengths(normal)
             curve = choose(lambdas, *held_out_losses(total, folds, lambdas, rows.schema, self.options))
@@ -97,13 +95,8 @@ class LeastSquaresCV:
         strength = {"lambda_": lambda_, "C_": float(1 / normal.weight / lambda_)}
         return Learnt(model, told={"curve_": curve, "path_": path, **strength})
 
-    def _folds(self, table: Table) -> list[Products]:
-        """The statistic of each fold's rows."""
-        table, fold = self._dealt(table)
-        learner = LeastSquares(self.options)
-        return [learner.observe(table.take(np.flatnonzero(fold == f))) for f in np.unique(fold)]
-
     def _dealt(self, table: Table) -> tuple[Table, np.ndarray]:
+        """The rows, and the fold of each."""
         if isinstance(self.cv, np.ndarray):
             return table, self.cv
         if not isinstance(self.cv, int):
@@ -123,8 +116,16 @@ class LeastSquaresCV:
         return np.geomspace(top, top * (_FAR_DOWN if normal.weight > normal.n_features else _NEAR), self.lambdas)
 
 
-def _refuse_gaps(seen: Products, schema: Schema) -> None:
+def _look_at(seen: Products, table: Table, options: Options) -> None:
+    """Refuse gaps where they are an error, and tell of columns whose spread is one far value's alone."""
     layout = seen.scatter.layout
+    if options.missing == "error":
+        _refuse_gaps(layout, table.schema)
+    is_value = (layout.level == VALUE) & (layout.source < len(table.schema))
+    warn_of_outliers(table, layout.source[is_value], seen.scatter.deviations()[is_value])
+
+
+def _refuse_gaps(layout: Layout, schema: Schema) -> None:
     if (layout.level == MISSING).any():
         name = schema.columns[int(layout.source[np.argmax(layout.level == MISSING)])].name
         raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")

@@ -15,6 +15,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     standardize: bool = True
     ordinal: str = "rank"
     missing: str = "mean+indicator"
+    conventions: str | None = None  # "glmnet": the ridge's λ is one in units of the target, as a lasso's is
 
     def strength(self, weight: float) -> float:
         """The strength λ for rows of this weight in all."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 
 from baytree.linear.design.features import VALUE
 from baytree.linear.scatter.alignment import aligned
-from baytree.linear.scatter.observe import scatter_with_target
+from baytree.linear.scatter.observe import scatter_with_target, scatters_with_target
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.target import with_target
 from baytree.table.schema import Schema
 from baytree.table.table import Table
+
+_TOGETHER = 64  # groups of rows, whose products are in memory at once
 
 
 class Products(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="products"):
@@ -22,6 +25,17 @@ class Products(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="pro
     def of(cls, table: Table) -> Products:
         """The statistic of a table's rows, in one read of them."""
         return cls(scatter_with_target(table))
+
+    @classmethod
+    def of_groups(cls, table: Table, group: np.ndarray) -> list[Products]:
+        """The statistic of each group of rows, together in one read of them. group int [n_rows], 0, 1, …"""
+        found, n_groups = [], int(group.max()) + 1
+        for first in range(0, n_groups, _TOGETHER):
+            own = np.flatnonzero((group >= first) & (group < first + _TOGETHER))
+            some = table if len(own) == len(table) else table.take(own)
+            number = min(_TOGETHER, n_groups - first)
+            found += scatters_with_target(some, (group[own] - first).astype(np.int32), number)
+        return [cls(scatter) for scatter in found]
 
     def __add__(self, other: Products) -> Products:
         return Products(self.scatter + other.scatter)

@@ -24,7 +24,12 @@ def scatter_of(table: Table, pooled: bool) -> Scatter:
 
 def scatter_with_target(table: Table) -> Scatter:
     """Weight, mean and scatter of all rows as one class, their target of numbers the last feature: see `beside_target`."""
-    return _scatter(beside_target(table), as_matrix(table), True)
+    return _scatter(beside_target(table, np.zeros(len(table), np.int32), 1), as_matrix(table), True)
+
+
+def scatters_with_target(table: Table, group: np.ndarray, n_groups: int) -> list[Scatter]:
+    """The same of each group of rows, in one read of them all. group int32 [n_rows]"""
+    return _scatter(beside_target(table, group, n_groups), as_matrix(table), False).by_class()
 
 
 def _scatter(table: Table, whole: np.ndarray | None, pooled: bool) -> Scatter:

@@ -116,6 +116,11 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         weight, mean = np.where(was, self.weight[old], 0.0), np.where(was[:, None], self.mean[old], 0.0)
         return msgspec.structs.replace(self, weight=weight, mean=mean, spread=spread)
 
+    def by_class(self) -> list[Scatter]:
+        """The statistic of each class by itself."""
+        parts = [(self.weight[[k]], self.mean[[k]], self.spread[[k]]) for k in range(len(self.weight))]
+        return [Scatter(self.layout, self.pivot, self.unit, *part, True) for part in parts]
+
     def take(self, features: np.ndarray) -> Scatter:
         """The statistic of these features only."""
         spread = self.spread[:, features][:, :, features]
