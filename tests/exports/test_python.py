@@ -157,7 +157,7 @@ def compared(model, columns: tuple[str, ...], rows: list[dict]) -> float:
     want, predicted = model.predict(table), [module["predict"](row) for row in rows]
     if not hasattr(model, "classes_"):
         assert "predict_proba" not in module
-        return float(np.abs(np.array(predicted) - want).max())
+        return float(np.abs(np.array(predicted) - want).max() / max(1.0, np.abs(want).max()))
     probability, answers = model.predict_proba(table), [module["predict_proba"](row) for row in rows]
     assert all(list(answer) == [str(label) for label in model.classes_] for answer in answers)
     for answer, chosen, right in zip(answers, predicted, want, strict=True):

@@ -77,7 +77,7 @@ def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.nda
     by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
         factor = decomposed(lambda m: cho_factor(m, lower=True), scaled)
-        if np.diag(factor[0]).min() > np.sqrt(least / 10):
+        if np.diag(factor[0]).min(initial=np.inf) > np.sqrt(least / 10):
             return cho_solve(factor, right / by_row) / by_row
     except LinAlgError:
         pass

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.engine.blas import at_most
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import AdditiveRegressor
-from baytree.estimators.linear.regression_face import LinearRegressor
+from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.path import Path
 from baytree.linear.regression.derive import path_to
@@ -18,6 +21,9 @@ from baytree.linear.regression.options import Options
 from baytree.linear.regression.slopes import collinear_names
 from baytree.summary import RegressionSummary
 from baytree.table.schema import Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _STRENGTHS = 100  # along a path
 
@@ -163,6 +169,11 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
             raise AttributeError("penalty=None has no path; give penalty='l1', 'l2' or 'elasticnet'")
         with at_most(self.n_jobs):
             return path_to(self.seen_, self.schema_, self._all_options(), _STRENGTHS)
+
+    def plot_path(self, ax: Axes | None = None) -> Axes:
+        """The coefficients against the strength of the penalty (matplotlib)."""
+        check_is_fitted(self, "model_")
+        return picture_of(self.path_, ax)
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
         """The number of each row of a table under the model of all its other rows, exactly, in one pass."""

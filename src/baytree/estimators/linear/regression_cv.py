@@ -9,10 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Entered
-from baytree.estimators.linear.regression_face import LinearRegressor
+from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
 from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
 from baytree.folds.cv import names_rows
 from baytree.linear.curve import Curve
+from baytree.linear.path import Path
 from baytree.linear.regression.learner import LeastSquaresCV, refuse_text
 from baytree.table.schema import Schema
 
@@ -80,6 +81,7 @@ class LinearRegressionCV(LinearRegressor):
     """
 
     curve_: Curve
+    path_: Path
 
     def __init__(
         self,
@@ -110,6 +112,11 @@ class LinearRegressionCV(LinearRegressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+
+    def plot_path(self, ax: Axes | None = None) -> Axes:
+        """The coefficients against the strength of the penalty (matplotlib)."""
+        check_is_fitted(self, "model_")
+        return picture_of(self.path_, ax)
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
         """The held-out squared error against the strength of the penalty (matplotlib)."""

@@ -30,7 +30,6 @@ class LinearRegressor(Regressor):
     missing: str
     conventions: str | None
     model_: Regression
-    path_: Path
     _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
 
     @property
@@ -53,14 +52,6 @@ class LinearRegressor(Regressor):
         check_is_fitted(self, "model_")
         return self.model_.coefficients(self.schema_, settings.number("level", level, 0, 1))
 
-    def plot_path(self, ax: Axes | None = None) -> Axes:
-        """The coefficients against the strength of the penalty (matplotlib)."""
-        from baytree.show.pictures.linear_plots import plot_path
-
-        check_is_fitted(self, "model_")
-        path = self.path_
-        return plot_path(path.lambdas, path.importance, path.names, ax)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """The coefficients per standard deviation, the largest first, with their intervals (matplotlib)."""
         from baytree.show.pictures.linear_plots import plot_slopes
@@ -80,3 +71,10 @@ class LinearRegressor(Regressor):
             missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
             conventions=settings.one_of("conventions", self.conventions, (None, "glmnet")),
         )
+
+
+def picture_of(path: Path, ax: Axes | None) -> Axes:
+    """The coefficients against the strength of the penalty."""
+    from baytree.show.pictures.linear_plots import plot_path
+
+    return plot_path(path.lambdas, path.importance, path.names, ax)

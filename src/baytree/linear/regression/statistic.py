@@ -13,6 +13,7 @@ from baytree.linear.scatter.target import with_target
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
+_TRACE = 1e-13  # share of the rows that is none
 _TOGETHER = 64  # groups of rows, whose products are in memory at once
 
 
@@ -41,7 +42,7 @@ class Products(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="pro
         return Products(self.scatter + other.scatter)
 
     def __sub__(self, other: Products) -> Products:
-        return Products(self.scatter - other.scatter)
+        return Products(_without_traces(self.scatter - other.scatter))
 
     @property
     def weight(self) -> float:
@@ -70,3 +71,10 @@ class Products(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="pro
         """Both statistics over the same features, pivot and units."""
         mine, theirs = aligned(self.scatter, other.scatter)
         return Products(mine), Products(theirs)
+
+
+def _without_traces(seen: Scatter) -> Scatter:
+    """The statistic with marks that no row is left of at 0, where taking away has left a rounding error."""
+    gone = (seen.layout.level != VALUE) & (np.abs(seen.mean[0]) <= _TRACE)
+    spread = np.where(gone[:, None] | gone, 0.0, seen.spread)
+    return msgspec.structs.replace(seen, mean=np.where(gone, 0.0, seen.mean), spread=spread)
