@@ -44,18 +44,23 @@ def _table(slopes: Sequence[Slope], level: float) -> list[str]:
 
 
 def _estimate(slope: Slope) -> list[str]:
-    return [slope.feature, f"{slope.estimate:.4g}"]
+    return [slope.feature, _shown(slope.estimate)]
 
 
 def _per_sd(slope: Slope) -> str:
-    return f"{slope.importance:.4g}" if slope.column else ""  # the intercept has no spread
+    return _shown(slope.importance) if slope.column else ""  # the intercept has no spread
+
+
+def _shown(number: float) -> str:
+    """Four digits, and no exponent where a target in thousands would have one."""
+    return f"{number:.0f}" if 1e4 <= abs(number) < 1e7 else f"{number:.4g}"
 
 
 def _certainty(slope: Slope) -> list[str]:
     if slope.interval is None:
         return ["", "", "", ""]
     low, high = slope.interval
-    return [f"{slope.standard_error:.4g}", f"{slope.t:.3g}", f"{slope.p:.3g}", f"{low:.4g} … {high:.4g}"]
+    return [_shown(slope.standard_error or 0.0), f"{slope.t:.3g}", f"{slope.p:.3g}", f"{_shown(low)} … {_shown(high)}"]
 
 
 def _largest(active: Sequence[Slope]) -> list[Slope]:
@@ -80,7 +85,7 @@ def _quality(summary: RegressionSummary) -> list[str]:
         why = "" if summary.penalty else "; no degrees of freedom are left for the residuals"
         return [f"R² = {summary.r2:.4g} on {rows}{why}"]
     lines = [
-        f"residual standard error {summary.residual_error:.4g} on {summary.degrees:g} degrees of freedom ({rows})",
+        f"residual standard error {_shown(summary.residual_error)} on {summary.degrees:g} degrees of freedom ({rows})",
         f"R² = {summary.r2:.4g}, adjusted {summary.adjusted_r2:.4g}",
         f"log-likelihood {summary.log_likelihood:.6g}, AIC {summary.aic:.6g}, BIC {summary.bic:.6g}",
     ]

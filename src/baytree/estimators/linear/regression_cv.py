@@ -33,7 +33,8 @@ class LinearRegressionCV(LinearRegressor):
         What keeps coefficients small: the sum of their squares, that of their sizes, or both.
     lambdas : int or sequence of float, default=100
         The strengths λ to choose from; a number of them is spread evenly in logs from the one at which a lasso keeps no
-        column down to 1/10,000 of it (1/100 where there are fewer rows than features), as in glmnet.
+        column down to 1/10,000 of it (1/100 where there are fewer rows than features), as in glmnet; for a ridge from 1,000
+        times the first, where next to nothing is left of the coefficients.
     Cs : sequence of float, optional
         Inverse strengths C = 1 / (n λ); take the place of `lambdas`.
     cv : int, "loo", splitter, vector of folds, or pairs of rows (train, test), default=10

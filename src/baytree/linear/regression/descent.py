@@ -1,4 +1,6 @@
-"""Lasso, ridge and elastic net from the normal equations: coordinate descent on correlations, then the support solved for.
+"""Lasso, ridge and elastic net from the normal equations: coordinate descent on correlations.
+
+Where sweeps are slow, as between columns that say nearly the same, the coefficients that are not 0 are solved for directly.
 
 min over b: RSS / 2n + λ (l1_ratio · |b|₁ + (1 − l1_ratio) / 2 · |b|²), the intercept free, b on columns divided by their
 standard deviation (divisor n) or, without standardisation, on the columns as they are. glmnet documents the same, but its
@@ -14,10 +16,10 @@ from baytree.linear.regression.normal import Normal
 from baytree.linear.regression.options import Options
 
 _ROUNDS = 20  # of sweeps and direct solutions
-_SWEPT = 1e-18  # squared change, in standard units, at which a direct solution takes over
+_SWEPT = 1e-26  # squared change, in standard units, at which sweeps end
 _OPTIMAL = 1e-12  # violation of optimality, in standard units
 _FAR = 1e140  # squares of factors must be doubles
-_LEAST_SHARE = 1e-3  # of |b|₁, for the strength at which a path begins: a ridge alone never keeps nothing
+LEAST_SHARE = 1e-3  # of |b|₁, for the strength at which a path begins: a ridge alone never keeps nothing
 
 
 def strongest(normal: Normal, options: Options) -> float:
@@ -27,7 +29,7 @@ def strongest(normal: Normal, options: Options) -> float:
         slope = np.abs(normal.right) * _ridge_unit(normal, options) / factor**2
     else:
         slope = np.abs(normal.right) * normal.deviation / factor
-    return float(slope.max(initial=0.0)) / max(options.l1_share, _LEAST_SHARE)
+    return float(slope.max(initial=0.0)) / max(options.l1_share, LEAST_SHARE)
 
 
 def along(normal: Normal, options: Options, lambdas: np.ndarray) -> np.ndarray:
@@ -52,10 +54,10 @@ def minimum(normal: Normal, options: Options, lambda_: float, start: np.ndarray)
     quadratic = Quadratic(normal.gram, ridge, lasso)
     for _ in range(_ROUNDS):
         quadratic.sweep(target, slope, _SWEPT)
-        target, _ = quadratic.polished(target, slope)
-        slope = normal.gram @ target - normal.right
+        slope = normal.gram @ target - normal.right  # anew: sweeps have rounded it
         if violation(target, slope, ridge, lasso) <= _OPTIMAL:
             break
+        target, slope = quadratic.polished(target, slope)
     return target
 
 

@@ -17,7 +17,7 @@ from baytree.linear.curve import choose
 from baytree.linear.design.features import MISSING, VALUE, Layout
 from baytree.linear.regression.cross_validation import held_out_losses
 from baytree.linear.regression.derive import derive, path_along
-from baytree.linear.regression.descent import strongest
+from baytree.linear.regression.descent import LEAST_SHARE, strongest
 from baytree.linear.regression.leave_one_out import without_each
 from baytree.linear.regression.model import Regression
 from baytree.linear.regression.normal import Normal, normal_equations
@@ -103,7 +103,7 @@ class LeastSquaresCV:
             return table, read_cv(self.cv, len(table), table.label, is_classification=False).of_rows(len(table))
         table = as_single_rows(table)
         if len(table) < 2:
-            raise ValueError(f"cv={self.cv} needs at least 2 rows; the table has {len(table)}")
+            raise ValueError(f"cv={self.cv} needs at least 2 rows; the table has 1 sample")
         return table, dealt(row_keys(table), None, min(self.cv, len(table)))
 
     def _strengths(self, normal: Normal) -> np.ndarray:
@@ -113,7 +113,8 @@ class LeastSquaresCV:
         if not isinstance(self.lambdas, int):
             return np.sort(self.lambdas)[::-1]
         top = strongest(normal, self.options) or 1.0
-        return np.geomspace(top, top * (_FAR_DOWN if normal.weight > normal.n_features else _NEAR), self.lambdas)
+        end = top * (_FAR_DOWN if normal.weight > normal.n_features else _NEAR)
+        return np.geomspace(top, end if self.options.l1_share else end * LEAST_SHARE, self.lambdas)
 
 
 def _look_at(seen: Products, table: Table, options: Options) -> None:

@@ -15,6 +15,7 @@ from baytree.linear.regression.normal import Normal
 from baytree.table.schema import Schema
 
 _OWN = 1e-9  # of a feature's variance, that earlier ones must leave unexplained
+_PANEL = 64  # features
 _NAMED = 8  # columns of a warning
 _LEAST = 1e-6  # standard coefficient of a feature that takes part in a collinearity
 
@@ -85,11 +86,15 @@ def _is_clear(gram: np.ndarray) -> bool:
 
 
 def _one_by_one(gram: np.ndarray) -> np.ndarray:
-    """The features with a part of their own, by elimination in order."""
-    left, used = gram.copy(), []
-    for j in range(len(gram)):
-        if left[j, j] > _OWN:
-            used.append(j)
-            row = left[j, j:] / np.sqrt(left[j, j])
-            left[j:, j:] -= row[:, None] * row
+    """The features with a part of their own, by Cholesky's elimination in order, a panel of features at a time."""
+    factor, used = np.zeros_like(gram), []
+    for first in range(0, len(gram), _PANEL):
+        panel = slice(first, first + _PANEL)
+        done = factor[: len(used)]
+        left = gram[panel, first:] - done[:, panel].T @ done[:, first:]
+        for j in range(len(left)):
+            if left[j, j] > _OWN:
+                row = factor[len(used), first:] = left[j] / np.sqrt(left[j, j])
+                left[j + 1 :] -= row[j + 1 : len(left), None] * row
+                used.append(first + j)
     return np.array(used, int)
