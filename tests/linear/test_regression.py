@@ -25,6 +25,24 @@ R_GLMNET = {
     "half": [-0.6304379936422837, 1.7295806945555228, 2.7480716688093860],
     "lasso": [0.9256823449190534, 1.3374415164937306, 2.6929817042058666],
 }
+LONGLEY = [
+    [83.0, 234289, 2356, 1590, 107608, 1947, 60323],
+    [88.5, 259426, 2325, 1456, 108632, 1948, 61122],
+    [88.2, 258054, 3682, 1616, 109773, 1949, 60171],
+    [89.5, 284599, 3351, 1650, 110929, 1950, 61187],
+    [96.2, 328975, 2099, 3099, 112075, 1951, 63221],
+    [98.1, 346999, 1932, 3594, 113270, 1952, 63639],
+    [99.0, 365385, 1870, 3547, 115094, 1953, 64989],
+    [100.0, 363112, 3578, 3350, 116219, 1954, 63761],
+    [101.2, 397469, 2904, 3048, 117388, 1955, 66019],
+    [104.6, 419180, 2822, 2857, 118734, 1956, 67857],
+    [108.4, 442769, 2936, 2798, 120445, 1957, 68169],
+    [110.8, 444546, 4681, 2637, 121950, 1958, 66513],
+    [112.6, 482704, 3813, 2552, 123366, 1959, 68655],
+    [114.2, 502601, 3931, 2514, 125368, 1960, 69564],
+    [115.7, 518173, 4806, 2572, 127852, 1961, 69331],
+    [116.9, 554894, 4007, 2827, 130081, 1962, 70551],
+]
 few = settings(max_examples=5, deadline=None)
 seeds = given(seed=st.integers(0, 10_000))
 pytestmark = pytest.mark.filterwarnings("ignore:columns .* are constant")
@@ -96,6 +114,16 @@ def test_errors_and_quality_are_those_of_lm():
     assert tall.interval == pytest.approx(R_TREES["interval"], rel=1e-10)
     told = (model.r2_, model.adjusted_r2_, model.residual_error_, model.f_, model.log_likelihood_, model.aic_, model.bic_)
     assert told == pytest.approx(R_TREES["quality"], rel=1e-12)
+
+
+def test_hard_numbers_of_the_nist_are_met():
+    """Longley (1967): certified values of NIST's Statistical Reference Datasets."""
+    rows = np.array(LONGLEY)
+    model = bt.LinearRegression().fit(rows[:, :6], rows[:, 6])
+    certified = [15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359, -0.0511041056535807,
+                 1829.15146461355]  # fmt: skip
+    assert model.coef_ == pytest.approx(certified, rel=1e-10)
+    assert (model.intercept_, model.residual_error_) == pytest.approx((-3482258.63459582, 304.854073561965), rel=1e-12)
 
 
 @pytest.mark.parametrize(("t", "degrees"), [(0.1, 1.0), (2.0, 3.5), (40.0, 7.0), (1.96, 1e4)])

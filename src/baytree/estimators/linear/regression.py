@@ -19,7 +19,6 @@ from baytree.linear.regression.derive import path_to
 from baytree.linear.regression.learner import LeastSquares, refuse_text
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.slopes import collinear_names
-from baytree.summary import RegressionSummary
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -130,37 +129,37 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
     @property
     def adjusted_r2_(self) -> float | None:
         """R² with variances by their degrees of freedom."""
-        return self._summary.adjusted_r2
+        return self.model_.quality.adjusted_r2
 
     @property
     def residual_error_(self) -> float | None:
         """The residual standard error."""
-        return self._summary.residual_error
+        return self.model_.quality.residual_error
 
     @property
     def degrees_(self) -> float | None:
         """The degrees of freedom of the residuals."""
-        return self._summary.degrees
+        return self.model_.quality.degrees or None
 
     @property
     def f_(self) -> float | None:
         """The F statistic of all features together."""
-        return self._summary.f
+        return self.model_.quality.f
 
     @property
     def log_likelihood_(self) -> float | None:
         """The log-likelihood of Gaussian residuals."""
-        return self._summary.log_likelihood
+        return self.model_.quality.log_likelihood
 
     @property
     def aic_(self) -> float | None:
         """Akaike's criterion."""
-        return self._summary.aic
+        return self.model_.quality.aic
 
     @property
     def bic_(self) -> float | None:
         """Schwarz's criterion."""
-        return self._summary.bic
+        return self.model_.quality.bic
 
     @property
     def path_(self) -> Path:
@@ -179,10 +178,6 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         """The number of each row of a table under the model of all its other rows, exactly, in one pass."""
         table = self._enter(X, y, sample_weight).table
         return self._learner(table.schema).leave_one_out(InMemory(table, self.n_jobs))
-
-    @property
-    def _summary(self) -> RegressionSummary:
-        return self.model_.summary(self.schema_)
 
     def _learner(self, schema: Schema) -> LeastSquares:
         refuse_text(schema)

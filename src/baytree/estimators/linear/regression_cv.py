@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Entered
 from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
 from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.folds.cv import names_rows
+from baytree.folds.cv import CV, names_rows
 from baytree.linear.curve import Curve
 from baytree.linear.path import Path
 from baytree.linear.regression.learner import LeastSquaresCV, refuse_text
@@ -87,9 +88,9 @@ class LinearRegressionCV(LinearRegressor):
     def __init__(
         self,
         penalty: str = "l2",
-        lambdas: Any = 100,
-        Cs: Any = None,
-        cv: Any = 10,
+        lambdas: int | ArrayLike = 100,
+        Cs: ArrayLike | None = None,
+        cv: CV = 10,
         rule: str = "min",
         l1_ratio: float | None = None,
         standardize: bool = True,
@@ -144,6 +145,6 @@ class LinearRegressionCV(LinearRegressor):
         return {"fold": named_folds(self.cv, entered, is_classification=False)} if names_rows(self.cv) else {}
 
 
-def _strengths(given: Any) -> np.ndarray | int:
+def _strengths(given: int | ArrayLike) -> np.ndarray | int:
     """The values of λ to choose from, or how many."""
     return settings.whole("lambdas", given, 1, MOST_STRENGTHS) if is_count(given) else positive_values("lambdas", given)

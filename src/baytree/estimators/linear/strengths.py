@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.estimators.base import Entered
@@ -13,12 +14,12 @@ from baytree.folds.cv import CV, names_rows, read_cv
 MOST_STRENGTHS = 10_000  # of a penalty, along a path or to choose from
 
 
-def is_count(given: Any) -> bool:
+def is_count(given: object) -> bool:
     """Whether a number of strengths is given, and not the strengths."""
     return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
 
 
-def positive_values(name: str, given: Any) -> np.ndarray:
+def positive_values(name: str, given: ArrayLike) -> np.ndarray:
     """Strengths as given, each once, rising."""
     values = np.unique([settings.positive(name, value) for value in np.atleast_1d(np.asarray(given)).tolist()])
     if not len(values) or not np.isfinite(values).all():

@@ -31,7 +31,7 @@ def derive(seen: Products, schema: Schema, options: Options) -> Regression:
 
 def unpenalised(normal: Normal, solution: Solution) -> Regression:
     """The model of least squares."""
-    quality = _quality(normal, len(solution.used), solution.unexplained)
+    quality = _quality(normal, len(solution.used), solution.unexplained, is_penalised=False)
     covariance = _covariance(normal, solution, quality)
     return Regression(normal.linear(solution.standard), covariance, collinear(normal, solution.used), quality)
 
@@ -39,7 +39,8 @@ def unpenalised(normal: Normal, solution: Solution) -> Regression:
 def penalised(normal: Normal, options: Options, lambda_: float, standard: np.ndarray) -> Regression:
     """The model of penalised coefficients in standard units."""
     unexplained = 1 - float(standard @ (2 * normal.right - normal.gram @ standard))
-    quality = _quality(normal, int(np.count_nonzero(standard)), 0.0 if normal.is_constant else unexplained)
+    unexplained = 0.0 if normal.is_constant else unexplained
+    quality = _quality(normal, int(np.count_nonzero(standard)), unexplained, is_penalised=True)
     none = np.zeros(0, np.int32)
     return Regression(normal.linear(standard), np.zeros((0, 0)), none, quality, lambda_, options.l1_share)
 
@@ -58,9 +59,9 @@ def path_along(normal: Normal, options: Options, lambdas: np.ndarray, schema: Sc
     return path_of(lambdas, normal.weight, models, normal.design.names(schema.columns))
 
 
-def _quality(normal: Normal, rank: int, unexplained: float) -> Quality:
+def _quality(normal: Normal, rank: int, unexplained: float, is_penalised: bool) -> Quality:
     deviation = 0.0 if normal.is_constant else normal.deviation
-    return Quality(normal.weight, rank, min(max(unexplained, 0.0), 1.0), deviation)
+    return Quality(normal.weight, rank, min(max(unexplained, 0.0), 1.0), deviation, is_penalised)
 
 
 def _covariance(normal: Normal, solution: Solution, quality: Quality) -> np.ndarray:

@@ -36,8 +36,7 @@ def refuse_text(schema: Schema) -> None:
     for column in schema.columns:
         if column.kind is Kind.TEXT:
             raise ValueError(
-                f"column {column.name!r} is text, and the products of all pairs of words would fill the memory; "
-                "leave it out, or use a tree"
+                f"column {column.name!r} is text, and the products of all pairs of words would fill the memory; leave it out"
             )
 
 

@@ -12,12 +12,16 @@ _PERFECT = 1e-13  # unexplained share that sums of doubles cannot tell from 0
 
 
 class Quality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The fit in four numbers; a row of weight 2 counts as two."""
+    """The fit in four numbers; a row of weight 2 counts as two.
+
+    What needs degrees of freedom is None where there are none: too few rows, or a penalty, which leaves them unknown.
+    """
 
     weight: float  # of all rows
     rank: int  # features that are used
     unexplained: float  # share of the target's variance
     deviation: float  # of the target, divisor n
+    is_penalised: bool = False
 
     def __post_init__(self) -> None:
         if not (0 <= self.unexplained <= 1 + 1e-9 and self.weight > 0 and self.rank >= 0 and 0 <= self.deviation < math.inf):
@@ -30,8 +34,8 @@ class Quality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def degrees(self) -> float:
-        """The degrees of freedom of the residuals: n − features − 1, none where that is not positive."""
-        return max(0.0, self.weight - self.rank - 1)
+        """The degrees of freedom of the residuals: n − features − 1; 0 where there are none."""
+        return 0.0 if self.is_penalised else max(0.0, self.weight - self.rank - 1)
 
     @property
     def r2(self) -> float:
@@ -61,18 +65,24 @@ class Quality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return None if self.f is None else f_tail(self.f, float(self.rank), self.degrees)
 
     @property
-    def log_likelihood(self) -> float:
+    def log_likelihood(self) -> float | None:
         """Of Gaussian residuals with the variance RSS / n; infinite where nothing is left to explain."""
+        if self.is_penalised:
+            return None
         if not self.unexplained or not self.deviation:
             return math.inf
         return -self.weight / 2 * (math.log(2 * math.pi * self.unexplained) + 2 * math.log(self.deviation) + 1)
 
     @property
-    def aic(self) -> float:
+    def aic(self) -> float | None:
         """2 · parameters − 2 · log-likelihood; the parameters are the coefficients, the intercept and the variance."""
-        return 2 * (self.rank + 2) - 2 * self.log_likelihood
+        return self._criterion(2.0)
 
     @property
-    def bic(self) -> float:
+    def bic(self) -> float | None:
         """log n · parameters − 2 · log-likelihood."""
-        return math.log(self.weight) * (self.rank + 2) - 2 * self.log_likelihood
+        return self._criterion(math.log(self.weight))
+
+    def _criterion(self, cost: float) -> float | None:
+        likelihood = self.log_likelihood
+        return None if likelihood is None else cost * (self.rank + 2) - 2 * likelihood

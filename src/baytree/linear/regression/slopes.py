@@ -46,21 +46,24 @@ def slope_table(model: Regression, schema: Schema, level: float) -> SlopeTable:
 def summary_of(model: Regression, schema: Schema) -> RegressionSummary:
     """The coefficients and how well they fit."""
     table, quality = slope_table(model, schema, 0.95), model.quality
-    names = collinear_names(model, schema)
-    told = (schema.target.name, table.rows, table.references, names, quality.weight, quality.r2, table.level)
-    if model.lambda_ is not None:
-        return RegressionSummary(*told, penalty=_in_words(model))
     return RegressionSummary(
-        *told,
-        adjusted_r2=quality.adjusted_r2,
-        residual_error=quality.residual_error,
-        degrees=quality.degrees,
-        f=quality.f,
-        f_p=quality.f_p,
-        log_likelihood=quality.log_likelihood,
-        aic=quality.aic,
-        bic=quality.bic,
-        is_perfect=quality.is_perfect,
+        schema.target.name,
+        table.rows,
+        table.references,
+        collinear_names(model, schema),
+        quality.weight,
+        quality.r2,
+        table.level,
+        quality.adjusted_r2,
+        quality.residual_error,
+        quality.degrees or None,
+        quality.f,
+        quality.f_p,
+        quality.log_likelihood,
+        quality.aic,
+        quality.bic,
+        quality.is_perfect,
+        None if model.lambda_ is None else _in_words(model),
     )
 
 
