@@ -11,7 +11,7 @@ import numpy as np
 
 import baytree as bt
 from harness import Row, best
-from tables import documents, numbers
+from tables import documents, measured, numbers
 
 
 def discriminant() -> Iterator[Row]:
@@ -23,6 +23,19 @@ def discriminant() -> Iterator[Row]:
         theirs = best(lambda solver=solver: LinearDiscriminantAnalysis(solver=solver).fit(X, y), 2)
         yield Row("LDA 200k×100, 5 classes", f"scikit-learn {solver}", theirs, seconds, 3)
     yield Row("LDA 200k×100, 5 classes", "one X.T @ X", best(lambda: X.T @ X, 5), seconds, 0.5)
+
+
+def regression() -> Iterator[Row]:
+    from sklearn.linear_model import LassoCV, LinearRegression
+
+    X, y = measured(1_000_000, 50)
+    seconds = best(lambda: bt.LinearRegression().fit(X, y), 5)
+    yield Row("least squares 1M×50", "scikit-learn", best(lambda: LinearRegression().fit(X, y), 1), seconds, 3)
+    yield Row("least squares 1M×50", "one X.T @ X", best(lambda: X.T @ X, 5), seconds, 0.5)
+    X, y = measured(200_000, 50)
+    seconds = best(lambda: bt.LinearRegressionCV(penalty="l1").fit(X, y), 2)
+    theirs = best(lambda: LassoCV(alphas=100, cv=10, tol=1e-8).fit(X, y), 1)
+    yield Row("lasso 100 λ × 10 folds, 200k×50", "scikit-learn", theirs, seconds, 4)
 
 
 def logistic() -> Iterator[Row]:
@@ -103,4 +116,4 @@ def _objective(model: object, X: np.ndarray, y: np.ndarray, C: float, l1: float)
     return float(C * loss + size)
 
 
-WORKLOADS = [discriminant, logistic, chosen, lasso, text]
+WORKLOADS = [discriminant, regression, logistic, chosen, lasso, text]

@@ -16,6 +16,13 @@ def numbers(n_rows: int, n_columns: int, n_classes: int = 2, seed: int = 0) -> t
     )
 
 
+def measured(n_rows: int, n_columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Normal columns, and a number that is a sum over half of them and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    return X, X[:, ::2] @ rng.normal(size=-(-n_columns // 2)) + rng.normal(size=n_rows)
+
+
 def mixed(n_rows: int = 1_000_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     """Ten columns of numbers, one of them with missing values, and ten categoricals of 2 to 1,000 levels."""
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 
 import baytree as bt
 from baytree.estimators.docstrings import entries
@@ -34,7 +34,7 @@ def fitted(name):
     model = kind(bt.GaussianNB()) if needs_another else kind()
     if "trace" in model.get_params():
         model.set_params(trace=True)
-    frame = FRAME.assign(y=FRAME.a) if name.endswith("Regressor") else FRAME
+    frame = FRAME.assign(y=FRAME.a) if issubclass(getattr(bt, name), RegressorMixin) else FRAME
     whole = name in ("CategoricalNB", "MultinomialNB", "ComplementNB")  # take no negative numbers
     return model.fit(frame[["b", "y"]] if whole else frame, "y")
 

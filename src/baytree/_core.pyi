@@ -436,6 +436,9 @@ def sparse_slope(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
     Loss of some compressed rows; adds their gradient, writes their shares.
     """
 
+def f_log_tail(statistic: float, between: float, within: float) -> float:
+    """log P(F >= statistic)."""
+
 def gram_descent(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], ridge: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lasso: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], theta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], slope: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], most: int, tolerance: float) -> tuple:
     """
     Coordinate descent on a quadratic given by its matrix; (sweeps, last change).

@@ -23,6 +23,8 @@ HOMES = {
     "JointDistribution": "estimators.bayes.joint",
     "Kind": "table.schema",
     "LinearDiscriminantAnalysis": "estimators.linear.discriminant",
+    "LinearRegression": "estimators.linear.regression",
+    "LinearRegressionCV": "estimators.linear.regression_cv",
     "LogisticRegression": "estimators.linear.logistic",
     "LogisticRegressionCV": "estimators.linear.logistic_cv",
     "MultinomialNB": "estimators.bayes.count_dropins",

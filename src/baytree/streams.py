@@ -22,7 +22,7 @@ from baytree.table import files
 if TYPE_CHECKING:
     import polars as pl
 
-    from baytree.estimators.base import AdditiveClassifier, Estimator
+    from baytree.estimators.base import AdditiveEstimator, Estimator
     from baytree.predictor import Predictor
     from baytree.table.schema import Target
 
@@ -92,10 +92,10 @@ def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]
 
 
 def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
-    from baytree.estimators.base import AdditiveClassifier, adds_up
+    from baytree.estimators.base import AdditiveEstimator, adds_up
 
     only = next(iter(offers.values())) if len(offers) == 1 else None
-    if not isinstance(only, AdditiveClassifier):
+    if not isinstance(only, AdditiveEstimator):
         return _at_once(offers, source, lesson, progress)
     first = next((kept for frame in source.batches() if len(kept := _counted(frame, lesson, 0))), None)
     if first is not None and not adds_up(only, _split(first, lesson)[0], lesson.target):
@@ -104,8 +104,8 @@ def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesso
 
 
 def _in_batches(
-    estimator: AdditiveClassifier, source: files.Source, lesson: Lesson, progress: Progress | None
-) -> AdditiveClassifier:
+    estimator: AdditiveEstimator, source: files.Source, lesson: Lesson, progress: Progress | None
+) -> AdditiveEstimator:
     from sklearn.base import clone
 
     learner, n_rows, n_kept = clone(estimator), 0, 0  # a contradiction of types starts again, with nothing learnt

@@ -132,6 +132,45 @@ class LinearSummary(msgspec.Struct, frozen=True, tag="linear"):
     axes: tuple[float, ...] = ()  # the share of each discriminant axis in what keeps the classes apart
 
 
+class Slope(msgspec.Struct, frozen=True):
+    """One line of a linear regression: what one unit more of a feature changes.
+
+    `importance` is the change per standard deviation of the feature. Standard error and what follows from it are None where
+    the fit was penalised, where no degrees of freedom are left, and where a feature is not used.
+    """
+
+    feature: str
+    column: str  # where the feature comes from; empty for the intercept
+    estimate: float
+    importance: float
+    standard_error: float | None = None
+    t: float | None = None
+    p: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+class RegressionSummary(msgspec.Struct, frozen=True, tag="linear_regression"):
+    """The coefficients, the intercept first, and how well they fit the rows; numbers are None where they say nothing."""
+
+    target: str
+    slopes: tuple[Slope, ...]
+    references: tuple[tuple[str, str], ...]  # the level of each nominal column that is the zero of the others
+    collinear: tuple[str, ...]  # features that follow from earlier ones, and are not used
+    weight: float  # of all rows
+    r2: float
+    level: float = 0.95  # of the intervals
+    adjusted_r2: float | None = None
+    residual_error: float | None = None
+    degrees: float | None = None
+    f: float | None = None
+    f_p: float | None = None
+    log_likelihood: float | None = None
+    aic: float | None = None
+    bic: float | None = None
+    is_perfect: bool = False  # nothing but rounding is left of the residuals
+    penalty: str | None = None  # in words
+
+
 class QuadraticSummary(msgspec.Struct, frozen=True, tag="quadratic_discriminant"):
     """The prior and the means of each class."""
 
@@ -185,7 +224,7 @@ class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
     is_merged: bool = False  # levels were merged as long as they do not differ
 
 
-Summary = NaiveBayesSummary | JointSummary | LinearSummary | QuadraticSummary | TreeSummary
+Summary = NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | QuadraticSummary | TreeSummary
 
 
 def to_json(summary: Summary) -> bytes:

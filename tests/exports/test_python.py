@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import is_regressor
 
 import baytree as bt
 from baytree import storage
@@ -111,6 +112,9 @@ NOT_OF_TREES = [
     named(bt.LogisticRegression, ordinal="dummies", standardize=False),
     named(bt.LogisticRegression, penalty="l1", C=0.5),
     named(bt.LogisticRegressionCV, NUMBERS, Cs=3, cv=3),
+    named(bt.LinearRegression),
+    named(bt.LinearRegression, penalty="l1", C=0.5, missing="mean", ordinal="dummies"),
+    named(bt.LinearRegressionCV, NUMBERS, lambdas=3, cv=3),
 ]
 TREES = [
     named(bt.CARTClassifier),
@@ -132,7 +136,7 @@ TREES = [
 
 def fitted(estimator: type, columns: tuple[str, ...], parameters: dict, target: np.ndarray | None = None):
     if target is None:
-        target = TARGET if estimator.__name__.endswith("Regressor") else NAMES
+        target = TARGET if is_regressor(estimator()) else NAMES
     schema = {name: kind for name, kind in SCHEMA.items() if name in columns}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,7 +157,7 @@ def compared(model, columns: tuple[str, ...], rows: list[dict]) -> float:
     want, predicted = model.predict(table), [module["predict"](row) for row in rows]
     if not hasattr(model, "classes_"):
         assert "predict_proba" not in module
-        return float(np.abs(np.array(predicted) - want).max())
+        return float(np.abs(np.array(predicted) - want).max() / max(1.0, np.abs(want).max()))
     probability, answers = model.predict_proba(table), [module["predict_proba"](row) for row in rows]
     assert all(list(answer) == [str(label) for label in model.classes_] for answer in answers)
     for answer, chosen, right in zip(answers, predicted, want, strict=True):
@@ -306,6 +310,7 @@ FAR = [
     *(named(bt.NaiveBayesClassifier, NUMBERS, conventions=program) for program in ("weka", "e1071")),
     *(named(estimator, NUMBERS) for estimator in (bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis)),
     named(bt.LogisticRegression, NUMBERS),
+    named(bt.LinearRegression, NUMBERS),
 ]
 
 

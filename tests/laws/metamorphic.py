@@ -112,6 +112,7 @@ def plain(subject: Subject, seed: int) -> np.ndarray:
 
 BORROWS = "a class of few rows borrows spread from the others"
 CODES = "its columns are codes or counts"
+FOLDS = "folds are dealt by what is in the rows"
 FIRST = "of equal classes and columns the first one wins"
 GATE = "another column changes the average gain that a test must reach"
 MORE = "every column and its levels count in the smoothing"
@@ -155,6 +156,14 @@ SUBJECTS = {
     "logistic, l1": Subject(bt.LogisticRegression(penalty="l1"), exempt={"copy": WEIGHS}),
     "logistic, one against rest": Subject(bt.LogisticRegression(multi_class="ovr"), exempt={"copy": WEIGHS}),
     "elastic net": Subject(bt.LogisticRegression(penalty="elasticnet", l1_ratio=0.5), exempt={"copy": WEIGHS}),
+    "least squares": Subject(bt.LinearRegression(), spread=1e-9),
+    "lasso of numbers": Subject(bt.LinearRegression(penalty="l1"), spread=1e-9),
+    "ridge of numbers": Subject(bt.LinearRegression(penalty="l2"), spread=1e-9, exempt={"copy": WEIGHS}),
+    "lasso of numbers, by CV": Subject(
+        bt.LinearRegressionCV(penalty="l1", cv=3, lambdas=20),
+        spread=1e-9,
+        exempt=dict.fromkeys(("columns", "double", "constant", "copy", "shift", "scale"), FOLDS),
+    ),
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
     "tree of numbers": _rounded(_tree(bt.DecisionTreeRegressor(max_depth=4))),

@@ -58,6 +58,9 @@ REGRESSORS = {
     "cart numbers": bt.CARTRegressor(cp=0.0),
     "chaid numbers": bt.CHAIDRegressor(min_split=5, min_leaf=1, alpha_split=0.9),
     "tree numbers": bt.DecisionTreeRegressor(max_depth=4),
+    "linear": bt.LinearRegression(),
+    "ridge": bt.LinearRegression(penalty="l2", missing="mean"),
+    "lasso by cv": bt.LinearRegressionCV(penalty="l1", lambdas=5, cv=3),
     "multiway numbers": bt.DecisionTreeRegressor(branching="multiway", max_depth=3),
     "merge numbers": bt.DecisionTreeRegressor(branching="merge", max_depth=3),
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import baytree as bt
@@ -70,6 +70,12 @@ LOGISTIC = {
     "max_iter": [1000, 50],
     "class_weight": [None, "balanced", {"class_weight": {"no": 2.0, "maybe": 1.0, "yes": 0.5}}],
 }
+REGRESSION = {
+    "standardize": [True, False],
+    "ordinal": ["rank", "dummies"],
+    "missing": ["mean+indicator", "mean"],
+    "conventions": [None, "glmnet"],
+}
 DROPIN = {"force_alpha": [True, False], "fit_prior": [True, False], "class_prior": [None, [0.2, 0.3, 0.5]]}
 # Each parameter's documented values; a dict sets further parameters that the value needs.
 VALUES: dict[str, dict[str, list[Any]]] = {
@@ -119,6 +125,22 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "JointDistribution": {"alpha": [0.0, 1.0]},
     "LinearDiscriminantAnalysis": DISCRIMINANT,
     "QuadraticDiscriminantAnalysis": DISCRIMINANT,
+    "LinearRegression": {
+        "penalty": [None, "l2", "l1", {"penalty": "elasticnet", "l1_ratio": 0.4}],
+        "C": [1.0, {"C": 0.1, "penalty": "l2"}],
+        "lambda_": [None, {"lambda_": 0.3, "penalty": "l1"}],
+        "l1_ratio": [{"penalty": "elasticnet", "l1_ratio": 0.9}],
+        **REGRESSION,
+    },
+    "LinearRegressionCV": {
+        "penalty": ["l2", "l1", {"penalty": "elasticnet", "l1_ratio": 0.4}],
+        "lambdas": [4, [0.1, 1.0]],
+        "Cs": [None, [0.1, 1.0]],
+        "cv": [3, KFold(3)],
+        "rule": ["min", "1se"],
+        "l1_ratio": [{"penalty": "elasticnet", "l1_ratio": 0.9}],
+        **REGRESSION,
+    },
     "LogisticRegression": {
         "penalty": ["l2", "l1", None, {"penalty": "elasticnet", "l1_ratio": 0.4}],
         "C": [1.0, 0.1],
@@ -171,7 +193,7 @@ def table() -> pd.DataFrame:
 def rows_for(name: str) -> tuple[pd.DataFrame, str]:
     """What an estimator takes of the table, and its target."""
     frame = table()
-    if name.endswith("Regressor"):
+    if is_regressor(getattr(bt, name)()):
         return frame.drop(columns="label"), "amount"
     frame = frame.drop(columns="amount")
     if name in ("ID3Classifier", "JointDistribution"):

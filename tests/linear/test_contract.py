@@ -28,6 +28,9 @@ CHECKED = [
     bt.LogisticRegressionCV(cv=3, Cs=3),
     bt.LogisticRegressionCV(penalty="l1", cv=2, Cs=[0.1, 10.0], rule="1se"),
     bt.LogisticRegressionCV(multi_class="ovr", cv=2, Cs=2),
+    bt.LinearRegression(),
+    bt.LinearRegression(penalty="elasticnet", l1_ratio=0.5, lambda_=0.01, n_jobs=1),
+    bt.LinearRegressionCV(cv=3, lambdas=5),
 ]
 
 
@@ -72,6 +75,8 @@ MODELS = [
     bt.LogisticRegression,
     lambda **more: bt.LogisticRegression(penalty="l1", C=0.01, **more),
     lambda **more: bt.LogisticRegressionCV(cv=3, Cs=3, **more),
+    bt.LinearRegression,
+    lambda **more: bt.LinearRegressionCV(penalty="l1", cv=3, lambdas=5, **more),
 ]
 
 

@@ -206,6 +206,15 @@ def test_a_regression_tree_errs_as_much_as_rpart_s_in_every_fold(table):
     assert ours == pytest.approx(stored["sse_per_fold"], rel=1e-9)
 
 
+@pytest.mark.parametrize("table", ["cpu", "mtcars", "ozone1", "trees"])
+def test_least_squares_err_as_much_as_those_of_lm_in_every_fold(table):
+    stored = reference.expected("folds", table)["results"]["lm"]
+    X, y = reference.columns_and_labels(table)
+    result = bt.cross_validate(bt.LinearRegression(), X, y, cv=folds_of(table))
+    ours = [float(((y[trial.rows] - trial.answer) ** 2).sum()) for trial in result.trials]
+    assert ours == pytest.approx(stored["sse_per_fold"], rel=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_our_accuracies_stand_beside_those_of_the_reference_programs(capsys):

@@ -60,6 +60,8 @@ CLASSIFIERS = {
 }
 REGRESSORS = {
     "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}, effort=0.2),
+    "linear": Family("linear", "LinearRegression", effort=0.2),
+    "lasso": Family("lasso by CV", "LinearRegressionCV", {"penalty": "l1"}),
     "cart": Family("CART, pruned by 1 SE", "CARTRegressor", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
     "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "pruning": "min"}, effort=10.0),
     "cart-cp": Family("CART, cp 0.01", "CARTRegressor"),

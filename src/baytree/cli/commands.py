@@ -193,11 +193,11 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     """
     if len(paths) < 2:
         raise click.UsageError("name at least two models")
-    from baytree.estimators.base import AdditiveClassifier
+    from baytree.estimators.base import AdditiveEstimator
     from baytree.storage import save
 
     first, *others = [arguments.learnt(path) for path in paths]
-    if not isinstance(first, AdditiveClassifier):
+    if not isinstance(first, AdditiveEstimator):
         raise click.UsageError(f"{paths[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
     for path, other in zip(paths[1:], others, strict=True):
         if type(other) is not type(first):

@@ -239,15 +239,13 @@ class Regressor(RegressorMixin, Estimator):
         return labels.read_numbers(y, name)
 
 
-class AdditiveClassifier(Classifier):
-    """A classifier whose learner is additive: it can go on learning, merge, and forget."""
+class AdditiveEstimator(Estimator):
+    """An estimator whose learner is additive: it can go on learning, merge, and forget."""
 
     seen_: Any  # the statistic of all rows so far
 
-    def partial_fit(
-        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
-    ) -> Self:
-        """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
+    def _learn_more(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> Self:
+        """derive(seen + of(batch)): the same model as `fit` on all rows so far."""
         if not hasattr(self, "seen_"):
             with _swap:
                 is_first = not hasattr(self, "seen_")
@@ -316,6 +314,24 @@ class AdditiveClassifier(Classifier):
         self._settle(schema, Learnt(self._additive(schema).derive(seen, schema), seen), has_text_names)
 
 
+class AdditiveClassifier(Classifier, AdditiveEstimator):
+    """A classifier whose learner is additive."""
+
+    def partial_fit(
+        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
+        return self._learn_more(X, y, classes, sample_weight)
+
+
+class AdditiveRegressor(Regressor, AdditiveEstimator):
+    """A regressor whose learner is additive."""
+
+    def partial_fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. New levels may come at any time."""
+        return self._learn_more(X, y, None, sample_weight)
+
+
 # --- for those who learn many times from rows that are encoded once -------------------------------------------------------
 
 
@@ -344,7 +360,7 @@ def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
     """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
     with notices.keeping():  # what is to be told of these rows is told when they are learnt from
         schema = estimator._enter(X, y, None).table.schema
-    return isinstance(estimator, AdditiveClassifier) and isinstance(estimator._learner(schema), Additive)
+    return isinstance(estimator, AdditiveEstimator) and isinstance(estimator._learner(schema), Additive)
 
 
 def settled(estimator: E, table: Table, has_text_names: bool) -> E:

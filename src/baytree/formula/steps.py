@@ -88,6 +88,12 @@ def chosen(title: str, steps: Steps, share: Expression, domain: Domain = "finite
     return Formula(title, columns, schema.target.name, class_names(schema), answers, choice, tuple(steps.done))
 
 
+def number(title: str, steps: Steps, answer: Expression, domain: Domain = "finite") -> Formula:
+    """The formula of a number."""
+    schema = steps.schema
+    return Formula(title, inputs(schema, domain), schema.target.name, None, answer, None, tuple(steps.done))
+
+
 def parts(record: msgspec.Struct) -> Iterator[msgspec.Struct]:
     """The records that a record holds."""
     for name in record.__struct_fields__:

@@ -19,17 +19,16 @@ if TYPE_CHECKING:
     from baytree.linear.model import LinearModel
 
 
-class CoefficientTable(msgspec.Struct, frozen=True):
-    """The coefficients of a linear model; prints as a table, and is a frame on demand."""
+class FeatureTable(msgspec.Struct, frozen=True):
+    """A line per feature; a frame on demand."""
 
-    rows: tuple[Coefficient, ...]
-    base: object = None  # the class that all others are compared with, where there is one
+    rows: tuple[Any, ...]  # records of one kind
     references: tuple[tuple[str, str], ...] = ()  # the level of each nominal column that is the zero of the others
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Coefficient]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -38,7 +37,13 @@ class CoefficientTable(msgspec.Struct, frozen=True):
 
     def to_frame(self) -> Any:
         """A data frame of the library that is in use."""
-        return frame_of({name: [getattr(row, name) for row in self] for name in Coefficient.__struct_fields__})
+        return frame_of({name: [getattr(row, name) for row in self] for name in self.rows[0].__struct_fields__})
+
+
+class CoefficientTable(FeatureTable, frozen=True):
+    """The coefficients of a linear model; prints as a table."""
+
+    base: object = None  # the class that all others are compared with, where there is one
 
     def summary(self, title: str, target: str, axes: tuple[float, ...] = ()) -> LinearSummary:
         """The table as a record whose classes are their names."""
@@ -56,14 +61,14 @@ def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema
     names = ["(intercept)", *model.design.names(schema.columns)]
     columns = ["", *(schema.columns[j].name for j in model.design.source)]
     estimate, importance, base = _estimates(model, has_errors=bool(covariance.size), classes=classes)
-    error = _errors(model, covariance, estimate.shape)
+    error = standard_errors(model, covariance, estimate.shape)
     labels = classes[1:] if base is not None else classes
     rows = [
         _line(label, names[f], columns[f], estimate[c, f], importance[c, f], error[c, f], level)
         for c, label in enumerate(labels)
         for f in range(len(names))
     ]
-    return CoefficientTable(tuple(rows), base, _references(model, schema))
+    return CoefficientTable(tuple(rows), references_of(model, schema), base)
 
 
 def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np.ndarray, np.ndarray, object]:
@@ -81,7 +86,7 @@ def _estimates(model: LinearModel, has_errors: bool, classes: tuple) -> tuple[np
     return estimate, importance, None
 
 
-def _errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def standard_errors(model: LinearModel, covariance: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Standard errors in original units, the intercept first; NaN where there are none. [n_scores, p + 1]"""
     if not covariance.size:
         return np.full(shape, np.nan)
@@ -114,7 +119,8 @@ def _line(
     )
 
 
-def _references(model: LinearModel, schema: Schema) -> tuple[tuple[str, str], ...]:
+def references_of(model: LinearModel, schema: Schema) -> tuple[tuple[str, str], ...]:
+    """The level of each nominal column that is the zero of the others."""
     return tuple(
         (schema.columns[j].name, schema.columns[j].show(int(level)))
         for j, level in enumerate(model.design.reference)

@@ -25,7 +25,7 @@ from baytree.formula.expressions import (
     Sum,
     When,
 )
-from baytree.formula.steps import Effects, Steps, bag, chosen, constant, matrix, numbers
+from baytree.formula.steps import Effects, Steps, bag, chosen, constant, matrix, number, numbers
 from baytree.linear.design.design import FAR, Design
 from baytree.linear.design.features import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
@@ -38,12 +38,14 @@ GREATEST_SQUARE = 1e300  # half the squared distance to a class at most, as in t
 
 
 def linear(title: str, model: LinearModel, schema: Schema) -> Formula:
-    """intercept + Σ effects, and its softmax; of one score against the rest, the share of its sigmoid."""
+    """intercept + Σ effects, and its softmax; of one score against the rest, the share of its sigmoid; a number as it is."""
     steps = Steps(schema)
     weight, start = model.weight.T, model.intercept  # [n_features, n_scores]
     if model.link == "sigmoid":
         weight, start = (np.concatenate([np.zeros_like(a), a], axis=-1) for a in (weight, start))
     scores = steps.scores(start, _effects(model.design, weight, steps))
+    if model.link == "identity":
+        return number(title, steps, scores)
     return chosen(title, steps, Softmax(_log_sigmoid(scores, steps) if model.link == "ovr" else scores))
 
 

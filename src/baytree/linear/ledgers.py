@@ -1,4 +1,4 @@
-"""Explanations of linear models: what each column adds to the score of each class."""
+"""Explanations of linear models: what each column adds to the score of each class, or to the number."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from baytree.model import Evidence, Explanation
 from baytree.table.table import SparseColumns, Table, Tokens
 
 
-def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, probability: np.ndarray) -> list[Explanation]:
-    """One explanation per row: what each column adds to the score of each class."""
-    shown = _shown(table)
+def ledgers(table: Table, start: np.ndarray, effects: np.ndarray, answers: np.ndarray) -> list[Explanation]:
+    """One explanation per row: what each column adds to the score of each class, or to the number."""
+    shown, target = _shown(table), table.schema.target
     names = [column.name for column in table.schema.columns]
+    classes, unit = ((target.name,), "number") if target.classes is None else (target.classes, "log-odds")
     return [
         Explanation(
-            table.schema.classes,
+            classes,
             start,
             tuple(Evidence(name, shown[j][i], effects[i, j]) for j, name in enumerate(names)),
-            probability[i],
+            answers[i],
+            unit,
         )
         for i in range(len(table))
     ]

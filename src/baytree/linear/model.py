@@ -1,4 +1,4 @@
-"""Linear scores of a design's features, which logistic regression and linear discriminant analysis share."""
+"""Linear scores of a design's features, which linear and logistic regression and linear discriminant analysis share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from baytree.model import softmax
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
-Link = Literal["softmax", "sigmoid", "ovr"]
+Link = Literal["softmax", "sigmoid", "ovr", "identity"]
 NEVER = -1e300  # the log of a prior of 0, kept finite so that sums and explanations stay numbers
 
 
@@ -21,7 +21,8 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
     """Scores that are linear in the design's features: intercept + features @ weight.
 
     `softmax`: one score per class. `sigmoid`: one score, for the second of two classes against the first.
-    `ovr`: one score per class against the rest, the probabilities brought to sum 1.
+    `ovr`: one score per class against the rest, the probabilities brought to sum 1. `identity`: one score, the number that
+    is predicted.
     """
 
     design: Design
@@ -33,8 +34,8 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         check_floats("linear model", weight=self.weight, intercept=self.intercept)
         if self.weight.shape != (len(self.intercept), len(self.design)) or len(self.intercept) < 1:
             raise ValueError("linear model: weight must be [n_scores, n_features], intercept [n_scores]")
-        if self.link == "sigmoid" and len(self.intercept) != 1:
-            raise ValueError("linear model: a sigmoid has one score")
+        if self.link in ("sigmoid", "identity") and len(self.intercept) != 1:
+            raise ValueError(f"linear model: a {self.link} has one score")
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless features and scores fit a schema."""
@@ -44,16 +45,18 @@ class LinearModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
-        return 2 if self.link == "sigmoid" else len(self.intercept)
+        """The number of classes; 0 where the score is the answer."""
+        return {"sigmoid": 2, "identity": 0}.get(self.link, len(self.intercept))
 
     def scores(self, table: Table) -> np.ndarray:
         """The linear score of each class; of the first of two classes, 0. [n_rows, n_classes]"""
         return self._per_class(self.intercept + self.design.scores(table, self.weight.T))
 
     def answers(self, table: Table) -> np.ndarray:
-        """The probability of each class. [n_rows, n_classes]"""
+        """The probability of each class, or the number. [n_rows, n_outputs]"""
         scores = self.scores(table)
+        if self.link == "identity":
+            return scores
         return shares_of_sigmoids(scores) if self.link == "ovr" else softmax(scores)
 
     def effects(self, table: Table) -> tuple[np.ndarray, np.ndarray]:

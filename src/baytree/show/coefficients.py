@@ -88,7 +88,7 @@ def _resting(names: list[str]) -> list[str]:
     if not names:
         return []
     rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [_wrapped(f"0 throughout, so not used ({len(names)}): {', '.join(names[:_NAMED])}{rest}")]
+    return [wrapped(f"0 throughout, so not used ({len(names)}): {', '.join(names[:_NAMED])}{rest}")]
 
 
 def _compared(table: LinearSummary) -> list[str]:
@@ -102,8 +102,9 @@ def _compared(table: LinearSummary) -> list[str]:
 def _references(table: LinearSummary) -> list[str]:
     if not table.references:
         return []
-    return [_wrapped("reference levels: " + ", ".join(f"{name}={level}" for name, level in table.references))]
+    return [wrapped("reference levels: " + ", ".join(f"{name}={level}" for name, level in table.references))]
 
 
-def _wrapped(note: str) -> str:
+def wrapped(note: str) -> str:
+    """A note below a table, no wider than a terminal."""
     return textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

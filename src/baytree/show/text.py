@@ -8,8 +8,17 @@ from typing import Any
 from baytree.show.coefficients import coefficient_lines
 from baytree.show.likelihoods import likelihood_rows
 from baytree.show.outline import indented, outline
+from baytree.show.slopes import regression_lines
 from baytree.show.terminal import in_columns
-from baytree.summary import JointSummary, LinearSummary, NaiveBayesSummary, QuadraticSummary, Summary, TreeSummary
+from baytree.summary import (
+    JointSummary,
+    LinearSummary,
+    NaiveBayesSummary,
+    QuadraticSummary,
+    RegressionSummary,
+    Summary,
+    TreeSummary,
+)
 
 _MOST_AXES = 6  # discriminant axes whose shares are told
 
@@ -64,6 +73,7 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     NaiveBayesSummary: _naive_bayes,
     JointSummary: _joint_table,
     LinearSummary: _linear,
+    RegressionSummary: regression_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
 }

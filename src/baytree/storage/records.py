@@ -18,7 +18,9 @@ RECORDS = {
     "naive_bayes": "bayes.model:NaiveBayes",
     "naive_bayes_seen": "bayes.model:Seen",
     "quadratic_discriminant": "linear.discriminant.model:QuadraticDiscriminant",
-    "scatter": "linear.discriminant.scatter:Scatter",
+    "products": "linear.regression.statistic:Products",
+    "regression": "linear.regression.model:Regression",
+    "scatter": "linear.scatter.scatter:Scatter",
     "tree": "tree.model.structure:Tree",
 }
 

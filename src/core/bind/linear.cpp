@@ -8,6 +8,7 @@
 #include "linear/row_hash.hpp"
 #include "linear/row_loops.hpp"
 #include "linear/sparse_products.hpp"
+#include "numbers/tails.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -196,6 +197,7 @@ void bind_linear(nb::module_& module) {
              nb::arg("value").noconvert(), nb::arg("label").noconvert(), nb::arg("weight").noconvert(),
              nb::arg("theta").noconvert(), "first"_a, "last"_a, nb::arg("share").noconvert(),
              nb::arg("gradient").noconvert(), "Loss of some compressed rows; adds their gradient, writes their shares.");
+  module.def("f_log_tail", &numbers::f_log_tail, "statistic"_a, "between"_a, "within"_a, "log P(F >= statistic).");
   module.def("gram_descent", &gram_descent, nb::arg("matrix").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("slope").noconvert(), "most"_a,
              "tolerance"_a, "Coordinate descent on a quadratic given by its matrix; (sweeps, last change).");

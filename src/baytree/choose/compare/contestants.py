@@ -104,6 +104,14 @@ def _n_features(problem: Problem) -> int:
     return own + sum(share > 0 for share in problem.missing.values())
 
 
+def _lasso_weights(problem: Problem) -> str:
+    return _many_weights(problem) if problem.is_classification else _wide_scatter(problem)
+
+
 Reason = Callable[[Problem], str]
 OBSTACLES: dict[str, Reason] = {"id3": _not_only_levels}
-BURDENS: dict[str, Reason] = {"lda": _wide_scatter, "qda": _wide_scatter, "logistic": _many_weights, "lasso": _many_weights}
+BURDENS: dict[str, Reason] = {
+    **dict.fromkeys(("lda", "qda", "linear"), _wide_scatter),
+    "logistic": _many_weights,
+    "lasso": _lasso_weights,
+}

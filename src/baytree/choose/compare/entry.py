@@ -25,7 +25,8 @@ class Size(NamedTuple):
             n = int(estimator.n_leaves_)
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")
         if hasattr(estimator, "coef_"):
-            n = _weights(estimator.coef_) + (1 if len(estimator.coef_) <= 2 else len(estimator.coef_))
+            coefficients = np.atleast_2d(estimator.coef_)  # of numbers there is one row
+            n = _weights(coefficients) + (1 if len(coefficients) <= 2 else len(coefficients))
             return cls(n, f"{n:,} {'weight' if n == 1 else 'weights'}")
         n = _numbers(getattr(estimator, "model_", None))
         return cls(n, f"{n:,} numbers")

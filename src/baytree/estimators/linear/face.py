@@ -14,12 +14,11 @@ from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import SOLVERS, Options
-from baytree.linear.logistic.path import Path
+from baytree.linear.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_STRENGTHS = 10_000  # of a penalty, along a path or to choose from
 _L1_SHARE = {"l2": 0.0, "l1": 1.0, None: 0.0}
 
 
@@ -82,7 +81,7 @@ class LogisticClassifier(Classifier):
     def _options(self) -> Options:
         """What all logistic regressions let users choose."""
         return Options(
-            l1_share=_l1_share(self.penalty, self.l1_ratio),
+            l1_share=l1_share_of(self.penalty, self.l1_ratio),
             is_penalised=self.penalty is not None,
             multi_class=settings.one_of("multi_class", self.multi_class, ("multinomial", "ovr")),
             standardize=settings.flag("standardize", self.standardize),
@@ -94,7 +93,8 @@ class LogisticClassifier(Classifier):
         )
 
 
-def _l1_share(penalty: str | None, l1_ratio: float | None) -> float:
+def l1_share_of(penalty: str | None, l1_ratio: float | None) -> float:
+    """The share of |b|₁ in a penalty."""
     settings.one_of("penalty", penalty, ("l2", "l1", "elasticnet", None))
     if penalty != "elasticnet":
         return _L1_SHARE[penalty]

@@ -7,7 +7,8 @@ import numpy as np
 
 from baytree import settings
 from baytree.estimators.linear.convergence import ConvergenceWarning
-from baytree.estimators.linear.face import MOST_STRENGTHS, LogisticClassifier
+from baytree.estimators.linear.face import LogisticClassifier
+from baytree.estimators.linear.strengths import MOST_STRENGTHS
 from baytree.linear.logistic.learner import Logistic
 from baytree.table.schema import Schema
 

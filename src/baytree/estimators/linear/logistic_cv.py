@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.estimators.base import Entered
 from baytree.estimators.linear.convergence import ConvergenceWarning
-from baytree.estimators.linear.face import MOST_STRENGTHS, LogisticClassifier
-from baytree.folds.cv import names_rows, read_cv
-from baytree.linear.logistic.cross_validation import Curve
+from baytree.estimators.linear.face import LogisticClassifier
+from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
+from baytree.folds.cv import names_rows
+from baytree.linear.curve import Curve
 from baytree.linear.logistic.learner import LogisticCV
 from baytree.table.schema import Schema
 
@@ -139,7 +140,7 @@ class LogisticRegressionCV(LogisticClassifier):
             self._options(),
             settings.class_weights(self.class_weight, schema.classes),
             _strengths(self.Cs),
-            _cv(self.cv) if fold is None else fold,
+            folds_setting(self.cv) if fold is None else fold,
             settings.one_of("rule", self.rule, ("min", "1se")),
             ConvergenceWarning,
         )
@@ -148,23 +149,11 @@ class LogisticRegressionCV(LogisticClassifier):
         """The fold of each row that counts, where `cv` names rows of the table as it was given."""
         if not names_rows(self.cv):
             return {}
-        kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
-        folds = read_cv(self.cv, len(kept), np.zeros(len(kept), int), is_classification=True)
-        return {"fold": folds.of_rows(len(kept))[kept]}
+        return {"fold": named_folds(self.cv, entered, is_classification=True)}
 
 
 def _strengths(given: Any) -> np.ndarray:
     """The values of C to choose from."""
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+    if is_count(given):
         return np.geomspace(1e-4, 1e4, settings.whole("Cs", given, 1, MOST_STRENGTHS))
-    values = np.unique([settings.positive("Cs", value) for value in np.atleast_1d(np.asarray(given)).tolist()])
-    if not len(values) or not np.isfinite(values).all():
-        raise ValueError(f"Cs={given!r}: give a number of values, or positive finite values")
-    return values
-
-
-def _cv(given: Any) -> Any:
-    """A number of folds, or what else deals rows of any table."""
-    if names_rows(given):
-        raise ValueError("cv names rows of one table, but others are learnt from here; give a number of folds or a splitter")
-    return settings.whole("cv", given, 2) if isinstance(given, (int, np.integer)) else given
+    return positive_values("Cs", given)

@@ -13,9 +13,10 @@ import numpy as np
 from baytree import notices
 from baytree.engine.blas import decomposed
 from baytree.linear.discriminant.model import UNSEEN, LinearDiscriminant, QuadraticDiscriminant
-from baytree.linear.discriminant.pooled import KEPT, Choice, Pooled, class_divisor, pool, shrunk, warn_of_columns, without
-from baytree.linear.discriminant.scatter import Scatter
+from baytree.linear.discriminant.pooled import KEPT, Choice, Pooled, class_divisor, pool, shrunk, without
 from baytree.linear.model import NEVER, LinearModel
+from baytree.linear.scatter.scatter import Scatter
+from baytree.linear.scatter.standard import warn_of_columns
 from baytree.table.schema import Column
 
 _AXIS = 1e-4  # axes on which the means differ by less than this share of the first are rounding

@@ -15,10 +15,10 @@ from baytree.linear.design.features import VALUE
 from baytree.linear.discriminant.derive import derive_linear, derive_quadratic
 from baytree.linear.discriminant.leave_one_out import linear_without_each, quadratic_without_each
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
-from baytree.linear.discriminant.observe import scatter_of
 from baytree.linear.discriminant.pooled import Choice, Pooled, pool
-from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oas
+from baytree.linear.scatter.observe import scatter_of
+from baytree.linear.scatter.scatter import Scatter
 from baytree.settings import ByClass
 from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Kind, Schema

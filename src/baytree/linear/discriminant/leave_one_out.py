@@ -15,10 +15,10 @@ import numpy as np
 
 from baytree import notices
 from baytree.linear.discriminant.derive import class_correlations, derive_linear, derive_quadratic, inverse_factor, sphering
-from baytree.linear.discriminant.observe import scatter_of
 from baytree.linear.discriminant.pooled import Choice, Pooled, class_divisor, divisor, pool
-from baytree.linear.discriminant.scatter import Scatter
 from baytree.linear.model import NEVER
+from baytree.linear.scatter.observe import scatter_of
+from baytree.linear.scatter.scatter import Scatter
 from baytree.model import Model, softmax
 from baytree.table.schema import Column
 from baytree.table.table import Table

@@ -9,11 +9,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree import notices
 from baytree.engine.blas import decomposed
 from baytree.linear.design.design import Design
-from baytree.linear.discriminant.recode import at_mean, by_rank, without_references
-from baytree.linear.discriminant.scatter import Scatter
+from baytree.linear.scatter.recode import at_mean, by_rank, without_references
+from baytree.linear.scatter.scatter import Scatter
+from baytree.linear.scatter.standard import as_double, design_of, divisible, warn_of_columns
 from baytree.table.schema import Column
 
 KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
@@ -50,9 +50,7 @@ class Pooled(msgspec.Struct, frozen=True):
     @property
     def design(self) -> Design:
         """How rows get into standard units."""
-        seen = self.seen
-        centre = (seen.pivot / seen.unit + self.centre) * seen.unit
-        return Design(seen.layout, centre, self.scale * seen.unit, self.reference)
+        return design_of(self.seen, self.centre, self.scale, self.reference)
 
 
 def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
@@ -60,12 +58,12 @@ def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     seen, reference = without_references(at_mean(by_rank(seen, columns)))
     prior = priors_of(seen, choice)
     square = np.einsum("kjj->j", seen.spread)
-    centre = _as_double(prior @ seen.mean, seen)
+    centre = as_double(prior @ seen.mean, seen)
     between = seen.weight @ np.square(seen.mean - centre)
     fixed, varies = square <= _FLOOR * between, (square > 0) | (between > 0)
     total = float(seen.weight.sum())
     scale = np.sqrt(np.where(fixed, between, square) / (total - 1 if total > 1 else total))
-    scale = np.where(scale > 0, _told_by_doubles(scale, seen.unit), 1.0)
+    scale = np.where(scale > 0, divisible(scale, seen.unit), 1.0)
     correlation = seen.spread.sum(axis=0) / divisor(seen, choice) / np.outer(scale, scale)
     correlation[fixed], correlation[:, fixed] = 0.0, 0.0
     if not varies.all():
@@ -106,12 +104,6 @@ def without(varies: np.ndarray, own: np.ndarray) -> np.ndarray:
     return own
 
 
-def warn_of_columns(what: str, which: np.ndarray, seen: Scatter, columns: tuple[Column, ...], then: str) -> None:
-    names = list(dict.fromkeys(columns[j].name for j in seen.layout.source[which]))
-    shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    notices.warn(f"columns {shown} are {what}: {then}")
-
-
 def _raised(pooled: Pooled, columns: tuple[Column, ...]) -> Pooled:
     """The covariance, raised along directions of no spread within classes by 1/n of the spread between them there."""
     if _is_clear(without(pooled.varies, pooled.correlation)):
@@ -137,18 +129,6 @@ def _is_clear(correlation: np.ndarray) -> bool:
         return bool(decomposed(np.linalg.cholesky, correlation).diagonal().min(initial=1.0) > _CLEAR)
     except np.linalg.LinAlgError:
         return False
-
-
-def _told_by_doubles(scale: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Scales that, times their unit, are doubles other than 0 and infinity: rows will be divided by them."""
-    with np.errstate(over="ignore"):
-        return np.clip(scale * unit, 5e-324, np.finfo(np.float64).max) / unit
-
-
-def _as_double(centre: np.ndarray, seen: Scatter) -> np.ndarray:
-    """The centre that rows can be taken from: a double in the column's own units."""
-    pivot = seen.pivot / seen.unit
-    return np.where(seen.unit == 1, centre, (pivot + centre) * seen.unit / seen.unit - pivot)
 
 
 def _warn_raised(direction: np.ndarray, pooled: Pooled, columns: tuple[Column, ...]) -> None:

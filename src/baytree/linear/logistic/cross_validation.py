@@ -19,17 +19,6 @@ _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a 
 _LEAST = 1e-9
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """The held-out loss at each strength: mean over folds, its standard error, and the choices that follow."""
-
-    lambdas: np.ndarray  # [n], falling
-    fold_loss: np.ndarray  # [n_folds, n], mean −log probability
-    mean: np.ndarray  # [n]
-    error: np.ndarray  # [n]
-    best: int  # least mean loss
-    one_se: int  # strongest penalty within one standard error of the best
-
-
 def held_out_losses(
     task: Task, options: Options, lambdas: np.ndarray, fold: np.ndarray, fits: list[Fit]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -48,16 +37,6 @@ def held_out_losses(
             loss[f, i], fit = _alone(task, options, fold == f, penalties[f][i], near)
             last = fit, fits[i]
     return loss, weight
-
-
-def choose(lambdas: np.ndarray, fold_loss: np.ndarray, weight: np.ndarray) -> Curve:
-    """The curve and its two choices: the least loss, and the strongest penalty within one standard error of it."""
-    share = weight / weight.sum()
-    mean = share @ fold_loss
-    spread = share @ np.square(fold_loss - mean)
-    error = np.sqrt(spread / max(len(fold_loss) - 1, 1))
-    best = int(np.argmin(mean))
-    return Curve(lambdas, fold_loss, mean, error, best, int(np.argmax(mean <= mean[best] + error[best])))
 
 
 def _penalties(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray) -> list[Penalty]:

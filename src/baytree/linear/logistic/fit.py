@@ -12,13 +12,14 @@ import numpy as np
 from baytree.linear.logistic.dense_rows import DenseRows
 from baytree.linear.logistic.gradient import gradient_descent, safe_rate
 from baytree.linear.logistic.model import LogisticModel
-from baytree.linear.logistic.newton import newton, solve
+from baytree.linear.logistic.newton import newton
 from baytree.linear.logistic.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.solve import optimum
 from baytree.linear.logistic.task import Task, penalty_of
 from baytree.linear.model import NEVER, LinearModel, Link
+from baytree.linear.quadratic import solve
 
 _AIM = Aim(1e-10, 100, 1e-10)
 _SMALL = 1_000_000  # numbers in the rows, once per class

@@ -13,14 +13,16 @@ from baytree.engine.blas import at_most
 from baytree.engine.parts import Parts
 from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Learnt
-from baytree.linear.logistic.cross_validation import Curve, choose, held_out_losses
+from baytree.linear.curve import Curve, choose
+from baytree.linear.logistic.cross_validation import held_out_losses
 from baytree.linear.logistic.fit import fit_task, model_of
 from baytree.linear.logistic.objective import Fit
 from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.path import Path, fits_along, lambdas_to, path_of
+from baytree.linear.logistic.path import fits_along, lambdas_to
 from baytree.linear.logistic.row_folds import with_folds
 from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.task import Task, penalty_of, task_of, tasks_of
+from baytree.linear.path import Path, path_of
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
 from baytree.table.weights import as_proportions, within_doubles

@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.linear.logistic.dense_rows import DenseRows
-from baytree.linear.logistic.newton import solve
+from baytree.linear.quadratic import solve
 
 _BLOCK = 1024
 _PATIENCE = 15  # steps; problems that need more have another curvature than the one they were given

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baytree.show.pictures.charts import axes, literal
+from baytree.summary import Slope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMED = 12  # features that get a name beside their line
+_SHOWN = 30  # features of a picture of coefficients
 
 
 def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
@@ -43,6 +45,21 @@ def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str],
                 ax.annotate(literal(name), (x[-1], importance[-1, k, j]), fontsize=8, color=line.get_color())
     ax.set_xlabel("log10 λ")
     ax.set_ylabel("coefficient per standard deviation")
+    return ax
+
+
+def plot_slopes(slopes: Sequence[Slope], ax: Axes | None = None) -> Axes:
+    """What a standard deviation of each feature changes, the largest on top, with intervals where there are some."""
+    ax = axes(ax)
+    shown = sorted((slope for slope in slopes if slope.column and slope.estimate), key=lambda slope: abs(slope.importance))
+    for at, slope in enumerate(shown := shown[-_SHOWN:]):
+        ax.plot(slope.importance, at, "o", color="C0")
+        if slope.interval is not None:
+            per_sd = slope.importance / slope.estimate
+            ax.plot([end * per_sd for end in slope.interval], [at, at], "-", color="C0", linewidth=1)
+    ax.axvline(0, linestyle=":", linewidth=1, color="0.5")
+    ax.set_yticks(range(len(shown)), [literal(slope.feature) for slope in shown])
+    ax.set_xlabel("change per standard deviation")
     return ax
 
 

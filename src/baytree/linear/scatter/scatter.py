@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree.linear.design.features import Layout
-from baytree.linear.discriminant.alignment import aligned, keys_of, place_of
+from baytree.linear.scatter.alignment import aligned, keys_of, place_of
 from baytree.table.schema import Schema, level_map
 
 _GONE = -9  # the new code of a level that is left out
@@ -115,6 +115,11 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
         spread = self.spread if self.is_pooled else np.where(was[:, None, None], self.spread[old], 0.0)
         weight, mean = np.where(was, self.weight[old], 0.0), np.where(was[:, None], self.mean[old], 0.0)
         return msgspec.structs.replace(self, weight=weight, mean=mean, spread=spread)
+
+    def by_class(self) -> list[Scatter]:
+        """The statistic of each class by itself."""
+        parts = [(self.weight[[k]], self.mean[[k]], self.spread[[k]]) for k in range(len(self.weight))]
+        return [Scatter(self.layout, self.pivot, self.unit, *part, True) for part in parts]
 
     def take(self, features: np.ndarray) -> Scatter:
         """The statistic of these features only."""

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from baytree.linear.design.features import MISSING, VALUE, Layout
-from baytree.linear.discriminant.alignment import refilled
-from baytree.linear.discriminant.scatter import Scatter
+from baytree.linear.scatter.alignment import refilled
+from baytree.linear.scatter.scatter import Scatter
 from baytree.table.schema import Column, Kind
 
 _QUARTER = np.finfo(np.float64).max / 4
@@ -62,6 +62,29 @@ def without_references(seen: Scatter) -> tuple[Scatter, np.ndarray]:
         reference[layout.source[f]] = layout.level[f]
     named = (layout.level >= 0) & (layout.level == reference[layout.source])
     return seen.take(np.flatnonzero(occurs & ~named)), reference
+
+
+def commonest(seen: Scatter) -> np.ndarray:
+    """The heaviest level of each column of levels; −1 for all others. int32 [n_columns]"""
+    layout, share = seen.layout, seen.weight @ seen.mean
+    mode = np.full(layout.n_columns, -1, np.int32)
+    for j in np.unique(layout.source[layout.level >= 0]):
+        own = layout.of_column(int(j))
+        mode[j] = layout.level[own][np.argmax(np.where(layout.level[own] >= 0, share[own], -1.0))]
+    return mode
+
+
+def gaps_as_levels(seen: Scatter, mode: np.ndarray) -> Scatter:
+    """The statistic as it would be had gaps of levels been these levels: mark += is_missing."""
+    layout = seen.layout
+    gaps = np.flatnonzero((layout.level == MISSING) & (mode[layout.source] >= 0))
+    if not len(gaps):
+        return seen
+    matrix = np.eye(len(layout))
+    for gap in gaps:
+        own = (layout.source == layout.source[gap]) & (layout.level == mode[layout.source[gap]])
+        matrix[np.flatnonzero(own), gap] = 1.0
+    return _mapped(seen, matrix, layout)
 
 
 def _mapped(seen: Scatter, matrix: np.ndarray, layout: Layout) -> Scatter:

@@ -7,8 +7,9 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
-from baytree.linear.design.features import VALUE, Layout, features_of
-from baytree.linear.discriminant.scatter import Scatter
+from baytree.linear.design.features import VALUE, Layout, as_matrix, features_of
+from baytree.linear.scatter.scatter import Scatter
+from baytree.linear.scatter.target import beside_target
 from baytree.table.table import SparseColumns, Table
 
 _BLOCK = 1024  # rows: a block of a hundred features stays in the second-level cache
@@ -18,23 +19,52 @@ _SAFE = 1e140  # squares of numbers beyond it, or below its inverse, leave the r
 
 def scatter_of(table: Table, pooled: bool) -> Scatter:
     """Weight, mean and scatter of each class, with one scatter matrix for all classes where they are pooled."""
+    return _scatter(table, as_matrix(table), pooled)
+
+
+def scatter_with_target(table: Table) -> Scatter:
+    """Weight, mean and scatter of all rows as one class, their target of numbers the last feature: see `beside_target`."""
+    return _scatter(beside_target(table, np.zeros(len(table), np.int32), 1), as_matrix(table), True)
+
+
+def scatters_with_target(table: Table, group: np.ndarray, n_groups: int) -> list[Scatter]:
+    """The same of each group of rows, in one read of them all. group int32 [n_rows]"""
+    return _scatter(beside_target(table, group, n_groups), as_matrix(table), False).by_class()
+
+
+def _scatter(table: Table, whole: np.ndarray | None, pooled: bool) -> Scatter:
     hopeful = features_of(table, "dummies", np.zeros(len(table.values), bool))
     _refuse_too_wide(table, hopeful, pooled)
-    whole = hopeful.view(table)
     if whole is not None:  # a gap would make a mean NaN: reading once and hoping is faster than looking first
-        seen = _observe(table, hopeful, whole, pooled)
+        seen = _observe(_Features(table, hopeful, whole), pooled)
         if np.isfinite(seen.mean).all():
             return seen
-    return _observe(table, _filled(table, features_of(table, "dummies")), None, pooled)
+    return _observe(_Features(table, _filled(table, features_of(table, "dummies"))), pooled)
 
 
-def _observe(table: Table, layout: Layout, whole: np.ndarray | None, pooled: bool) -> Scatter:
-    pivot = _pivot(table, layout, whole)
+class _Features(msgspec.Struct, frozen=True):
+    """The features of a table's rows; `whole` is the caller's own matrix of them, with or without the last."""
+
+    table: Table
+    layout: Layout
+    whole: np.ndarray | None = None
+
+    def of(self, rows: slice) -> np.ndarray:
+        """The features of these rows. [n_rows, n_features]"""
+        if self.whole is None:
+            return self.layout.matrix(self.table, rows)
+        if self.whole.shape[1] == len(self.layout):
+            return self.whole[rows]
+        return np.column_stack([self.whole[rows], self.table.values[-1][rows]])
+
+
+def _observe(features: _Features, pooled: bool) -> Scatter:
+    pivot = _pivot(features)
     with np.errstate(over="ignore", invalid="ignore"):
-        seen = _sums(table, layout, whole, pivot, np.ones(len(layout)), pooled)
-    if np.isnan(seen.mean).any() and whole is not None:
+        seen = _sums(_Block(features, pivot, np.ones(len(pivot)), pooled))
+    if np.isnan(seen.mean).any() and features.whole is not None:
         return seen  # gaps, or infinities that are about to be refused
-    return seen if _is_safe(seen) else _sums(table, layout, whole, pivot, _units(table, layout, whole, pivot), pooled)
+    return seen if _is_safe(seen) else _sums(_Block(features, pivot, _units(features, pivot), pooled))
 
 
 def _refuse_too_wide(table: Table, layout: Layout, pooled: bool) -> None:
@@ -48,33 +78,33 @@ def _refuse_too_wide(table: Table, layout: Layout, pooled: bool) -> None:
         needs = f"column {column.name!r} has {len(column.levels):,} levels: {needs}; leave it out"
     else:
         needs = f"{needs}; choose columns first (SelectFeatures)"
-    raise ValueError(f"{needs}, or use LogisticRegression, NaiveBayesClassifier or a tree")
+    raise ValueError(f"{needs}, or use a tree, or for classes LogisticRegression or NaiveBayesClassifier")
 
 
 class _Block(msgspec.Struct, frozen=True):
-    """The rows of a table as the kernel wants them."""
+    """The rows of a table as the kernel wants them: about a pivot and in units."""
 
-    table: Table
-    layout: Layout
-    whole: np.ndarray | None  # the caller's own matrix
+    features: _Features
     pivot: np.ndarray
     unit: np.ndarray
     pooled: bool
 
+    @property
+    def table(self) -> Table:
+        """The rows, their classes and weights."""
+        return self.features.table
+
     def rows(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """The features of these rows, and what to subtract from them."""
-        x = self.layout.matrix(self.table, rows) if self.whole is None else np.ascontiguousarray(self.whole[rows])
+        x = np.ascontiguousarray(self.features.of(rows))
         if (self.unit == 1).all():
             return x, self.pivot
         return x / self.unit - self.pivot / self.unit, np.zeros(len(self.unit))
 
 
-def _sums(
-    table: Table, layout: Layout, whole: np.ndarray | None, pivot: np.ndarray, unit: np.ndarray, pooled: bool
-) -> Scatter:
+def _sums(block: _Block) -> Scatter:
     """One read of the rows: class means of each block, scatter about them, then the scatter of the block means."""
-    block = _Block(table, layout, whole, pivot, unit, pooled)
-    parts = in_order(lambda rows: _chunk(block, rows), chunks(len(table)))
+    parts = in_order(lambda rows: _chunk(block, rows), chunks(len(block.table)))
     totals, means = (np.concatenate([part[i] for part in parts]) for i in range(2))
     spread = np.sum([part[2] for part in parts], axis=0)
     return _joined(block, totals, means, spread)
@@ -82,7 +112,7 @@ def _sums(
 
 def _chunk(block: _Block, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights [n_blocks, n_classes], means [n_blocks, n_classes, p] and scatter about them, of a run of rows."""
-    table, p, n_classes = block.table, len(block.layout), block.table.n_classes
+    table, p, n_classes = block.table, len(block.pivot), block.table.n_classes
     spread = np.zeros((1 if block.pooled else n_classes, p, p))
     starts = range(rows.start, rows.stop, _BLOCK)
     totals, means = np.zeros((len(starts), n_classes)), np.zeros((len(starts), n_classes * p))
@@ -116,7 +146,7 @@ def _joined(block: _Block, totals: np.ndarray, means: np.ndarray, spread: np.nda
     rows = (means - mean) * np.sqrt(totals)[:, :, None]  # [n_blocks, n_classes, n_features]
     for k in range(len(weight)):
         spread[0 if block.pooled else k] += rows[:, k].T @ rows[:, k]
-    return Scatter(block.layout, block.pivot, block.unit, weight, mean, spread, block.pooled)
+    return Scatter(block.features.layout, block.pivot, block.unit, weight, mean, spread, block.pooled)
 
 
 def _filled(table: Table, layout: Layout) -> Layout:
@@ -137,27 +167,26 @@ def _first_known(values: np.ndarray) -> float:
     return float(values[known[0]]) if len(known) else 0.0
 
 
-def _pivot(table: Table, layout: Layout, whole: np.ndarray | None) -> np.ndarray:
+def _pivot(features: _Features) -> np.ndarray:
     """A number near the middle of each feature: the median of about a hundred rows; 0 for marks."""
-    pivot = np.zeros(len(layout))
-    if whole is not None and len(table):
-        step = max(1, len(table) // 101)
-        return np.nan_to_num(np.sort(whole[::step], axis=0)[len(whole[::step]) // 2], posinf=0.0, neginf=0.0)
-    numbers = layout.level == VALUE
+    table, layout = features.table, features.layout
+    if features.whole is not None and len(table):
+        some = features.of(slice(None, None, max(1, len(table) // 101)))
+        return np.nan_to_num(np.sort(some, axis=0)[len(some) // 2], posinf=0.0, neginf=0.0)
+    pivot, numbers = np.zeros(len(layout)), layout.level == VALUE
     pivot[numbers] = layout.fill[layout.source[numbers]]
     return pivot
 
 
-def _units(table: Table, layout: Layout, whole: np.ndarray | None, pivot: np.ndarray) -> np.ndarray:
+def _units(features: _Features, pivot: np.ndarray) -> np.ndarray:
     """The power of two next to each feature's largest distance from its pivot."""
-    largest = np.zeros(len(layout))
-    for first in range(0, len(table), _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        x = whole[rows] if whole is not None else layout.matrix(table, rows)
+    largest = np.zeros(len(pivot))
+    for first in range(0, len(features.table), _BLOCK):
         with np.errstate(over="ignore"):
-            largest = np.maximum(largest, np.abs(x - pivot).max(axis=0))
+            apart = np.abs(features.of(slice(first, first + _BLOCK)) - pivot)
+        largest = np.maximum(largest, apart.max(axis=0))
     exponent = np.clip(np.frexp(np.minimum(largest, np.finfo(np.float64).max))[1] + 1, -1000, 1000)
-    return np.where((largest > 0) & (layout.level == VALUE), np.exp2(exponent.astype(np.float64)), 1.0)
+    return np.where((largest > 0) & (features.layout.level == VALUE), np.exp2(exponent.astype(np.float64)), 1.0)
 
 
 def _is_safe(seen: Scatter) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from baytree.linear.design.features import MISSING, VALUE, Layout
 
 if TYPE_CHECKING:
-    from baytree.linear.discriminant.scatter import Scatter
+    from baytree.linear.scatter.scatter import Scatter
 
 
 def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:

@@ -1,0 +1,150 @@
+"""Linear regression with the strength of the penalty chosen by cross-validation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from baytree import settings
+from baytree.estimators.base import Entered
+from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
+from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
+from baytree.folds.cv import CV, names_rows
+from baytree.linear.curve import Curve
+from baytree.linear.path import Path
+from baytree.linear.regression.learner import LeastSquaresCV, refuse_text
+from baytree.table.schema import Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class LinearRegressionCV(LinearRegressor):
+    """Linear regression with the strength of the penalty chosen by cross-validation.
+
+    The rows are read once: each fold gives its statistic, all but it give the path of strengths, and its own products give
+    the squared error of its rows. Folds depend on the rows alone, not on their order.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet"}, default="l2"
+        What keeps coefficients small: the sum of their squares, that of their sizes, or both.
+    lambdas : int or sequence of float, default=100
+        The strengths λ to choose from; a number of them is spread evenly in logs from the one at which a lasso keeps no
+        column down to 1/10,000 of it (1/100 where there are fewer rows than features), as in glmnet; for a ridge from 1,000
+        times the first, where next to nothing is left of the coefficients.
+    Cs : sequence of float, optional
+        Inverse strengths C = 1 / (n λ); take the place of `lambdas`.
+    cv : int, "loo", splitter, vector of folds, or pairs of rows (train, test), default=10
+        A number of folds, dealt by what is in the rows; leave-one-out; any of scikit-learn's splitters; or folds as given.
+        Every row must be held out once.
+    rule : {"min", "1se"}, default="min"
+        The least held-out squared error, or the strongest penalty within one standard error of it.
+    l1_ratio : float in [0, 1], optional
+        The share of |b|₁ for ``penalty="elasticnet"``.
+    standardize : bool, default=True
+        Whether b is counted per standard deviation (divisor n) of its feature; coefficients come back in original units.
+    ordinal : {"rank", "dummies"}, default="rank"
+        An ordinal column as one number, its rank, or as one feature per level but the first.
+    missing : {"mean+indicator", "mean", "error"}, default="mean+indicator"
+        What a gap is: the mean and a mark that it was one (of a nominal column a level of its own), the mean or the
+        commonest level alone, or an error.
+    conventions : {None, "glmnet"}, default=None
+        ``"glmnet"`` gives that program's numbers: it counts |b|² with λ / sd(y) instead of λ, so that λ is in units of the
+        target for every penalty. For a lasso there is no difference.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The coefficients of the features in original units.
+    intercept_ : float
+        The intercept for features in original units.
+    lambda_ : float
+        The chosen strength.
+    C_ : float
+        The chosen inverse strength, 1 / (n λ).
+    r2_ : float
+        The share of the target's variance that is explained in training.
+    curve_ : Curve
+        The held-out squared error at each strength: of each fold, their mean and its standard error.
+    path_ : Path
+        The coefficients on all rows along the strengths.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> rows = {"size": [1.0, 2.0, 3.0, 4.0] * 5, "noise": [0.0, 1.0, 1.0, 0.0] * 5, "price": [3.0, 5.0, 7.0, 9.0] * 5}
+    >>> model = bt.LinearRegressionCV(penalty="l1", cv=5).fit(rows, "price")
+    >>> model.coef_.round(2).tolist()
+    [2.0, 0.0]
+    """
+
+    curve_: Curve
+    path_: Path
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        lambdas: int | ArrayLike = 100,
+        Cs: ArrayLike | None = None,
+        cv: CV = 10,
+        rule: str = "min",
+        l1_ratio: float | None = None,
+        standardize: bool = True,
+        ordinal: str = "rank",
+        missing: str = "mean+indicator",
+        conventions: str | None = None,
+        schema: dict | Schema | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ):
+        self.penalty = penalty
+        self.lambdas = lambdas
+        self.Cs = Cs
+        self.cv = cv
+        self.rule = rule
+        self.l1_ratio = l1_ratio
+        self.standardize = standardize
+        self.ordinal = ordinal
+        self.missing = missing
+        self.conventions = conventions
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def plot_path(self, ax: Axes | None = None) -> Axes:
+        """The coefficients against the strength of the penalty (matplotlib)."""
+        check_is_fitted(self, "model_")
+        return picture_of(self.path_, ax)
+
+    def plot_curve(self, ax: Axes | None = None) -> Axes:
+        """The held-out squared error against the strength of the penalty (matplotlib)."""
+        from baytree.show.pictures.linear_plots import plot_curve
+
+        check_is_fitted(self, "curve_")
+        curve = self.curve_
+        return plot_curve(curve.lambdas, curve.mean, curve.error, (curve.best, curve.one_se), ax)
+
+    def _learner(self, schema: Schema, fold: np.ndarray | None = None) -> LeastSquaresCV:
+        refuse_text(schema)
+        if self.penalty is None:
+            raise ValueError("penalty=None leaves nothing to choose; use LinearRegression()")
+        return LeastSquaresCV(
+            self._options(),
+            _strengths(self.lambdas),
+            None if self.Cs is None else positive_values("Cs", self.Cs),
+            folds_setting(self.cv) if fold is None else fold,
+            settings.one_of("rule", self.rule, ("min", "1se")),
+        )
+
+    def _for_rows(self, entered: Entered) -> dict[str, np.ndarray]:
+        """The fold of each row that counts, where `cv` names rows of the table as it was given."""
+        return {"fold": named_folds(self.cv, entered, is_classification=False)} if names_rows(self.cv) else {}
+
+
+def _strengths(given: int | ArrayLike) -> np.ndarray | int:
+    """The values of λ to choose from, or how many."""
+    return settings.whole("lambdas", given, 1, MOST_STRENGTHS) if is_count(given) else positive_values("lambdas", given)

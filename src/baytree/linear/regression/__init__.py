@@ -1,0 +1,1 @@
+"""Linear regression: least squares and its penalties as functions of one statistic."""

@@ -1,0 +1,131 @@
+"""Learners of linear regression: one model of a statistic, or the best of several penalties by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from baytree.engine.blas import at_most, one_blas_thread
+from baytree.engine.parts import Parts
+from baytree.engine.threads import added
+from baytree.folds.contents import as_single_rows, dealt, row_keys
+from baytree.folds.cv import Splitter, read_cv
+from baytree.learner import Additive, Learnt
+from baytree.linear.curve import choose
+from baytree.linear.design.features import MISSING, VALUE, Layout
+from baytree.linear.regression.cross_validation import held_out_losses
+from baytree.linear.regression.derive import derive, path_along
+from baytree.linear.regression.descent import LEAST_SHARE, strongest
+from baytree.linear.regression.leave_one_out import without_each
+from baytree.linear.regression.model import Regression
+from baytree.linear.regression.normal import Normal, normal_equations
+from baytree.linear.regression.options import Options
+from baytree.linear.regression.statistic import Products
+from baytree.table.outliers import warn_of_outliers
+from baytree.table.schema import Kind, Schema
+from baytree.table.table import Table
+from baytree.table.weights import within_doubles
+
+_FAR_DOWN, _NEAR = 1e-4, 1e-2  # the weakest penalty of a path beside the strongest: more rows than features, or fewer
+
+
+def refuse_text(schema: Schema) -> None:
+    """Raises an error where a column is text."""
+    for column in schema.columns:
+        if column.kind is Kind.TEXT:
+            raise ValueError(
+                f"column {column.name!r} is text, and the products of all pairs of words would fill the memory; leave it out"
+            )
+
+
+@dataclass(frozen=True)
+class LeastSquares(Additive):
+    """Linear regression as a function of one statistic, with or without a penalty."""
+
+    options: Options
+
+    def observe(self, table: Table) -> Products:
+        """Weight, means and products of the features and the target."""
+        seen = Products.of(within_doubles(table))
+        _look_at(seen, table, self.options)
+        return seen
+
+    def total(self, rows: Parts) -> Products:
+        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within."""
+        return rows.total(self.observe, rows_per_part=None)
+
+    def derive(self, seen: Products, schema: Schema) -> Regression:
+        """The model of these statistics."""
+        with one_blas_thread():
+            return derive(seen, schema, self.options)
+
+    def leave_one_out(self, rows: Parts) -> np.ndarray:
+        """The number of each row under the model of all other rows. [n_rows]"""
+        table = within_doubles(rows.gather())
+        with at_most(rows.n_jobs):
+            return without_each(table, self.observe(table), self.options)
+
+
+@dataclass(frozen=True)
+class LeastSquaresCV:
+    """Linear regression at the strength of least held-out error, or the strongest within one standard error of it."""
+
+    options: Options
+    lambdas: np.ndarray | int  # strengths, or how many
+    Cs: np.ndarray | None  # values of C in their place
+    cv: int | Splitter | str | float | np.ndarray  # what `read_cv` takes, or the fold of each row
+    rule: str = "min"
+
+    def learn(self, rows: Parts) -> Learnt:
+        """The model at the chosen strength, the curve and the path that led to it."""
+        with at_most(rows.n_jobs):
+            table, fold = self._dealt(within_doubles(rows.gather()))
+            folds = Products.of_groups(table, np.unique(fold, return_inverse=True)[1])
+            total = added(folds)
+            _look_at(total, table, self.options)
+            normal = normal_equations(total, rows.schema, self.options)
+            lambdas = self._strengths(normal)
+            curve = choose(lambdas, *held_out_losses(total, folds, lambdas, rows.schema, self.options))
+            lambda_ = float(lambdas[curve.best if self.rule == "min" else curve.one_se])
+            model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
+            path = path_along(normal, self.options, lambdas, rows.schema)
+        strength = {"lambda_": lambda_, "C_": float(1 / normal.weight / lambda_)}
+        return Learnt(model, told={"curve_": curve, "path_": path, **strength})
+
+    def _dealt(self, table: Table) -> tuple[Table, np.ndarray]:
+        """The rows, and the fold of each."""
+        if isinstance(self.cv, np.ndarray):
+            return table, self.cv
+        if not isinstance(self.cv, int):
+            return table, read_cv(self.cv, len(table), table.label, is_classification=False).of_rows(len(table))
+        table = as_single_rows(table)
+        if len(table) < 2:
+            raise ValueError(f"cv={self.cv} needs at least 2 rows; the table has 1 sample")
+        return table, dealt(row_keys(table), None, min(self.cv, len(table)))
+
+    def _strengths(self, normal: Normal) -> np.ndarray:
+        """The strengths to choose from, falling."""
+        if self.Cs is not None:
+            return np.maximum(np.sort(1 / normal.weight / self.Cs)[::-1], 1e-300)
+        if not isinstance(self.lambdas, int):
+            return np.sort(self.lambdas)[::-1]
+        top = strongest(normal, self.options) or 1.0
+        end = top * (_FAR_DOWN if normal.weight > normal.n_features else _NEAR)
+        return np.geomspace(top, end if self.options.l1_share else end * LEAST_SHARE, self.lambdas)
+
+
+def _look_at(seen: Products, table: Table, options: Options) -> None:
+    """Refuse gaps where they are an error, and tell of columns whose spread is one far value's alone."""
+    layout = seen.scatter.layout
+    if options.missing == "error":
+        _refuse_gaps(layout, table.schema)
+    is_value = (layout.level == VALUE) & (layout.source < len(table.schema))
+    warn_of_outliers(table, layout.source[is_value], seen.scatter.deviations()[is_value])
+
+
+def _refuse_gaps(layout: Layout, schema: Schema) -> None:
+    if (layout.level == MISSING).any():
+        name = schema.columns[int(layout.source[np.argmax(layout.level == MISSING)])].name
+        raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")

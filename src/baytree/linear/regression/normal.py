@@ -1,0 +1,100 @@
+"""The normal equations in standard units: correlations of the features with each other and with the target."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.linear.design.design import Design
+from baytree.linear.design.features import VALUE
+from baytree.linear.model import LinearModel
+from baytree.linear.regression.coding import coded
+from baytree.linear.regression.options import Options
+from baytree.linear.regression.statistic import Products
+from baytree.linear.scatter.scatter import Scatter
+from baytree.linear.scatter.standard import as_double, design_of, divisible, warn_of_columns
+from baytree.linear.scatter.target import with_target
+from baytree.table.schema import Schema
+
+_MOST = np.finfo(np.float64).max
+_ROUNDING = 1e-13  # of a square or a share of rows: what adding and taking away leaves of a feature that does not vary
+
+
+class Normal(msgspec.Struct, frozen=True):
+    """gram · b = right, where b is what a standard deviation of a feature changes, in standard deviations of the target."""
+
+    coded: Scatter  # of the features and, last, of the target
+    design: Design
+    centre: np.ndarray  # [n_features + 1], of the coded features and the target, in the statistic's own units
+    scale: np.ndarray  # [n_features + 1], likewise
+    varies: np.ndarray  # bool [n_features]
+    gram: np.ndarray  # [n_features, n_features], correlations; 0 where a feature does not vary
+    right: np.ndarray  # [n_features], correlations with the target
+    weight: float  # of all rows
+    mean: float  # of the target
+    deviation: float  # of the target, divisor n; 1 where it does not vary
+    is_constant: bool  # the target does not vary
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.right)
+
+    def linear(self, standard: np.ndarray) -> LinearModel:
+        """The linear model of these coefficients in standard units."""
+        with np.errstate(over="ignore"):
+            weight = np.clip(standard * self.deviation, -_MOST, _MOST)
+        return LinearModel(self.design, weight[None], np.array([self.mean]), "identity")
+
+    def mean_square(self, held: Scatter, standard: np.ndarray) -> np.ndarray:
+        """The mean squared error of coefficients on other rows, in units of the target's variance.
+
+        `held` has the same features as `coded`; standard [n, n_features] → [n]
+        """
+        apart = np.column_stack([-standard, np.ones(len(standard))]) / self.scale
+        square = np.einsum("ni,ij,nj->n", apart, held.spread[0], apart, optimize=True) / held.weight[0]
+        return np.maximum(square, 0.0) + np.square(apart @ (held.mean[0] - self.centre))
+
+
+def normal_equations(seen: Products, schema: Schema, options: Options) -> Normal:
+    """The equations that follow from a statistic."""
+    scatter, reference = coded(seen.scatter, with_target(schema).columns, options)
+    weight = seen.weight
+    variance = scatter.spread[0].diagonal() / weight
+    varies = variance > _rounding(scatter)
+    centre = as_double(scatter.mean[0], scatter)
+    scale = np.where(varies, divisible(np.sqrt(np.maximum(variance, 0.0)), scatter.unit), 1.0)
+    correlation = np.where(varies[:, None] & varies, scatter.spread[0] / weight / scale[:, None] / scale, 0.0)
+    whole = design_of(scatter, centre, scale, reference)
+    return Normal(
+        scatter,
+        _without_last(whole),
+        centre,
+        scale,
+        varies[:-1],
+        np.ascontiguousarray(correlation[:-1, :-1]),
+        correlation[:-1, -1].copy(),
+        weight,
+        float(whole.centre[-1]),
+        float(whole.scale[-1]),
+        not varies[-1],
+    )
+
+
+def warn_of_constants(normal: Normal, schema: Schema) -> None:
+    """Tell of columns that have one value."""
+    if not normal.varies.all():
+        own = normal.coded.take(np.arange(len(normal.varies)))
+        warn_of_columns("constant", ~normal.varies, own, schema.columns, "they are not used")
+
+
+def _rounding(seen: Scatter) -> np.ndarray:
+    """The variance that a feature without any may have got by rounding. [n_features]"""
+    return _ROUNDING * np.maximum(np.square(seen.mean[0]), seen.layout.level != VALUE)
+
+
+def _without_last(design: Design) -> Design:
+    """The design without the target."""
+    layout = design.layout.take(np.arange(len(design.layout) - 1))
+    layout = msgspec.structs.replace(layout, fill=layout.fill[:-1], mode=layout.mode[:-1])
+    return Design(layout, design.centre[:-1], design.scale[:-1], design.reference[:-1])
