@@ -23,6 +23,7 @@ from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
+from baytree.show.names import listed
 from baytree.statistics.exact import is_of_rows
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame, read
@@ -262,11 +263,12 @@ class AdditiveEstimator(Estimator):
         return self
 
     def merge(self, other: Self) -> Self:
-        """A new estimator that has seen what both have seen."""
+        """A new estimator that has seen what both have seen; models with no class in common are refused."""
         from sklearn.base import clone
 
         check_is_fitted(self, "seen_")
         check_is_fitted(other, "seen_")
+        _refuse_strangers(self.schema_, other.schema_)
         merged = clone(self)
         schema = self.schema_.union(other.schema_)
         seen = self.seen_.grown(self.schema_, schema) + other.seen_.grown(other.schema_, schema)
@@ -422,3 +424,13 @@ def _original_name(X: FrameLike, name: str) -> Any:
 def _refuse_unknown(rows: Schema, learnt: Schema) -> None:
     if learnt.union(rows) != learnt:
         raise ValueError("these rows hold classes or levels that were never learnt; only learnt rows can be forgotten")
+
+
+def _refuse_strangers(one: Schema, other: Schema) -> None:
+    """Raises an error where two models of classes know none in common: they answer different questions."""
+    if one.target.classes is None or other.target.classes is None or set(one.classes) & set(other.classes):
+        return
+    raise ValueError(
+        f"these models have no class in common: one knows {listed(one.classes, 6)}, the other {listed(other.classes, 6)}; "
+        "only models of one target can be merged"
+    )
