@@ -17,13 +17,14 @@ from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policy import Policy
 from baytree.tree.learner import TreeLearner, refuse_text
 from baytree.tree.model import routing as reading
-from baytree.tree.model.structure import Tree, depths, importances
+from baytree.tree.model.links import depths, importances
+from baytree.tree.model.outline import class_names
+from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
 from baytree.tree.view.one_leaf import why_one_leaf
-from baytree.tree.view.outline import class_names
 
 ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
 MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None

@@ -11,8 +11,9 @@ import numpy as np
 from baytree import _core
 from baytree.show.complexity import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
 from baytree.show.results import Shown, frame_of
+from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
-from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree, parents
+from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
 
 Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
 
