@@ -23,8 +23,8 @@ _MOST_TERMS = 2000
 _PARAMETERS = {
     "max_terms": (
         "int, optional",
-        "The largest number of terms of the forward pass, earth's ``nk``; by default min(200, max(20, 2 · features)) + 1. A\n"
-        "step takes two of them even where it adds one term.",
+        "The largest number of terms of the forward pass, earth's ``nk``; by default min(200, max(20, 2 · features)) + 1.\n"
+        "A step takes two of them even where it adds one term.",
     ),
     "penalty": (
         "float, optional",
@@ -134,7 +134,7 @@ class MarsEstimator(Estimator):
         return self.model_.r2
 
     def terms(self) -> list[dict[str, Any]]:
-        """The terms, the constant first: ``term`` in words, ``hinges`` and ``coefficient``, of three or more classes by class.
+        """The terms, the constant first: ``term`` in words, ``hinges`` and ``coefficient`` (of many classes, by class).
 
         A hinge has ``column``, ``feature`` (a level of a nominal column), ``side`` (``"above"``: max(0, x − cut),
         ``"below"``: max(0, cut − x), ``"linear"``: x), ``cut`` and ``text``.

@@ -63,10 +63,11 @@ class Found:
 
 def grow(rows: Rows, options: Options) -> list[Term]:
     """The terms in the order in which they came, the constant first, without those that earlier ones determine."""
+    if options.slots(len(rows.x)) < 3 or not len(rows.x) or rows.n_rows < 2:
+        return [()]
     growth = _Growth(rows, options)
-    if growth.most >= 3 and len(rows.x) and rows.n_rows > 1:
-        while growth.step():
-            pass
+    while growth.step():
+        pass
     return growth.independent()
 
 
@@ -82,12 +83,13 @@ class _Growth:
         self.columns = {0: self.root}
         self.used, self.n_terms = 1, 1
         self.queue = Queue(options.fast_k, options.fast_beta)
-        self.search: _core.KnotSearch | None = None
+        order = np.stack(in_order(lambda x: np.argsort(x, kind="stable").astype(np.int32), list(rows.x)))
+        self.sorted = np.take_along_axis(rows.x, order, axis=1)
+        self.search = _core.KnotSearch(self.sorted, order, self.y, self.most + 2, rows.weight is None, _MEMORY)
+        self.search.add(self.root)
 
     def step(self) -> bool:
         """Adds the best term or pair; false where the pass ends."""
-        if self.search is None:
-            self._begin()
         found = self._best()
         if found is None:
             return False
@@ -112,21 +114,12 @@ class _Growth:
         basis = np.empty((0, self.rows.n_rows))
         for slot, term in sorted(self.terms.items()):
             column = self.columns[slot]
-            rest = column.copy()
-            for _ in range(2):
-                rest -= basis.T @ (basis @ rest)
+            rest = _rest(column, basis)
             own, new = np.linalg.norm(column), np.linalg.norm(rest)
             if new > _DEPENDENT * own:
                 kept.append(term)
                 basis = np.vstack([basis, rest / new])
         return kept
-
-    def _begin(self) -> None:
-        rows = self.rows
-        order = np.stack(in_order(lambda x: np.argsort(x, kind="stable").astype(np.int32), list(rows.x)))
-        self.sorted = np.take_along_axis(rows.x, order, axis=1)
-        self.search = _core.KnotSearch(self.sorted, order, self.y, self.most + 2, rows.weight is None, _MEMORY)
-        self.search.add(self.root)
 
     def _best(self) -> Found | None:
         """The winner among all pairs of a parent and a column; the queue is told what each parent gave."""
@@ -173,9 +166,9 @@ class _Growth:
         asked = np.array(parents, np.int32), columns, tried.view(np.uint8), np.array(spans, np.int64), self._rules()
         n_pieces = min(p, max(1, n * p * len(parents) // _PIECE))
         ends = [p * k // n_pieces for k in range(n_pieces + 1)]
-        search = self.search
-        done = in_order(lambda k: search.search(ends[k], ends[k + 1], *asked), range(n_pieces))
-        return tuple(np.concatenate(each, axis=axis) for each, axis in zip(zip(*done, strict=True), (1, 0, 0), strict=True))
+        done = in_order(lambda k: self.search.search(ends[k], ends[k + 1], *asked), range(n_pieces))
+        gains, rank, has_line = zip(*done, strict=True)
+        return np.concatenate(gains, axis=1), np.concatenate(rank), np.concatenate(has_line)
 
     def _spans(self, slot: int, column: np.ndarray) -> tuple[int, int, int]:
         n_support = int(np.count_nonzero(column > 0))
@@ -198,7 +191,16 @@ class _Growth:
         else:
             cut = float(self.sorted[j, max(found.rank, 0)])
             hinges = [Hinge(j, RISING, cut), Hinge(j, FALLING, cut)][: 1 + found.has_mirror]
-        return [((*self.terms[parent], hinge), self.columns[parent] * hinge.of(x)) for hinge in hinges]
+        pair: list[tuple[Term, np.ndarray]] = [
+            ((*self.terms[parent], hinge), self.columns[parent] * hinge.of(x)) for hinge in hinges
+        ]
+        return pair if self.rows.weight is None or len(pair) < 2 or self._has_new(pair) else pair[:1]
+
+    def _has_new(self, pair: list[tuple[Term, np.ndarray]]) -> bool:
+        """Whether a weighted mirror is long enough beside its hinge, the terms and a constant."""
+        before = [np.ones(self.rows.n_rows), *(column for slot, column in sorted(self.columns.items()) if slot), pair[0][1]]
+        rest = _rest(pair[1][1], np.linalg.qr(np.stack(before, axis=1))[0].T)
+        return float(rest @ rest) > _NEW_LINE
 
     def _take(self, pair: list[tuple[Term, np.ndarray]]) -> None:
         for k, (term, column) in enumerate(pair):
@@ -215,3 +217,9 @@ def _standard(rows: Rows) -> np.ndarray:
         deviation = float(np.std(rows.y, ddof=1))
         y = y / deviation if deviation > 0 else y
     return y * rows.root
+
+
+def _rest(column: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """The part of a column that an orthonormal basis does not explain; twice, so that rounding leaves nothing behind."""
+    rest = column - basis.T @ (basis @ column)
+    return rest - basis.T @ (basis @ rest)

@@ -31,7 +31,7 @@ class ImportanceTable(FeatureTable, frozen=True):
 
 
 def worth_of(terms: list[Term], pruned: Pruned, n_features: int) -> np.ndarray:
-    """The subsets of two or more terms, up to the one chosen, in which each feature occurs, and their gains. [n_features, 3]"""
+    """The subsets, from two terms to the one chosen, in which each feature occurs, and their gains. [n_features, 3]"""
     worth = np.zeros((n_features, 3))
     for size in range(2, pruned.size + 1):
         own = sorted({hinge.feature for k in pruned.subsets[size - 1] for hinge in terms[k]})

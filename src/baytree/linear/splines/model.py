@@ -110,9 +110,9 @@ class Splines(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="spli
         x, coefficient = self.features.of(table), self.per_class(self.coefficient)
         effects = []
         for _, terms in self.groups():
-            total = 0.0
+            total = np.zeros((len(table), len(coefficient)))
             for k in terms:
-                total = total + column_of(self.terms[k], x)[:, None] * coefficient[:, k]
+                total += column_of(self.terms[k], x)[:, None] * coefficient[:, k]
             effects.append(total)
         return coefficient[:, 0], effects
 

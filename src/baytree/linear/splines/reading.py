@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baytree.linear.design.features import VALUE
+from baytree.linear.design.features import MISSING, VALUE
 from baytree.linear.splines.basis import LINEAR, RISING, column_of
 from baytree.linear.splines.importance import ImportanceTable, importance_table
 from baytree.show.pictures.spline_plots import Axis, Curve
@@ -76,33 +76,42 @@ def curves_of(model: Splines, schema: Schema) -> tuple[Curve, ...]:
 def _curve(model: Splines, schema: Schema, columns: tuple[int, ...], terms: list[int]) -> Curve:
     grids = [_grid(model, schema, j) for j in columns]
     points = np.meshgrid(*grids, indexing="ij")
-    effect = effect_on(model, terms, {j: point.ravel() for j, point in zip(columns, points, strict=True)})
-    axes = tuple(Axis(schema.columns[j].name, grid, _level_names(schema, j)) for j, grid in zip(columns, grids, strict=True))
-    return Curve(axes, effect.reshape(*(len(grid) for grid in grids), -1), _scores(model, schema))
+    effect = _effect(model, schema, terms, {j: point.ravel() for j, point in zip(columns, points, strict=True)})
+    axes = tuple(
+        Axis(schema.columns[j].name, grid, _level_names(grid, schema, j)) for j, grid in zip(columns, grids, strict=True)
+    )
+    scores = tuple(map(str, schema.classes)) if model.link == "ovr" else (schema.target.name,)
+    unit = "log-odds" if model.link == "ovr" else _scores(model, schema)[0]
+    return Curve(axes, effect.reshape(*(len(grid) for grid in grids), -1), scores, f"added to {unit}")
 
 
 def _grid(model: Splines, schema: Schema, j: int) -> np.ndarray:
-    """The values of a column at which its terms are drawn: all levels, or steps from the least to the greatest."""
+    """The values of a column at which its terms are drawn: a gap and all levels, or steps from the least to the greatest."""
     features, column = model.features, schema.columns[j]
+    level = features.layout.level[features.layout.of_column(j)]
     if column.kind is not Kind.NUMERIC:
-        return np.arange(float(len(column.levels)))
-    own = next(f for f in range(*features.layout.of_column(j).indices(len(features))) if features.layout.level[f] == VALUE)
-    return np.linspace(*(features.range[own] * features.unit[own]), _STEPS)
+        return np.arange(-1.0 if MISSING in level else 0.0, len(column.levels))
+    ends = features.range[features.layout.of_column(j)] * features.unit[features.layout.of_column(j), None]
+    low, high = ends[level == VALUE][0]
+    return np.linspace(low, high, _STEPS)
 
 
-def _level_names(schema: Schema, j: int) -> tuple[str, ...]:
-    return tuple(map(str, schema.columns[j].levels)) if schema.columns[j].kind is not Kind.NUMERIC else ()
+def _level_names(grid: np.ndarray, schema: Schema, j: int) -> tuple[str, ...]:
+    column = schema.columns[j]
+    return tuple(column.show(int(code)) for code in grid) if column.kind is not Kind.NUMERIC else ()
 
 
-def effect_on(model: Splines, terms: list[int], values: dict[int, np.ndarray]) -> np.ndarray:
+def _effect(model: Splines, schema: Schema, terms: list[int], values: dict[int, np.ndarray]) -> np.ndarray:
     """What some terms add to the scores where their columns have these values or codes. [n, n_scores]"""
-    features = model.features
-    x = np.zeros((len(features), len(next(iter(values.values())))))
+    layout, unit = model.features.layout, model.features.unit
+    x = np.zeros((len(layout), len(next(iter(values.values())))))
     for j, own in values.items():
-        for f in range(*features.layout.of_column(j).indices(len(features))):
-            level = features.layout.level[f]
-            x[f] = own / features.unit[f] if level == VALUE else own == level
-    return sum(column_of(model.terms[k], x)[:, None] * model.coefficient[:, k] for k in terms)
+        is_gap = (own < 0) & (schema.columns[j].kind is not Kind.NUMERIC)
+        for f in range(*layout.of_column(j).indices(len(layout))):
+            level = layout.level[f]
+            mark = is_gap if level == MISSING else np.where(is_gap, layout.mode[j], own) == level
+            x[f] = np.where(is_gap, layout.fill[j], own) / unit[f] if level == VALUE else mark
+    return np.sum([column_of(model.terms[k], x)[:, None] * model.coefficient[:, k] for k in terms], axis=0)
 
 
 def _scores(model: Splines, schema: Schema) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -31,7 +31,8 @@ class Curve(msgspec.Struct, frozen=True):
 
     axes: tuple[Axis, ...]
     effect: np.ndarray  # float64 [len of each axis …, n_scores]
-    scores: tuple[str, ...]
+    scores: tuple[str, ...]  # classes, or the target
+    unit: str  # what is added to
 
 
 def plot_splines(curves: Sequence[Curve]) -> Figure:
@@ -39,25 +40,25 @@ def plot_splines(curves: Sequence[Curve]) -> Figure:
     panels = [(curve, k) for curve in curves for k in (range(len(curve.scores)) if len(curve.axes) > 1 else [0])]
     across = max(1, min(_ACROSS, len(panels)))
     down = max(1, -(-len(panels) // across))
-    figure = axes(None, (_PANEL[0] * across, _PANEL[1] * down)).figure
+    figure: Any = axes(None, (_PANEL[0] * across, _PANEL[1] * down)).figure
     figure.clear()
     for place, (curve, k) in enumerate(panels):
         ax = figure.add_subplot(down, across, place + 1)
-        _map(curve, k, ax) if len(curve.axes) > 1 else _line(curve, ax, has_legend=place == 0)
+        _map(curve, k, ax) if len(curve.axes) > 1 else _line(curve, ax)
+    if panels and len(panels[0][0].axes) == 1 and len(panels[0][0].scores) > 1:
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", frameon=False)
     if not panels:
         figure.text(0.5, 0.5, "a constant: no column is used", ha="center")
     return figure
 
 
-def _line(curve: Curve, ax: Axes, has_legend: bool) -> None:
+def _line(curve: Curve, ax: Axes) -> None:
     (column,) = curve.axes
     for k, score in enumerate(curve.scores):
-        ax.plot(column.values, curve.effect[:, k], "o-" if column.levels else "-", linewidth=1.5, label=literal(score))
+        ax.plot(column.values, curve.effect[:, k], "o" if column.levels else "-", linewidth=1.5, label=literal(score))
     ax.axhline(0, linestyle=":", linewidth=1, color="0.5")
     _name(ax, column, "x")
-    ax.set_ylabel("added to the answer" if len(curve.scores) == 1 else "added to the log-odds", fontsize="small")
-    if has_legend:
-        ax.legend(fontsize="x-small", frameon=False)
+    ax.set_ylabel(literal(curve.unit), fontsize="small")
 
 
 def _map(curve: Curve, k: int, ax: Axes) -> None:
@@ -68,8 +69,7 @@ def _map(curve: Curve, k: int, ax: Axes) -> None:
     ax.figure.colorbar(shown, ax=ax)
     _name(ax, first, "x")
     _name(ax, second, "y")
-    if len(curve.scores) > 1:
-        ax.set_title(literal(curve.scores[k]), fontsize="small")
+    ax.set_title(literal(curve.scores[k] if len(curve.scores) > 1 else curve.unit), fontsize="small")
 
 
 def _name(ax: Axes, column: Axis, side: str) -> None:

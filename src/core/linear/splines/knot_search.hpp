@@ -36,7 +36,7 @@ class KnotSearch {
   // x, row [columns, rows] in ascending order of x; y [responses, rows].
   KnotSearch(std::span<const double> x, std::span<const std::int32_t> row, std::span<const double> y, std::size_t rows,
              std::size_t columns, std::size_t most, bool is_centred, std::size_t memory)
-      : x_(x.begin(), x.end()), row_(row.begin(), row.end()), rows_(rows), most_(most), responses_(rows ? y.size() / rows : 0), basis_(rows, most),
+      : x_(x.begin(), x.end()), row_(row.begin(), row.end()), rows_(rows), most_(most), responses_(rows ? y.size() / rows : 0), basis_(rows, most), beside_constant_(is_centred ? 0 : rows, most),
         is_centred_(is_centred), memory_(memory / (columns ? columns : 1)), kept_(columns), y_(y.begin(), y.end()), beside_(rows * (responses_ + 1)) {
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t r = 0; r < responses_; ++r) beside_[i * (responses_ + 1) + r] = y_[r * rows + i];
@@ -55,6 +55,8 @@ class KnotSearch {
 
   // Adds a term to the basis.
   void add(std::span<const double> b) {
+    if (!is_centred_ && !size()) beside_constant_.add(std::vector<double>(rows_, 1.0));
+    if (!is_centred_ && size()) beside_constant_.add(b);
     basis_.add(b);
     for (std::size_t r = 0; r < responses_; ++r) of_y_.push_back(dot(basis_.column(size() - 1), y(r)));
   }
@@ -188,6 +190,7 @@ class KnotSearch {
     std::vector<double> of_line(responses_);  // w'y
     const double* explicit_line = nullptr;
     double length = 0;
+    if (knots.has_line && !is_centred_) knots.has_line = is_new(column, parent, rules, room);
     if (knots.has_line) {
       const double square = knots.spread[n] - knots.explained[n];
       if (square < 1e-6 * knots.spread[n] || square <= 2 * rules.least_line || !(square > 0)) {
@@ -221,15 +224,31 @@ class KnotSearch {
     return found;
   }
 
-  // The new part of a line where subtraction would leave mostly rounding: formed itself and run over the rows.
-  const double* form_line(Knots& knots, std::size_t column, std::span<const double> parent, const Rules& rules, Room& room,
-                          std::vector<double>& of_line) const {
+  // Whether weighted rows make a new line of a column: its part that neither the terms nor a constant explain is long enough.
+  bool is_new(std::size_t column, std::span<const double> parent, const Rules& rules, Room& room) const {
+    write_line(column, parent, room);
+    beside_constant_.project_out(room.line);
+    return dot(room.line, room.line) > rules.least_line;
+  }
+
+  void write_line(std::size_t column, std::span<const double> parent, Room& room) const {
     const Sorted own = sorted(column);
     room.line.assign(rows_, 0.0);
     for (std::size_t i = 0; i < rows_; ++i) room.line[place(column, i)] = (own.x[i] - own.x[0]) * parent[place(column, i)];
+  }
+
+  // The new part of a line where subtraction would leave mostly rounding: formed itself and run over the rows.
+  const double* form_line(Knots& knots, std::size_t column, std::span<const double> parent, const Rules& rules, Room& room,
+                          std::vector<double>& of_line) const {
+    write_line(column, parent, room);
     basis_.project_out(room.line);
     const double square = dot(room.line, room.line);
-    if (!(square > rules.least_line)) {
+    if (!is_centred_ && !(square > kDependent * kDependent * knots.spread[knots.size()])) {
+      of_line.assign(responses_, 0.0);
+      room.found.assign(knots.size() + 1, 0.0);
+      return room.found.data();
+    }
+    if (is_centred_ && !(square > rules.least_line)) {
       knots.has_line = false;  // for good: the basis only grows
       return nullptr;
     }
@@ -261,7 +280,7 @@ class KnotSearch {
   std::vector<double> x_;
   std::vector<std::int32_t> row_;
   std::size_t rows_, most_, responses_;
-  Orthonormal basis_;
+  Orthonormal basis_, beside_constant_;  // the second for weighted rows, whose first column is not constant
   std::vector<double> of_y_;  // [columns of the basis, responses]
   bool is_centred_;
   std::size_t memory_;  // bytes for each column
