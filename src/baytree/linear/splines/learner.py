@@ -8,6 +8,7 @@ import numpy as np
 
 from baytree.engine.blas import at_most
 from baytree.engine.parts import Parts
+from baytree.folds.contents import as_single_rows
 from baytree.learner import Learnt
 from baytree.linear.model import NEVER
 from baytree.linear.splines.basis import columns_of
@@ -43,6 +44,7 @@ class Mars:
         """The terms of both passes and their coefficients."""
         with at_most(rows.n_jobs):
             table = within_doubles(rows.gather())
+            table = table if self.options.conventions == "earth" else as_single_rows(table)
             return Learnt(_learn(table, self.options))
 
 

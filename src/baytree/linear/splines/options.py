@@ -26,6 +26,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     standardize: bool = False
     ordinal: str = "rank"
     missing: str = "mean+indicator"
+    conventions: str | None = None  # "earth": whole weights weigh residuals too
 
     def slots(self, n_features: int) -> int:
         """How many terms may be grown; a step takes two of them, even where it adds one term."""
