@@ -74,8 +74,8 @@ _PARAMETERS = {
     ),
     "conventions": (
         "{None, 'earth'}, default=None",
-        "What weights are: with None, whole ones are numbers of rows, so that a row of weight 2 is the row twice; others, and\n"
-        "with ``'earth'`` all, weigh residuals, while spans and GCV count each row once.",
+        "What weights are: with None, whole ones are numbers of rows, so that a row of weight 2 is the row twice. Others,\n"
+        "and with ``'earth'`` all, weigh residuals, while spans and GCV count each row once.",
     ),
 }
 
