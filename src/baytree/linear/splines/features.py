@@ -51,7 +51,7 @@ class Features(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(self, table: Table) -> np.ndarray:
         """The features of all rows in their units. [n_features, n_rows]"""
         x = self.layout.matrix(table)
-        if not np.isfinite(x.sum()):
+        if not np.isfinite(x).all():
             refuse_infinite(table.schema, table.values)
         x /= self.unit
         return np.ascontiguousarray(np.clip(x, -FAR, FAR, out=x).T)

@@ -66,14 +66,12 @@ class Factor(msgspec.Struct, frozen=True):
 def prune(factor: Factor, options: Options, n_rows: int) -> Pruned:
     """The subsets on the way from all terms to the constant alone, and the best of them."""
     order = list(range(len(factor.r)))
-    if not options.prune:
-        subsets, rss = [order[: k + 1] for k in order], factor.of_prefixes()
-    elif factor.z.shape[1] > 1 or len(order) <= 2:
+    if factor.z.shape[1] > 1 or len(order) <= 2:
         subsets, rss = _eliminated(factor, order)
     else:
         subsets, rss = _best_prefixes(factor, order)
     gcv = np.array([options.gcv(r, k + 1, n_rows) for k, r in enumerate(rss)])
-    size = int(np.argmin(gcv)) + 1 if options.prune else len(order)
+    size = int(np.argmin(gcv)) + 1 if options.prune else len(gcv)
     return Pruned(tuple(np.sort(subset) for subset in subsets), _or_nothing(rss), _or_nothing(gcv), size)
 
 
