@@ -45,6 +45,8 @@ from baytree.estimators.linear.discriminant import (
 )
 from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression
 from baytree.estimators.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from baytree.estimators.linear.mars import MARSClassifier as MARSClassifier
+from baytree.estimators.linear.mars import MARSRegressor as MARSRegressor
 from baytree.estimators.linear.regression import LinearRegression as LinearRegression
 from baytree.estimators.linear.regression_cv import LinearRegressionCV as LinearRegressionCV
 from baytree.estimators.tree.c45 import C45Classifier as C45Classifier

@@ -27,6 +27,8 @@ HOMES = {
     "LinearRegressionCV": "estimators.linear.regression_cv",
     "LogisticRegression": "estimators.linear.logistic",
     "LogisticRegressionCV": "estimators.linear.logistic_cv",
+    "MARSClassifier": "estimators.linear.mars",
+    "MARSRegressor": "estimators.linear.mars",
     "MultinomialNB": "estimators.bayes.count_dropins",
     "NaiveBayesClassifier": "estimators.bayes.naive_bayes",
     "QuadraticDiscriminantAnalysis": "estimators.linear.discriminant",

@@ -9,6 +9,7 @@ from baytree.show.coefficients import coefficient_lines, wrapped
 from baytree.show.likelihoods import likelihood_rows
 from baytree.show.outline import in_full
 from baytree.show.slopes import regression_lines
+from baytree.show.splines import spline_lines
 from baytree.show.terminal import in_columns
 from baytree.summary import (
     JointSummary,
@@ -16,6 +17,7 @@ from baytree.summary import (
     NaiveBayesSummary,
     QuadraticSummary,
     RegressionSummary,
+    SplineSummary,
     Summary,
     TreeSummary,
 )
@@ -83,6 +85,7 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     JointSummary: _joint_table,
     LinearSummary: _linear,
     RegressionSummary: regression_lines,
+    SplineSummary: spline_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
 }

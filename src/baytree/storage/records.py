@@ -21,6 +21,7 @@ RECORDS = {
     "products": "linear.regression.statistic:Products",
     "regression": "linear.regression.model:Regression",
     "scatter": "linear.scatter.scatter:Scatter",
+    "splines": "linear.splines.model:Splines",
     "tree": "tree.model.structure:Tree",
 }
 

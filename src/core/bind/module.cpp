@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
   bind_amounts(module);
   bind_wrapper(module);
   bind_linear(module);
+  bind_splines(module);
 }
