@@ -8,6 +8,7 @@ from typing import Any
 from baytree.show.coefficients import coefficient_lines
 from baytree.show.likelihoods import likelihood_rows
 from baytree.show.outline import indented, outline
+from baytree.show.rule_text import rule_set_lines
 from baytree.show.slopes import regression_lines
 from baytree.show.terminal import in_columns
 from baytree.summary import (
@@ -16,8 +17,10 @@ from baytree.summary import (
     NaiveBayesSummary,
     QuadraticSummary,
     RegressionSummary,
+    RuleSetSummary,
     Summary,
     TreeSummary,
+    TrialsSummary,
 )
 
 _MOST_AXES = 6  # discriminant axes whose shares are told
@@ -69,6 +72,14 @@ def _tree(summary: TreeSummary) -> list[str]:
     return list((outline if summary.is_merged else indented)(summary.nodes, summary.classes))
 
 
+def _trials(summary: TrialsSummary) -> list[str]:
+    """Each trial under its number."""
+    lines = [f"{len(summary.trials)} trials vote for {summary.target}"]
+    for k, trial in enumerate(summary.trials, 1):
+        lines += ["", f"trial {k}:", *_PRINTERS[type(trial)](trial)]
+    return lines
+
+
 _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     NaiveBayesSummary: _naive_bayes,
     JointSummary: _joint_table,
@@ -76,4 +87,6 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     RegressionSummary: regression_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
+    RuleSetSummary: rule_set_lines,
+    TrialsSummary: _trials,
 }

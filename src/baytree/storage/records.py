@@ -21,7 +21,9 @@ RECORDS = {
     "products": "linear.regression.statistic:Products",
     "regression": "linear.regression.model:Regression",
     "scatter": "linear.scatter.scatter:Scatter",
+    "rule_trials": "tree.boost.rules:RuleTrials",
     "tree": "tree.model.structure:Tree",
+    "tree_trials": "tree.boost.trees:TreeTrials",
 }
 
 

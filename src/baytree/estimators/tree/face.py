@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from baytree import settings as given
-from baytree.estimators.tree.views import TreeReading
+from baytree.estimators.tree.views import TreePictures, TreeReading
 from baytree.given import FrameLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
@@ -25,12 +25,10 @@ ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in th
 MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
 
 
-class TreeFace(TreeReading):
-    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+class TreeShape(TreePictures):
+    """What a fitted tree looks like: its nodes, and how many there are."""
 
     _accepts_infinite = True
-    trace: bool
-    _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def n_nodes_(self) -> int:
@@ -47,6 +45,29 @@ class TreeFace(TreeReading):
         """The number of tests on the longest way from the root to a leaf."""
         return int(depths(self.tree_).max())
 
+    def nodes(self) -> list[dict[str, Any]]:
+        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
+        return nodes(self.tree_, self.schema_)
+
+    def apply(self, X: FrameLike) -> np.ndarray:
+        """The id of the node where each row comes to rest: [n_rows]."""
+        return reading.leaves(self.tree_, self._encoded(X))
+
+    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
+        refuse_text(schema)
+        return self._algorithm(schema, **for_rows)
+
+    def _algorithm(self, schema: Schema) -> Learner:
+        """The parameters, checked, as a learner of trees."""
+        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
+
+
+class TreeFace(TreeReading, TreeShape):
+    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+
+    trace: bool
+    _before: Self | None = None  # the estimator that this one was pruned from
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """What each column's tests gained of the criterion, as shares of the whole: [n_columns]."""
@@ -56,14 +77,6 @@ class TreeFace(TreeReading):
         """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight."""
         return importance_table(self.tree_, self.schema_)
 
-    def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
-        return nodes(self.tree_, self.schema_)
-
-    def apply(self, X: FrameLike) -> np.ndarray:
-        """The id of the node where each row comes to rest: [n_rows]."""
-        return reading.leaves(self.tree_, self._encoded(X))
-
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
         if X is None:
@@ -71,14 +84,6 @@ class TreeFace(TreeReading):
         from sklearn.base import clone
 
         return clone(self).fit(X, y).cost_complexity_path()
-
-    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
-        refuse_text(schema)
-        return self._algorithm(schema, **for_rows)
-
-    def _algorithm(self, schema: Schema) -> Learner:
-        """The parameters, checked, as a learner of trees."""
-        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""

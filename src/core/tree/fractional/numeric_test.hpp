@@ -65,17 +65,18 @@ double halfway(double low, double high) {
   return middle < b && middle >= a ? static_cast<double>(middle) : low;
 }
 
-template <std::floating_point Real>
-Branches<Real> known_part(const NodeCases<Real>& at, const RankedColumn& column, size_t n_known) {
-  const auto k = at.counts.size();
-  Branches<Real> split{.table = std::vector<Real>(2 * k), .weight = std::vector<Real>(2), .known = {},
-                       .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
-  if (n_known == at.cases.size()) {
-    split.known.assign(at.counts.begin(), at.counts.end());
+// The class weights of the cases with and without a value, summed in `Sum`.
+template <std::floating_point Sum, std::floating_point Real>
+Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, const RankedColumn& column, size_t n_known) {
+  const auto k = counts.size();
+  Branches<Sum> split{.table = std::vector<Sum>(2 * k), .weight = std::vector<Sum>(2), .known = {},
+                      .absent = std::vector<Sum>(k), .missing = 0, .n_classes = k};
+  if (n_known == cases.size()) {
+    split.known.assign(counts.begin(), counts.end());
     return split;
   }
   split.known.resize(k);
-  for (const auto [row, label, weight] : at.cases.all) {
+  for (const auto [row, label, weight] : cases.all) {
     const bool is_known = column.rank[row] >= 0;
     (is_known ? split.known : split.absent)[label] += weight;
     if (!is_known) split.missing += weight;
@@ -134,22 +135,24 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   if (sorted.size() < 2) return {.branches = 2};
-  return best_cut(at, known_part(at, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
+  return best_cut(at, known_part(at.cases, at.counts, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
+}
+
+// The largest training value that is not above the middle of two neighbours, by rank.
+inline int32_t rank_below_middle(const RankedColumn& column, int32_t low, int32_t high) {
+  const double a = column.measured[low], b = column.measured[high];
+  const double middle = column.is_single ? halfway<float>(a, b) : halfway<double>(a, b);
+  return static_cast<int32_t>(std::upper_bound(column.measured.begin(), column.measured.end(), middle) - column.measured.begin()) - 1;
 }
 
 // Where the winning cut lies: at the largest training value not above the middle, or in the middle itself.
 template <std::floating_point Real>
 void place_cut(ColumnTest<Real>& test, const RankedColumn& column, bool midpoint) {
-  const auto& values = midpoint ? column.distinct : column.measured;
-  const double low = values[test.rank], high = values[test.next];
-  const bool is_single = column.is_single && !midpoint;
-  const double middle = is_single ? halfway<float>(low, high) : halfway<double>(low, high);
   if (midpoint) {
-    test.cut = middle;
+    test.cut = halfway<double>(column.distinct[test.rank], column.distinct[test.next]);
     return;
   }
-  const auto above = std::upper_bound(column.measured.begin(), column.measured.end(), middle);
-  test.rank = static_cast<int32_t>(above - column.measured.begin()) - 1;
+  test.rank = rank_below_middle(column, test.rank, test.next);
   test.cut = column.distinct[test.rank];
 }
 

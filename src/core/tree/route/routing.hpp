@@ -48,6 +48,7 @@ struct Test {
 struct Router {
   std::vector<Test> nodes, surrogates;
   std::span<const double> share;  // [n_nodes]
+  std::span<const double> soft;   // [n_nodes, 2], the bounds between which a row follows both branches of a cut; none where cuts are hard
 
   // The branch of a row at a node: by its own test, by a surrogate, or by the rule for missing values.
   int32_t branch(const Test& node, std::span<const ColumnView> columns, size_t row) const {
@@ -76,6 +77,14 @@ struct Router {
     return best;
   }
 
+  // The share of a row that goes below a soft cut: falls from 1 at the low bound to ½ at the cut and 0 at the high bound. -1 = no soft cut.
+  double softened(const Test& node, size_t at, std::span<const ColumnView> columns, size_t row) const {
+    if (soft.empty() || node.column < 0 || node.entries) return -1;
+    const double x = columns[size_t(node.column)][row], low = soft[2 * at], high = soft[2 * at + 1];
+    if (!(x > low) || !(x < high)) return -1;
+    return x <= node.cut ? 1 - 0.5 * (x - low) / (node.cut - low) : 0.5 * (high - x) / (high - node.cut);
+  }
+
   // Adds the row's mixture of node values to `out`: spread rows go down every branch with its share.
   struct Placement {
     int32_t node;
@@ -88,6 +97,11 @@ struct Router {
       const auto [at, weight] = open.back();
       open.pop_back();
       const Test& node = nodes[size_t(at)];
+      if (const double low = softened(node, size_t(at), columns, row); low > 0 && low < 1) {
+        open.push_back({node.first + 1, weight * (1 - low)});
+        open.push_back({node.first, weight * low});
+        continue;
+      }
       const int32_t taken = node.column < 0 ? kStop : branch(node, columns, row);
       if (taken == kStop)
         for (size_t k = 0; k < out.size(); ++k) out[k] += weight * value[size_t(at) * out.size() + k];
