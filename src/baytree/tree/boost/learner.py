@@ -21,6 +21,7 @@ from baytree.tree.boost.winnowing import winnow
 from baytree.tree.grow.c50 import Bench, bench_of, pruned_globally, tree_of_c50
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.policy import Branching, Policy
+from baytree.tree.model.filled import FilledTree
 from baytree.tree.model.structure import Tree
 
 _MORE_LEAVES = np.float32(1.1)  # than the first tree has per row, no later tree may have
@@ -63,7 +64,7 @@ class Trial(msgspec.Struct, frozen=True):
     """What one trial made of the rows as they weighed."""
 
     nodes: _core.Growth
-    tree: Tree
+    tree: FilledTree
     rules: VotingRules | None
 
     @property

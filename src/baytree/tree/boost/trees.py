@@ -14,6 +14,7 @@ from baytree.table.table import Table
 from baytree.tree.boost.votes import leading, named_trials, shares_of, vote_ledgers, votes_for
 from baytree.tree.grow.c50 import told_counts
 from baytree.tree.model import routing
+from baytree.tree.model.filled import FilledTree
 from baytree.tree.model.structure import Tree
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree_trials"):
     """The trees of the trials, in their order."""
 
-    trees: tuple[Tree, ...]
+    trees: tuple[FilledTree, ...]
     usage: np.ndarray  # float64 [n_columns], the share of the training rows for which a column's value was read
     costs: np.ndarray | None = None  # float64 [n_classes (predicted), n_classes (true)]
     soft: tuple[np.ndarray, ...] = ()  # float64 [n_nodes, 2] of each tree, the bounds of its thresholds where these are soft

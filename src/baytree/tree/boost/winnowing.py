@@ -16,8 +16,7 @@ def winnow(bench: Bench, table: Table, costs: np.ndarray | None) -> tuple[str, .
     trial_settings(bench)
     used = _worthwhile(bench, inside, outside, costs, before)
     restored(bench)
-    if used.any():
-        bench.rows.use(used.tolist())
+    bench.rows.use(used.tolist())
     return tuple(name for name, was, remains in zip(table.schema.names, before, used, strict=True) if was and not remains)
 
 

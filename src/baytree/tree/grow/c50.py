@@ -11,6 +11,7 @@ from baytree.table.table import Table
 from baytree.tree.grow.fractional import refusing_branches, rows_of
 from baytree.tree.grow.fractional_tree import tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, ErrorBased, OneStandardError, Policy
+from baytree.tree.model.filled import FilledTree
 from baytree.tree.model.structure import Tree, parents
 from baytree.tree.prune.cost_complexity import with_complexity
 from baytree.tree.prune.error_pruning import pessimism
@@ -75,7 +76,7 @@ def normal_weights(weight: np.ndarray) -> np.ndarray:
     return (weight / weight.mean()).astype(np.float32)
 
 
-def grow_c50(table: Table, policy: Policy, n_threads: int) -> Tree:
+def grow_c50(table: Table, policy: Policy, n_threads: int) -> FilledTree:
     """One tree, as C5.0 shows it."""
     bench = bench_of(table, policy, n_threads)
     return shown_tree(bench, pruned_globally(bench, bench.grown(policy, bench.every)))
@@ -88,14 +89,15 @@ def pruned_globally(bench: Bench, nodes: _core.Growth) -> _core.Growth:
     return bench.rows.prune_globally(nodes, bench.every)
 
 
-def shown_tree(bench: Bench, nodes: _core.Growth, only_empty: bool = False) -> Tree:
+def shown_tree(bench: Bench, nodes: _core.Growth, only_empty: bool = False) -> FilledTree:
     """The nodes as a tree, its leaves joined where they say the same (`only_empty`: where they hold no row)."""
     return tree_of_c50(bench.rows.tidy(nodes, only_empty), bench.policy)
 
 
-def tree_of_c50(nodes: _core.Growth, policy: Policy) -> Tree:
+def tree_of_c50(nodes: _core.Growth, policy: Policy) -> FilledTree:
     """A tree whose leaves answer with their class shares, drawn towards those of all rows as if by one more row."""
-    tree = tree_of_nodes(nodes.arrays(), policy)
+    grown = tree_of_nodes(nodes.arrays(), policy)
+    tree = FilledTree(**{name: getattr(grown, name) for name in grown.__struct_fields__})
     share = np.where(tree.weight > _REACHED, tree.weight / np.maximum(tree.weight[parents(tree)], 1e-30), 0.0)
     share[0] = 1.0
     return with_complexity(msgspec.structs.replace(tree, share=share, value=smoothed(tree)))

@@ -70,7 +70,7 @@ class Classifier {
   bool soften(const Part& at, const Node& node, int32_t row) {
     const auto& soft = tree_.soft[at.node];
     const auto& column = from_.ranked[from_.stripe[node.column]];
-    const double low = soft.share_below(column.measured[column.rank[row]], soft.mid);
+    const double low = soft.share_below(column.distinct[column.rank[row]], soft.mid);
     if (low >= 1 || low <= 0) return false;
     for (const auto& [b, share] : {std::pair<int32_t, double>{1, 1 - low}, {0, low}})
       if (share >= 0.01) waiting_.push_back({static_cast<size_t>(node.first + b), at.node, static_cast<float>(at.share * share)});

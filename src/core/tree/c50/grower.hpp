@@ -30,7 +30,7 @@ class Grower {
     return tree;
   }
 
-  // Grows what is below a node anew; its test stays.
+  // Grows what is below a node anew; its test stays, and for now its class, which its empty leaves get.
   void grow_below(Growth& tree, size_t id, Cases<float>&& cases) {
     run(tree, {.id = id, .cases = ordered(std::move(cases)), .is_used = unused(), .is_whole = false, .has_test = true});
   }
@@ -91,22 +91,19 @@ class Grower {
     return static_cast<float>(node.errors);
   }
 
-  // Counts the cases of a node and parts them by its test, where it has one.
+  // Parts the cases of a node by its test, where it has one or one is found.
   bool split(Growth& tree, Frame& at) {
     bench_.refresh(at.cases);
-    const std::vector<double> counts = count_classes(at.cases, bench_.n_classes());
-    const double weight = std::accumulate(counts.begin(), counts.end(), 0.0);
-    keep_counts(tree, at.id, counts, at.cases.size());
-    if (!at.has_test) {
-      const double largest = *std::max_element(counts.begin(), counts.end());
-      if (largest >= 0.999 * weight || weight < 2 * bench_.settings.min_cases) return false;
-      if (!find_test(tree, at, counts, weight)) return false;
-    }
+    if (!at.has_test && !find_test(tree, at)) return false;
     part(tree, at);
     return true;
   }
 
-  bool find_test(Growth& tree, Frame& at, std::span<const double> counts, double weight) {
+  bool find_test(Growth& tree, Frame& at) {
+    const std::vector<double> counts = count_classes(at.cases, bench_.n_classes());
+    const double weight = std::accumulate(counts.begin(), counts.end(), 0.0), largest = *std::max_element(counts.begin(), counts.end());
+    keep_counts(tree, at.id, counts, at.cases.size());
+    if (largest >= 0.999 * weight || weight < 2 * bench_.settings.min_cases) return false;
     const auto most = static_cast<int64_t>(rules_.leaves_per_weight * weight + 0.5);
     if (rules_.leaves_per_weight > 0 && most < 2) return false;
     const NodeView view{bench_, at.cases, counts, weight};
