@@ -37,8 +37,8 @@ class Rows {
     for (const float w : bench_->weight) bench_->starts_whole &= w == 1;
   }
 
-  void set(double min_cases, bool groups, double confidence, double z) {
-    bench_->settings = {.min_cases = min_cases, .groups = groups,
+  void set(double min_cases, bool groups, double declared, double confidence, double z) {
+    bench_->settings = {.min_cases = min_cases, .groups = groups, .declared = declared,
                         .pessimism = {.confidence = confidence, .z = z, .top_share = 0.67, .nearly_one = 0.9999, .few = 1}};
   }
 
@@ -182,7 +182,7 @@ void bind_c50(nb::module_& module) {
   nb::class_<Rows>(module, "C50Rows")
       .def(nb::init<const nb::list&, Vector<int32_t>, const std::vector<bool>&, Vector<int32_t>, Vector<double>, size_t, const std::vector<float>&, size_t>(),
            "columns"_a, "levels"_a.noconvert(), "is_ordered"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a, "multiplier"_a, "threads"_a)
-      .def("set", &Rows::set, "min_cases"_a, "groups"_a, "confidence"_a, "z"_a)
+      .def("set", &Rows::set, "min_cases"_a, "groups"_a, "declared"_a, "confidence"_a, "z"_a)
       .def("use", &Rows::use, "in_use"_a)
       .def("used", &Rows::used)
       .def("grow", &Rows::grow, "grown_from"_a.noconvert(), "pruned_by"_a.noconvert(), "mean_gate"_a, "log_gate"_a, "leaves_per_weight"_a, "prunes"_a,

@@ -53,7 +53,7 @@ class PyRouter {
                                           std::optional<Vector<double>> soft) {
     const Columns columns = checked(arrays, levels, rows);
     if (value.shape(0) != router_.nodes.size()) throw nb::value_error("one value is needed per node");
-    if (soft && soft->shape(0) != 2 * router_.nodes.size()) throw nb::value_error("two bounds are needed per node");
+    if (soft && soft->shape(0) != 4 * router_.nodes.size()) throw nb::value_error("four numbers are needed per soft cut");
     Router router = router_;
     if (soft) router.soft = view(*soft);
     Workers workers(threads, is_interrupted);

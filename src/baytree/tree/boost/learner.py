@@ -16,6 +16,7 @@ from baytree.table.weights import near_one
 from baytree.tree.boost.multipliers import class_multipliers, cost_table
 from baytree.tree.boost.reweighing import Standing, abandoned
 from baytree.tree.boost.rules import RuleTrials, VotingRules, voting_rules
+from baytree.tree.boost.soft import soft_cuts
 from baytree.tree.boost.trees import TreeTrials
 from baytree.tree.boost.winnowing import winnow
 from baytree.tree.grow.c50 import Bench, bench_of, pruned_globally, tree_of_c50
@@ -69,8 +70,9 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def soft(self) -> np.ndarray:
-        """float64 [n_nodes, 2]: the bounds of the thresholds."""
-        return self.nodes.arrays()["soft"][:, [0, 2]]
+        """float64 [n_nodes, 4]: the bounds of the thresholds, and the grid of float32 around them."""
+        bounds, tree = self.nodes.arrays()["soft"], self.tree
+        return soft_cuts(bounds[:, 0], tree.cut, bounds[:, 2], tree.column >= 0)
 
 
 class _Trials:

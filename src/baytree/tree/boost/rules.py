@@ -232,6 +232,11 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
         for rules in self.sets:
             rules.check(schema)
 
+    @property
+    def title(self) -> str:
+        """What the model is."""
+        return "rule set" if len(self.sets) == 1 else f"{len(self.sets)} rule sets that vote"
+
     def _votes(self, table: Table) -> np.ndarray:
         return sum(self._trial(rules, table)[0] for rules in self.sets)
 

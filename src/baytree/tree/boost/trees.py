@@ -27,7 +27,7 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
     trees: tuple[FilledTree, ...]
     usage: np.ndarray  # float64 [n_columns], the share of the training rows for which a column's value was read
     costs: np.ndarray | None = None  # float64 [n_classes (predicted), n_classes (true)]
-    soft: tuple[np.ndarray, ...] = ()  # float64 [n_nodes, 2] of each tree, the bounds of its thresholds where these are soft
+    soft: tuple[np.ndarray, ...] = ()  # float64 [n_nodes, 4] of each tree: low, middle, high, grid of its soft thresholds
 
     def answers(self, table: Table) -> np.ndarray:
         """float64 [n_rows, n_classes]: the shares of the leaf, smoothed; of several trees their shares of the votes."""
@@ -68,8 +68,13 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
             raise ValueError("the trials have no tree, or their columns are not those of the schema")
         if self.costs is not None and self.costs.shape != (n, n):
             raise ValueError("the costs are not those of the classes")
-        if self.soft and [bounds.shape for bounds in self.soft] != [(len(tree), 2) for tree in self.trees]:
+        if self.soft and [bounds.shape for bounds in self.soft] != [(len(tree), 4) for tree in self.trees]:
             raise ValueError("the bounds of soft thresholds are not those of the trees")
+
+    @property
+    def title(self) -> str:
+        """What the model is."""
+        return "decision tree" if len(self.trees) == 1 else f"{len(self.trees)} decision trees that vote"
 
     @property
     def first_class(self) -> int:

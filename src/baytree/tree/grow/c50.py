@@ -26,7 +26,7 @@ class Bench(msgspec.Struct, frozen=True):
     every: np.ndarray  # int32 [n_rows]
     names: tuple[str, ...]
     levels: np.ndarray  # int32 [n_columns]
-    n_classes: int
+    declared: int  # classes, also those that do not occur
     policy: Policy
     least: float  # weight that two branches of a test must hold
 
@@ -37,7 +37,7 @@ class Bench(msgspec.Struct, frozen=True):
 
     def gate(self) -> tuple[float, float]:
         """What a gain must reach: this share of the mean gain, and this share of log2(tests)/W."""
-        f = float(np.clip((len(self.every) // max(self.n_classes, 1) - 500) / 500, 0.0, 1.0))
+        f = float(np.clip((len(self.every) // max(self.declared, 1) - 500) / 500, 0.0, 1.0))
         return 1.0 - f, 0.9 * f
 
 
@@ -51,7 +51,7 @@ def bench_of(table: Table, policy: Policy, n_threads: int, multiplier: np.ndarra
         rows.columns, rows.levels, ordered, rows.label, weight.astype(np.float64), table.n_classes, times.tolist(), n_threads
     )
     least = policy.stopping.min_leaf * float(times.min(initial=1.0) if multiplier is not None else 1.0)
-    bench = Bench(core, rows.chosen, rows.names, rows.levels, table.n_classes, policy, least)
+    bench = Bench(core, rows.chosen, rows.names, rows.levels, _declared(table), policy, least)
     restored(bench)
     return bench
 
@@ -68,7 +68,7 @@ def trial_settings(bench: Bench) -> None:
 
 def _set(bench: Bench, least: float) -> None:
     estimate = pessimism(Arithmetic.C50, _confidence(bench.policy))
-    bench.rows.set(least, bench.policy.branching is Branching.GROUPED, estimate.confidence, estimate.z)
+    bench.rows.set(least, bench.policy.branching is Branching.GROUPED, bench.declared, estimate.confidence, estimate.z)
 
 
 def normal_weights(weight: np.ndarray) -> np.ndarray:
@@ -121,6 +121,10 @@ def six_digits(values: np.ndarray) -> np.ndarray:
     if np.array_equal(values, np.floor(values)) and values.max(initial=0.0) < 1e6:
         return values
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
+
+
+def _declared(table: Table) -> int:
+    return max(len(table.schema.target.order), table.n_classes)
 
 
 def _prunes(policy: Policy) -> bool:

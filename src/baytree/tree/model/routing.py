@@ -34,7 +34,8 @@ def values(tree: Tree, table: Table) -> np.ndarray:
 def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | None = None) -> np.ndarray:
     """float64 [n_rows, n_outputs]: what a table [n_nodes, n_outputs] says of the nodes that parts of each row reach.
 
-    `soft` [n_nodes, 2] are the bounds between which a row follows both branches of a cut.
+    `soft` [n_nodes, 4] are the low bound, the middle and the high bound between which a row follows both branches of a cut,
+    and the grid that numbers are rounded to.
     """
     way, given = router(tree), (columns(table), level_counts(table.schema), len(table))
     if not way.may_spread and soft is None:

@@ -15,6 +15,7 @@ using fractional::Case, fractional::Cases, fractional::GivenColumn, fractional::
 struct Settings {
   double min_cases = 2;  // M
   bool groups = true;    // levels of nominal columns are united into groups
+  double declared = 2;   // classes, also those that do not occur
   prune::Pessimism pessimism;
 };
 

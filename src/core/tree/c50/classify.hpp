@@ -62,7 +62,7 @@ class Classifier {
     for (int32_t b = node.branches; b-- > 0;) {
       const auto child = static_cast<size_t>(node.first + b);
       if (tree_.node[child].weight > kReached)
-        waiting_.push_back({child, at.node, at.share * static_cast<float>(tree_.node[child].weight) / static_cast<float>(node.weight)});
+        waiting_.push_back({child, at.node, at.share * (static_cast<float>(tree_.node[child].weight) / static_cast<float>(node.weight))});
     }
   }
 
@@ -70,7 +70,7 @@ class Classifier {
   bool soften(const Part& at, const Node& node, int32_t row) {
     const auto& soft = tree_.soft[at.node];
     const auto& column = from_.ranked[from_.stripe[node.column]];
-    const double low = soft.share_below(column.distinct[column.rank[row]], soft.mid);
+    const double low = soft.share_below(column.measured[column.rank[row]], soft.mid);
     if (low >= 1 || low <= 0) return false;
     for (const auto& [b, share] : {std::pair<int32_t, double>{1, 1 - low}, {0, low}})
       if (share >= 0.01) waiting_.push_back({static_cast<size_t>(node.first + b), at.node, static_cast<float>(at.share * share)});
@@ -82,7 +82,7 @@ class Classifier {
     const auto counts = tree_.counts_of(from);
     const auto weight = static_cast<float>(tree_.node[from].weight);
     if (!(weight > 0)) return;
-    for (size_t c = 0; c < counts.size(); ++c) share_[c] += at.share * static_cast<float>(counts[c]) / weight;
+    for (size_t c = 0; c < counts.size(); ++c) share_[c] += at.share * (static_cast<float>(counts[c]) / weight);
   }
 
   const Growth& tree_;

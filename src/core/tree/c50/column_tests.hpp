@@ -40,7 +40,7 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
   const auto split = fractional::known_part<double>(at.cases, at.counts, column, sorted.size());
   const double known = at.weight - split.missing;
   if (known < 2 * at.min_cases()) return best;
-  const double least = std::max(at.min_cases(), std::min(0.1 * known / static_cast<double>(at.counts.size()), 25.0));
+  const double least = std::max(at.min_cases(), std::min(0.1 * known / at.bench.settings.declared, 25.0));
   const double slack = known * (1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(sorted.size()));
   Sides<double> sides(split.known, at.bench.x_log2_x, Rough::entropy);
   double least_rest = std::numeric_limits<double>::infinity(), low = 0;

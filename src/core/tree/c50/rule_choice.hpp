@@ -20,7 +20,8 @@ class RuleChooser {
       : rules_(std::move(rules)), bench_(bench), workers_(workers), n_(static_cast<double>(bench.n_rows())), k_(bench.n_classes()),
         class_weight_(k_), is_chosen_(rules_.size()), votes_(bench.n_rows() * k_), winner_(bench.n_rows(), -1), change_(rules_.size()) {
     for (size_t row = 0; row < bench.n_rows(); ++row) class_weight_[bench.from.label[row]] += bench.weight[row];
-    rate_ = (tree_errors + static_cast<double>(k_) - 1) / (n_ + static_cast<double>(k_));
+    const double declared = bench.settings.declared;
+    rate_ = (tree_errors + declared - 1) / (n_ + declared);
     if (rate_ > 0.5) rate_ = 0.45;
     index_rows();
   }
@@ -97,7 +98,7 @@ class RuleChooser {
   // Length of the description in hundredths of a bit.
   int64_t length(double bits, size_t rules, double errors) const {
     const double theory = std::max(0.0, bits - log2_factorial(rules));
-    const double others = k_ > 2 ? std::log2(static_cast<double>(k_) - 1) : 0.0;
+    const double others = std::log2(std::max(bench_.settings.declared - 1, 1.0));
     const double exceptions = (rate_ > 0 ? -errors * std::log2(rate_) : 0.0) - (n_ - errors) * std::log2(1 - rate_) + errors * others;
     return static_cast<int64_t>(std::floor(100 * (kTheory * theory + exceptions) + 0.5));
   }

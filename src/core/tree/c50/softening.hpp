@@ -126,15 +126,15 @@ class Softener {
     const auto above = std::partition_point(sorted.begin(), sorted.end(), [&](const Placed& p) { return p.rank <= node.level; }) - sorted.begin();
     SoftCut& soft = soft_[id];
     if (above == 0 || above == static_cast<std::ptrdiff_t>(sorted.size())) {  // no row on one side: the cut stays hard
-      soft.low = soft.mid = soft.high = column.distinct[node.level];
+      soft.low = soft.mid = soft.high = column.measured[node.level];
       return;
     }
     const double low = column.measured[sorted[static_cast<size_t>(above) - 1].rank], high = column.measured[sorted[static_cast<size_t>(above)].rank];
     soft.mid = column.is_single ? fractional::halfway<float>(low, high) : fractional::halfway<double>(low, high);
     const double errors = errors_[id];
     const double slack = errors > known ? std::numeric_limits<double>::infinity() : std::sqrt(errors * (known - errors) / (known + 0.001));
-    soft.low = std::min(soft.mid, column.distinct[bound(id, sorted, above - 1, -1, slack)]);
-    soft.high = std::max(soft.mid, column.distinct[bound(id, sorted, above, 1, slack)]);
+    soft.low = std::min(soft.mid, column.measured[bound(id, sorted, above - 1, -1, slack)]);
+    soft.high = std::max(soft.mid, column.measured[bound(id, sorted, above, 1, slack)]);
   }
 
   // Walks away from the cut while the branch across it does about as well as the own one; gives the rank of the bound.
