@@ -119,6 +119,7 @@ MORE = "every column and its levels count in the smoothing"
 ONE_IN_N = "a direction without spread within classes gets that of one row in n"
 PRIOR = "a prior weighs less beside more rows"
 SIZES = "its limits count rows"
+MEAN = "weights are taken over their mean, and rows are counted beside them"
 WEIGHS = "a copied column counts twice"
 
 
@@ -173,6 +174,7 @@ SUBJECTS = {
     "C4.5": _tree(bt.C45Classifier(), (numbers, complete), double=SIZES, copy=GATE),
     "C4.5, gain": _tree(bt.C45Classifier(criterion="gain"), (numbers, complete), double=SIZES),
     "J48": _rounded(_tree(bt.C45Classifier(conventions="j48"), double=SIZES, copy=GATE)),
+    "C5.0": _tree(bt.C50Classifier(), (numbers, complete), double=SIZES, copy=GATE, whole_weights=MEAN),
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),
     "CHAID of numbers": _rounded(_tree(bt.CHAIDRegressor(), double=SIZES)),

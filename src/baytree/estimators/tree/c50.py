@@ -58,7 +58,7 @@ class C50Classifier(TreeShape, Classifier):
     weights_ : ndarray of shape (n_trials, n_rows)
         What each training row weighed in each trial.
     winnowed_ : tuple of str
-        With ``winnow=True``, the columns that were left out.
+        The columns that winnowing left out; none without it.
     feature_importances_ : ndarray of shape (n_columns,)
         C5.0's usage: the share of the training rows for which a column's value is read on the way to their class.
 

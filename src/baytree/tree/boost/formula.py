@@ -41,7 +41,7 @@ from baytree.tree.model.conditions import Condition, Interval
 from baytree.tree.model.structure import Tree
 
 _ONE = Constant((1.0,))
-_ZERO = Constant((0.0,))
+_ZERO, _HALF, _MINUS = Constant((0.0,)), Constant((0.5,)), Constant((-1.0,))
 
 
 def tree_trials(model: TreeTrials, schema: Schema) -> Formula:
@@ -106,26 +106,33 @@ class _Trial:
 
     def _expected(self, plain: Named) -> Expression:
         """The expected cost of each class."""
-        units = np.eye(self.n_classes)
-        shares = [Total(Product((plain, constant(units[true])))) for true in range(self.n_classes)]
-        return Sum(tuple(Product((share, constant(self.model.costs[:, true]))) for true, share in enumerate(shares)))
+        costs = np.zeros((self.n_classes, self.n_classes)) if self.model.costs is None else self.model.costs
+        shares = [Total(Product((plain, constant(unit)))) for unit in np.eye(self.n_classes)]
+        return Sum(tuple(Product((share, constant(costs[:, true]))) for true, share in enumerate(shares)))
 
     def _gains(self, plain: Named) -> Expression:
         """Minus the expected costs; a class that no row supports is out."""
-        expected = self.steps.keep(self._expected(plain))
         units = np.eye(self.n_classes)
-        out = [
-            Case((When(Compare(Total(Product((plain, constant(unit)))), ">", _ZERO), constant(0 * unit)),), constant(-1e300 * unit))
-            for unit in units
-        ]
-        return Sum((Product((Constant((-1.0,)), expected)), *out))
+        out = tuple(_unless_shared(plain, unit) for unit in units)
+        return Sum((Product((_MINUS, self.steps.keep(self._expected(plain)))), *out))
 
     def _vote(self, answers: Named, plain: Named, chosen: Named) -> Expression:
         if self.model.costs is None or len(self.model.trees) == 1:
             return Product((chosen, answers))
         expected = self.steps.keep(self._expected(plain))
-        sure = Sum((_ONE, Product((Constant((-1.0,)), Quotient(Total(Product((chosen, expected))), Total(expected))))))
+        sure = _complement(Quotient(Total(Product((chosen, expected))), Total(expected)))
         return Product((chosen, Case((When(Compare(Total(expected), ">", _ZERO), sure),), _ONE)))
+
+
+def _unless_shared(plain: Named, unit: np.ndarray) -> Expression:
+    """Nothing for a class that a part of the row supports, and what no cost reaches for another."""
+    share = Total(Product((plain, constant(unit))))
+    return Case((When(Compare(share, ">", _ZERO), constant(0.0 * unit)),), constant(-1e300 * unit))
+
+
+def _complement(share: Expression) -> Expression:
+    """1 − share."""
+    return Sum((_ONE, Product((_MINUS, share))))
 
 
 def _leading(votes: Expression, first: int, n_classes: int) -> tuple[Expression, Expression]:
@@ -136,7 +143,7 @@ def _leading(votes: Expression, first: int, n_classes: int) -> tuple[Expression,
     return choice, Case((When(is_beaten, Pick(place, matrix(units))),), constant(units[first]))
 
 
-# --- soft thresholds: the tree from its leaves up ---------------------------------------------------------------------------
+# --- soft thresholds: the tree from its leaves up --------------------------------------------------------------------------
 
 
 def _unrolled(steps: Steps, tree: Tree, soft: np.ndarray, table: np.ndarray) -> Named:
@@ -159,8 +166,7 @@ def _inner(tree: Tree, node: int, soft: np.ndarray, value: dict[int, Expression]
         known = Sum((_is_level(column, taken >= 0), _ZERO))
         return Case((When(Compare(known, ">", _ZERO), Sum(tuple(parts))),), spread)
     below = _share_below(column, *soft.tolist())
-    above = Sum((_ONE, Product((Constant((-1.0,)), below))))
-    mixed = Sum((Product((below, value[children[0]])), Product((above, value[children[1]]))))
+    mixed = Sum((Product((below, value[children[0]])), Product((_complement(below), value[children[1]]))))
     return Case((When(Known(column), mixed),), spread)
 
 
@@ -173,15 +179,15 @@ def _share_below(column: int, low: float, middle: float, high: float, grid: floa
     x: Expression = Number(column)
     if grid > 0:
         x = Product((Apply("round", Quotient(x, constant(grid))), constant(grid)))
-    falling = Product((Constant((0.5,)), Quotient(Sum((x, constant(-low))), constant(middle - low))))
-    rest = Product((Constant((0.5,)), Quotient(Sum((constant(high), Product((Constant((-1.0,)), x)))), constant(high - middle))))
+    falling = Quotient(Product((_HALF, Sum((x, constant(-low))))), constant(middle - low))
+    rest = Quotient(Product((_HALF, Sum((constant(high), Product((_MINUS, x)))))), constant(high - middle))
     whens = [When(Compare(x, "<=", constant(low)), _ONE), When(Compare(x, ">=", constant(high)), _ZERO)]
     if middle > low:
-        whens.append(When(Compare(x, "<=", constant(middle)), Sum((_ONE, Product((Constant((-1.0,)), falling))))))
+        whens.append(When(Compare(x, "<=", constant(middle)), _complement(falling)))
     return Case(tuple(whens), rest if high > middle else _ZERO)
 
 
-# --- rules ------------------------------------------------------------------------------------------------------------------
+# --- rules -----------------------------------------------------------------------------------------------------------------
 
 
 def _of_rules(steps: Steps, rules: VotingRules) -> Voted:
@@ -189,27 +195,28 @@ def _of_rules(steps: Steps, rules: VotingRules) -> Voted:
     n, units = len(steps.schema.classes), np.eye(len(steps.schema.classes))
     holds = [steps.keep(_holds(rule, steps.schema)) for rule in rules]
     firing = steps.keep(Sum((_ZERO, *holds)))
-    thousandths = [Product((hold, constant(1000.0 * rule.vote * units[rule.label]))) for hold, rule in zip(holds, rules, strict=True)]
-    votes = steps.keep(Quotient(Sum((constant(np.zeros(n)), *thousandths)), Constant((1000.0,))))
-    specific = steps.keep(Sum((constant(np.zeros(n)), *(Product((_specific(rules, holds, c), constant(units[c]))) for c in range(n)))))
+    voters = [
+        Product((hold, constant(rule.thousandths * units[rule.label]))) for hold, rule in zip(holds, rules, strict=True)
+    ]
+    votes = steps.keep(Quotient(Sum((constant(np.zeros(n)), *voters)), Constant((1000.0,))))
+    by_class = (Product((_specific(rules, holds, c), constant(units[c]))) for c in range(n))
+    specific = steps.keep(Sum((constant(np.zeros(n)), *by_class)))
     choice, is_chosen = _leading(votes, rules.default, n)
     mean = steps.keep(Quotient(votes, Greatest((firing, _ONE))))
     chosen = steps.keep(is_chosen)
-    others = Sum((_ONE, Product((Constant((-1.0,)), chosen))))
     winner = Product((chosen, Greatest((specific, mean))))
-    sure = steps.keep(Sum((winner, Product((others, Smallest((specific, mean)))))))
-    none = Compare(firing, "<", Constant((0.5,)))
+    sure = steps.keep(Sum((winner, Product((_complement(chosen), Smallest((specific, mean)))))))
+    none = Compare(firing, "<", _HALF)
     answers = steps.keep(Case((When(none, constant(np.full(n, 1.0 / n))),), Quotient(sure, Total(sure))))
     own = steps.keep(Total(winner))
-    doubted = Case((When(Compare(own, ">", _ZERO), own),), Constant((0.5,)))
+    doubted = Case((When(Compare(own, ">", _ZERO), own),), _HALF)
     return answers, choice, Product((chosen, doubted))
 
 
 def _specific(rules: VotingRules, holds: Sequence[Named], label: int) -> Expression:
     """The vote of the most specific rule of a class that holds, 0 where none does."""
     order = sorted(range(len(rules)), key=lambda k: (-rules[k].cover, rules[k].vote), reverse=True)
-    half = Constant((0.5,))
-    whens = [When(Compare(holds[k], ">", half), constant(rules[k].vote)) for k in order if rules[k].label == label]
+    whens = [When(Compare(holds[k], ">", _HALF), constant(rules[k].vote)) for k in order if rules[k].label == label]
     return Case(tuple(whens), _ZERO) if whens else _ZERO
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import numpy as np
 
@@ -44,11 +42,9 @@ class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
         table = near_one(rows.gather())
         costs = cost_table(self.weighing, table)
         bench = bench_of(table, self.policy, threads.count(rows.n_jobs), class_multipliers(costs, table))
-        told: dict[str, Any] = {}
-        if self.winnow:
-            told["winnowed_"] = winnow(bench, table, costs)
+        winnowed = winnow(bench, table, costs) if self.winnow else ()
         trials, weights = _Trials(self, bench, table, costs).run()
-        return Learnt(self._model(trials, bench, table, costs), told=told | {"weights_": weights})
+        return Learnt(self._model(trials, bench, table, costs), told={"winnowed_": winnowed, "weights_": weights})
 
     def _model(self, trials: list[Trial], bench: Bench, table: Table, costs: np.ndarray | None) -> TreeTrials | RuleTrials:
         if self.rules:
@@ -113,11 +109,8 @@ class _Trials:
 
     def _trial(self, among: np.ndarray, is_first: bool) -> Trial:
         bench, core = self.bench, self.bench.rows
-        nodes = bench.grown(bench.policy, among, self.leaves_per_weight, is_first)
-        if self.costs is None:
-            nodes = pruned_globally(bench, nodes)
-        else:
-            nodes = core.apply_costs(nodes, self.flat_costs)
+        nodes = bench.grown(among, self.leaves_per_weight, is_first)
+        nodes = pruned_globally(bench, nodes) if self.costs is None else core.apply_costs(nodes, self.flat_costs)
         nodes = core.tidy(nodes, self.learner.rules or not is_first)
         if self.learner.fuzzy and not self.learner.rules:
             nodes = core.soften(nodes, self.flat_costs)
@@ -129,7 +122,7 @@ class _Trials:
             self.tested = np.isin(np.arange(len(self.table.schema)), tree.column).tolist()
         errors = float(tree.risk[tree.is_leaf].sum() if self.costs is None else tree.risk[0])
         found, otherwise = self.bench.rows.rules(nodes, self.tested, errors)
-        return voting_rules(found, otherwise, tree.counts[0] / tree.weight[0], self.table.schema)
+        return voting_rules(found, otherwise, tree.counts[0] / tree.weight[0])
 
     def _answers(self, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
         """The class of each row, and how sure it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf
+from math import floor, inf
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -75,9 +75,14 @@ class VotingRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (self.right + 1.0) / (self.cover + 2.0)
 
     @property
-    def vote(self) -> float:
+    def thousandths(self) -> float:
         """The confidence in whole thousandths, as rules vote with it."""
-        return np.floor(1000.0 * self.confidence + 0.5) / 1000.0
+        return floor(1000.0 * self.confidence + 0.5)
+
+    @property
+    def vote(self) -> float:
+        """The same as a share."""
+        return self.thousandths / 1000.0
 
     def named(self, schema: Schema) -> VotingRuleSummary:
         """The rule with the names of columns, levels and classes."""
@@ -105,7 +110,8 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         """The set without the rule at this place."""
         if not -len(self.rules) <= rule < len(self.rules):
             raise ValueError(f"there is no rule {rule}; the places of the rules go from 0 to {len(self.rules) - 1}")
-        return VotingRules(tuple(each for place, each in enumerate(self.rules) if place != rule % len(self.rules)), self.default)
+        kept = (each for place, each in enumerate(self.rules) if place != rule % len(self.rules))
+        return VotingRules(tuple(kept), self.default)
 
     def answers(self, table: Table) -> np.ndarray:
         """float64 [n_rows, n_classes]: how sure the rules that hold are of each class, as shares."""
@@ -114,7 +120,7 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         specific, mean = self._specific(firing, votes.shape[1]), votes / n_firing
         winner = leading(votes, self.default)[:, None] == np.arange(votes.shape[1])
         sure = np.where(winner, np.maximum(specific, mean), np.where(votes > 0, np.minimum(specific, mean), 0.0))
-        return shares_of(np.where(firing.any(axis=1)[:, None], sure, 0.0))
+        return shares_of(np.where(firing.any(axis=1, keepdims=True), sure, 0.0))
 
     def choices(self, table: Table) -> np.ndarray:
         """int64 [n_rows]: the class with most votes; the default class unless another has more."""
@@ -140,7 +146,7 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         asked = np.zeros((len(self.rules), len(table.schema)), np.bool_)
         for k, rule in enumerate(self.rules):
             asked[k, [condition.column for condition in rule.conditions]] = True
-        return (self.holding(table).astype(np.int32) @ asked.astype(np.int32)) > 0
+        return np.matmul(self.holding(table).astype(np.int32), asked.astype(np.int32)) > 0
 
     def holding(self, table: Table) -> np.ndarray:
         """bool [n_rows, n_rules]: which rules hold for which rows."""
@@ -180,11 +186,11 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         firing = self.holding(table)
         by_class = np.zeros((len(self.rules), len(table.schema.classes)))
         for k, rule in enumerate(self.rules):
-            by_class[k, rule.label] = np.floor(1000.0 * rule.confidence + 0.5)
+            by_class[k, rule.label] = rule.thousandths
         return firing, (firing.astype(np.float64) @ by_class) / 1000.0
 
     def _specific(self, firing: np.ndarray, n_classes: int) -> np.ndarray:
-        """float64 [n_rows, n_classes]: the vote of the most specific rule that holds, of least cover, then of larger vote."""
+        """float64 [n_rows, n_classes]: the vote of the rule that holds and covers least, then of the larger vote."""
         found = np.zeros((len(firing), n_classes))
         for k in sorted(range(len(self.rules)), key=lambda k: (-self.rules[k].cover, self.rules[k].vote)):
             found[firing[:, k], self.rules[k].label] = self.rules[k].vote
@@ -238,16 +244,14 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
         return "rule set" if len(self.sets) == 1 else f"{len(self.sets)} rule sets that vote"
 
     def _votes(self, table: Table) -> np.ndarray:
-        return sum(self._trial(rules, table)[0] for rules in self.sets)
+        return np.sum([self._trial(rules, table)[0] for rules in self.sets], axis=0)
 
     def _trial(self, rules: VotingRules, table: Table) -> tuple[np.ndarray, np.ndarray]:
         choice, sure = rules.reported(table)
         return votes_for(choice, sure, len(table.schema.classes)), choice
 
 
-def voting_rules(
-    found: Sequence[tuple[int, float, float, int, Any]], otherwise: int, prior: np.ndarray, schema: Schema
-) -> VotingRules:
+def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise: int, prior: np.ndarray) -> VotingRules:
     """The rules that the core has formed; `prior` is the share of each class in all rows."""
     rules = []
     for label, cover, right, _, asked in found:
@@ -279,8 +283,8 @@ def _check_condition(condition: Condition, schema: Schema) -> None:
     if not 0 <= condition.column < len(schema):
         raise ValueError("a rule asks for a column that there is not")
     column = schema.columns[condition.column]
-    is_interval = isinstance(condition.allowed, Interval)
-    if is_interval != (column.kind is Kind.NUMERIC):
+    allowed = condition.allowed
+    if isinstance(allowed, Interval) != (column.kind is Kind.NUMERIC):
         raise ValueError(f"a rule asks for column {column.name!r} as if it were of another kind")
-    if not is_interval and any(not 0 <= code < len(column.levels) for code in condition.allowed):
+    if not isinstance(allowed, Interval) and any(not 0 <= code < len(column.levels) for code in allowed):
         raise ValueError(f"a rule asks for a level of column {column.name!r} that there is not")

@@ -46,7 +46,7 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         if len(self.trees) == 1:
             return routing.explained(self.trees[0], table, self.answers(table))
         each = [self._trial(k, table) for k in range(len(self.trees))]
-        return vote_ledgers(table, named_trials(table, each), shares_of(sum(votes for votes, _ in each)))
+        return vote_ledgers(table, named_trials(table, each), shares_of(np.sum([votes for votes, _ in each], axis=0)))
 
     def formula(self, schema: Schema) -> Formula:
         """The trees as an expression of the raw columns."""
@@ -82,7 +82,7 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         return int(self.trees[0].prediction[0])
 
     def _votes(self, table: Table) -> np.ndarray:
-        return sum(self._trial(k, table)[0] for k in range(len(self.trees)))
+        return np.sum([self._trial(k, table)[0] for k in range(len(self.trees))], axis=0)
 
     def _trial(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """float64 [n_rows, n_classes] and int64 [n_rows]: how surely tree k votes for which class."""

@@ -30,10 +30,10 @@ class Bench(msgspec.Struct, frozen=True):
     policy: Policy
     least: float  # weight that two branches of a test must hold
 
-    def grown(self, policy: Policy, among: np.ndarray, leaves_per_weight: float = 0.0, grows_anew: bool = True) -> _core.Growth:
+    def grown(self, among: np.ndarray, leaves_per_weight: float = 0.0, grows_anew: bool = True) -> _core.Growth:
         """The tree of the rows `among`, pruned locally by all rows; nothing is joined or dropped yet."""
         with refusing_branches(self.names, self.levels):
-            return self.rows.grow(among, self.every, *self.gate(), leaves_per_weight, _prunes(policy), grows_anew)
+            return self.rows.grow(among, self.every, *self.gate(), leaves_per_weight, True, grows_anew)
 
     def gate(self) -> tuple[float, float]:
         """What a gain must reach: this share of the mean gain, and this share of log2(tests)/W."""
@@ -79,7 +79,7 @@ def normal_weights(weight: np.ndarray) -> np.ndarray:
 def grow_c50(table: Table, policy: Policy, n_threads: int) -> FilledTree:
     """One tree, as C5.0 shows it."""
     bench = bench_of(table, policy, n_threads)
-    return shown_tree(bench, pruned_globally(bench, bench.grown(policy, bench.every)))
+    return shown_tree(bench, pruned_globally(bench, bench.grown(bench.every)))
 
 
 def pruned_globally(bench: Bench, nodes: _core.Growth) -> _core.Growth:
@@ -96,11 +96,11 @@ def shown_tree(bench: Bench, nodes: _core.Growth, only_empty: bool = False) -> F
 
 def tree_of_c50(nodes: _core.Growth, policy: Policy) -> FilledTree:
     """A tree whose leaves answer with their class shares, drawn towards those of all rows as if by one more row."""
-    grown = tree_of_nodes(nodes.arrays(), policy)
+    grown = with_complexity(tree_of_nodes(nodes.arrays(), policy))
     tree = FilledTree(**{name: getattr(grown, name) for name in grown.__struct_fields__})
     share = np.where(tree.weight > _REACHED, tree.weight / np.maximum(tree.weight[parents(tree)], 1e-30), 0.0)
     share[0] = 1.0
-    return with_complexity(msgspec.structs.replace(tree, share=share, value=smoothed(tree)))
+    return msgspec.structs.replace(tree, share=share, value=smoothed(tree))
 
 
 def smoothed(tree: Tree) -> np.ndarray:
@@ -110,7 +110,7 @@ def smoothed(tree: Tree) -> np.ndarray:
 
 
 def told_counts(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """The class weights and the weight that each node answers by: to six digits, and those of its parent where it is empty."""
+    """The class weights and the weight that each node answers by, to six digits: those of its parent where it is empty."""
     counts = np.where((tree.weight < _REACHED)[:, None], tree.counts[parents(tree)], tree.counts)
     counts = six_digits(counts)
     return counts, counts.sum(axis=1)
@@ -125,10 +125,6 @@ def six_digits(values: np.ndarray) -> np.ndarray:
 
 def _declared(table: Table) -> int:
     return max(len(table.schema.target.order), table.n_classes)
-
-
-def _prunes(policy: Policy) -> bool:
-    return any(isinstance(step, ErrorBased) for step in policy.pruning)
 
 
 def _confidence(policy: Policy) -> float:

@@ -32,6 +32,12 @@ inline double rest_of(const Bench& bench, const Branches<double>& split) {
   return rest;
 }
 
+// Between two cases of one class, each alone with its value, the entropy is concave: no cut there is better than both around it.
+inline bool is_within_run(const Cases<float>& cases, std::span<const OrderedCase> sorted, size_t i) {
+  if (i == 0 || i + 2 >= sorted.size() || cases[sorted[i].item].label != cases[sorted[i + 1].item].label) return false;
+  return sorted[i - 1].rank != sorted[i].rank && sorted[i + 2].rank != sorted[i + 1].rank;
+}
+
 // The cut that leaves the least entropy, the lowest on ties; then charged for the choice among cuts, or for its precision.
 inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   Offer best;
@@ -50,6 +56,8 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
     if (sorted[i + 1].rank == here.rank || sides.below() < least - 1e-5) continue;
     if (known - sides.below() < least) break;
     ++best.cuts;
+    const bool is_last = known - sides.below() - at.cases[sorted[i + 1].item].weight < least;
+    if (best.cuts > 1 && !is_last && is_within_run(at.cases, sorted, i)) continue;
     if (sides.roughly(known) > least_rest + slack) continue;
     const double rest = at.bench.entropy(sides.low()) + at.bench.entropy(sides.high());
     if (!(rest < least_rest)) continue;

@@ -21,30 +21,39 @@ class Sides {
     high_[label] -= weight;
     below_ += weight;
     if (rough_ == Rough::none) return;
-    const double low = term(low_[label]), high = term(high_[label]);
-    low_sum_ += low - low_term_[label];
-    high_sum_ += high - high_term_[label];
-    low_term_[label] = low;
-    high_term_[label] = high;
+    if (label != moved_) settle();
+    moved_ = label;
+  }
+  // Brings the sums up to date: cases of one class that follow each other are added up first.
+  void settle() {
+    if (moved_ < 0) return;
+    const double low = term(low_[moved_]), high = term(high_[moved_]);
+    low_sum_ += low - low_term_[moved_];
+    high_sum_ += high - high_term_[moved_];
+    low_term_[moved_] = low;
+    high_term_[moved_] = high;
+    moved_ = -1;
   }
   Real below() const { return below_; }
   std::span<const Real> low() const { return low_; }
   std::span<const Real> high() const { return high_; }
   // The impurity that is left, in units of weight; both sides hold something.
-  double roughly(Real known) const {
+  double roughly(Real known) {
+    settle();
     const double below = below_, above = known - below_;
     if (rough_ == Rough::gini) return below - low_sum_ / below + above - high_sum_ / above;
-    return x_log2_x_(below) - low_sum_ + x_log2_x_(above) - high_sum_;
+    return x_log2_x_.nearly(below) - low_sum_ + x_log2_x_.nearly(above) - high_sum_;
   }
 
  private:
-  double term(double weight) const { return rough_ == Rough::gini ? weight * weight : x_log2_x_(weight); }
+  double term(double weight) const { return rough_ == Rough::gini ? weight * weight : x_log2_x_.nearly(weight); }
   const XLog2XTable& x_log2_x_;
   const Rough rough_;
   std::vector<Real> low_, high_;
   std::vector<double> low_term_, high_term_;
   double low_sum_ = 0, high_sum_ = 0;
   Real below_ = 0;
+  int32_t moved_ = -1;  // the class whose terms are not up to date
 };
 
 // The weight that each side must hold.
