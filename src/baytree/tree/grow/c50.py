@@ -12,7 +12,8 @@ from baytree.tree.grow.fractional import refusing_branches, rows_of
 from baytree.tree.grow.fractional_tree import tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, ErrorBased, OneStandardError, Policy
 from baytree.tree.model.filled import FilledTree
-from baytree.tree.model.structure import Tree, parents
+from baytree.tree.model.links import parents
+from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import with_complexity
 from baytree.tree.prune.error_pruning import pessimism
 

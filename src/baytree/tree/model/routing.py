@@ -13,6 +13,7 @@ from baytree.engine import threads
 from baytree.model import Evidence, Explanation
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
+from baytree.tree.model.links import bounds, parents
 from baytree.tree.model.places import SPREAD, STOP
 
 if TYPE_CHECKING:
@@ -51,16 +52,12 @@ def explain(tree: Tree, table: Table) -> list[Explanation]:
 
 def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]:
     """The ledgers of answers [n_rows, n_outputs] that the tree leads to; what its paths do not tell is in the last line."""
-    from baytree.tree.model.structure import parents
-
     rest, above = leaves(_without_spreading(tree), table), parents(tree)
     return [_ledger(tree, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
 
 
 def router(tree: Tree) -> _core.Router:
     """The tree as the core routes by it."""
-    from baytree.tree.model.structure import bounds
-
     used = bounds(tree, tree.surrogates) if tree.uses_surrogates else np.zeros(len(tree) + 1, np.int64)
     more_cuts = np.ascontiguousarray(tree.more_cuts.cut)
     return _core.Router(_arrays(tree), _arrays(tree.surrogates), used, more_cuts, bounds(tree, tree.more_cuts))
