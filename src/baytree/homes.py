@@ -8,6 +8,7 @@ HOMES = {
     "BaytreeWarning": "notices",
     "BernoulliNB": "estimators.bayes.count_dropins",
     "C45Classifier": "estimators.tree.c45",
+    "C50Classifier": "estimators.tree.c50",
     "CARTClassifier": "estimators.tree.cart",
     "CARTRegressor": "estimators.tree.cart",
     "CHAIDClassifier": "estimators.tree.chaid",

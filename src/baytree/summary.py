@@ -248,9 +248,40 @@ class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
     is_merged: bool = False  # levels were merged as long as they do not differ
 
 
+# --- rules that vote, and trials -------------------------------------------------------------------------------------------
+
+
+class VotingRuleSummary(msgspec.Struct, frozen=True):
+    """IF all conditions hold THEN the class: what it covers, how much of that is right, and how sure it is."""
+
+    conditions: tuple[NamedCondition, ...]
+    label: str
+    cover: float
+    right: float
+    lift: float
+    confidence: float
+
+
+class RuleSetSummary(msgspec.Struct, frozen=True, tag="rule_set"):
+    """The rules, each of which votes where it holds, and the class where none does."""
+
+    target: str
+    classes: tuple[str, ...]
+    rules: tuple[VotingRuleSummary, ...]
+    default: str
+
+
+class TrialsSummary(msgspec.Struct, frozen=True, tag="trials"):
+    """The trees, or the rule sets, that vote, one for each trial."""
+
+    target: str
+    trials: tuple[TreeSummary | RuleSetSummary, ...]
+
+
 Summary = (
     NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | SplineSummary | QuadraticSummary | TreeSummary
-)
+    | RuleSetSummary | TrialsSummary
+)  # fmt: skip
 
 
 def to_json(summary: Summary) -> bytes:

@@ -122,6 +122,7 @@ SPANS = "the spans between knots grow with the number of columns"
 NOISE = "rounding decides which ranks may be knots"
 UNITS = "what is new in a line is measured in the units of its column"
 SIZES = "its limits count rows"
+MEAN = "weights are taken over their mean, and rows are counted beside them"
 WEIGHS = "a copied column counts twice"
 
 
@@ -183,6 +184,7 @@ SUBJECTS = {
     "C4.5": _tree(bt.C45Classifier(), (numbers, complete), double=SIZES, copy=GATE),
     "C4.5, gain": _tree(bt.C45Classifier(criterion="gain"), (numbers, complete), double=SIZES),
     "J48": _rounded(_tree(bt.C45Classifier(conventions="j48"), double=SIZES, copy=GATE)),
+    "C5.0": _tree(bt.C50Classifier(), (numbers, complete), double=SIZES, copy=GATE, whole_weights=MEAN),
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),
     "CHAID of numbers": _rounded(_tree(bt.CHAIDRegressor(), double=SIZES)),

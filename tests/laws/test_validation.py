@@ -113,6 +113,14 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         **{name: [False, True] for name in ("binary", "subset", "raising", "collapse", "mdl", "laplace", "trace")},
         "midpoint": [False, True],
     },
+    "C50Classifier": {
+        "trials": [1, 4],
+        "confidence": [0.25, 0.05],
+        "min_cases": [2, 8],
+        "costs": [None, {"costs": COSTS}],
+        **{name: [False, True] for name in ("rules", "subset", "global_pruning", "winnow", "fuzzy")},
+        "early_stopping": [{"early_stopping": True, "trials": 3}, {"early_stopping": False, "trials": 3}],
+    },
     "CARTClassifier": {
         "criterion": ["gini", "entropy"],
         "priors": [None, {"priors": PRIORS}],

@@ -92,6 +92,8 @@ def _bounds(text: str, section: str) -> tuple[int, int]:
 def _may_have(kind: type, name: str) -> bool:
     if name == "classes_":
         return hasattr(kind, "predict_proba")
+    if name == "trace_" and "trace" not in inspect.signature(kind).parameters:
+        return False
     if name in _OF_TREES:
         return hasattr(kind, "tree_")
     return name != "seen_" or hasattr(kind, "partial_fit")

@@ -7,6 +7,7 @@ NB_MODULE(_core, module) {
   bind_statistics(module);
   bind_cuts(module);
   bind_fractional(module);
+  bind_c50(module);
   bind_sorted(module);
   bind_route(module);
   bind_prune(module);
