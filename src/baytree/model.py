@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from baytree.formula import Formula
 
 
+_MOST_LEDGERS = 20  # of a notebook's view
+
+
 class Model(Protocol):
     """What was learnt: rows to answers, and to the reasons for them. A frozen record of arrays."""
 
@@ -149,6 +152,16 @@ class Explanation(msgspec.Struct, frozen=True):
         never = tuple(self.classes[c] for c in np.flatnonzero(np.isneginf(self.start)))
         outcome = Excluded((never, *excluded), impossible, is_every=not kept and bool(impossible))
         return Ledger(answer, title, names, start, tuple(amounts), total, self.unit == "number", outcome)
+
+
+class Explanations(list[Explanation]):
+    """The ledgers of several rows: a list that a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        from baytree.show.page import stacked  # only a notebook asks for it
+
+        more = [f"{len(self) - _MOST_LEDGERS:,} more"] if len(self) > _MOST_LEDGERS else []
+        return stacked([explanation._repr_html_() for explanation in self[:_MOST_LEDGERS]], more)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ class BaytreeWarning(UserWarning):
     ...     warnings.simplefilter("error", bt.BaytreeWarning)  # a pipeline that wants to stop there
     ...     bt.JointDistribution().fit({"a": ["x", None], "y": [0, 1]}, "y")
     Traceback (most recent call last):
-    baytree.notices.BaytreeWarning: 1 rows miss a value and are left out of the joint table
+    baytree.notices.BaytreeWarning: 1 row misses a value and is left out of the joint table
     """
 
 

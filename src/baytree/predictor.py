@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.given import FrameLike
-from baytree.model import Explanation, choices
+from baytree.model import Explanation, Explanations, choices
 from baytree.show.text import text
 from baytree.table import encode, labels
 from baytree.table.frames import read
@@ -52,7 +52,7 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def explain(self, X: FrameLike) -> list[Explanation]:
         """One ledger per row."""
-        return self.model.explain(self.encoded(X))
+        return Explanations(self.model.explain(self.encoded(X)))
 
     def describe(self) -> str:
         """The model in words."""

@@ -179,7 +179,7 @@ def test_a_number_is_cross_validated_too():
 def test_rows_without_a_label_are_left_out_with_a_warning():
     frame = mixed()
     frame.loc[3, "label"] = None
-    with pytest.warns(UserWarning, match="1 rows have no value"):
+    with pytest.warns(UserWarning, match="1 row has no value"):
         result = bt.cross_validate(bt.NaiveBayesClassifier(), frame, "label", cv=3)
     assert len(result.pooled[0]) == 59
 

@@ -97,7 +97,7 @@ SAID = {
     ],
     ids=["words", "words weighed by their rarity", "combinations"],
 )
-@pytest.mark.filterwarnings("ignore:.*rows miss a value")
+@pytest.mark.filterwarnings("ignore:.*miss(es)? a value")
 def test_parts_that_know_only_their_own_words_levels_and_classes_add_up_to_the_whole(estimator, borders):
     whole = estimator.fit(SAID, "good")
     ends = [0, *borders, 6]

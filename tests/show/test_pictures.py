@@ -37,3 +37,23 @@ def test_a_column_of_naive_bayes_is_drawn_by_its_kind():
     assert [len(curves.lines), curves.get_ylabel()] == [3, "density"]
     assert [len(bars.patches), bars.get_ylabel()] == [9, "probability"]
     matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("kind", [bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis])
+@pytest.mark.filterwarnings("ignore::baytree.BaytreeWarning")
+def test_a_discriminant_finds_its_target_in_the_frame_and_keeps_its_legend_off_the_points(kind):
+    penguins = bt.datasets.load("penguins")
+    ax = kind().fit(penguins, "species").plot(penguins)
+    legend = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()][:3] == ["Adelie", "Chinstrap", "Gentoo"]
+    ax.figure.canvas.draw()
+    assert legend.get_window_extent().x0 >= ax.get_window_extent().x1 - 1
+
+
+def test_the_path_of_pruning_is_drawn_with_its_errors():
+    penguins = bt.datasets.load("penguins")
+    path = bt.CARTClassifier().cost_complexity_path(penguins, "species")
+    alone = bt.CARTClassifier().fit(penguins, "species").cost_complexity_path()
+    first, second = ([text.get_text() for text in each.plot().get_legend().get_texts()] for each in (path, alone))
+    assert "cross-validated" in first
+    assert "cross-validated" not in second

@@ -34,7 +34,8 @@ class JointLearner(Additive):
         """The combinations of all rows; warns of those that miss a value."""
         n_incomplete = rows.total(_n_incomplete)
         if n_incomplete:
-            notices.warn(f"{n_incomplete} rows miss a value and are left out of the joint table")
+            told = "1 row misses a value and is" if n_incomplete == 1 else f"{n_incomplete} rows miss a value and are"
+            notices.warn(f"{told} left out of the joint table")
         return rows.total(self.observe)
 
     def derive(self, seen: Combinations, schema: Schema) -> JointTable:

@@ -26,14 +26,20 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]],
     body = xml.SubElement(page, "tbody")
     for row in cells:
         _row(body, "td", row, styles)
-    for note in notes:
-        xml.SubElement(whole, "p", {"style": "font-family:sans-serif;font-size:12px;margin:2px 8px"}).text = escaped(note)
+    _add_notes(whole, notes)
     return xml.tostring(whole, encoding="unicode", method="html")
 
 
-def stacked(pages: Iterable[str]) -> str:
-    """Pages one below the other."""
-    return "".join(pages)
+def stacked(pages: Iterable[str], notes: Iterable[str] = ()) -> str:
+    """Pages one below the other, and notes below them all."""
+    whole = xml.Element("div")
+    _add_notes(whole, notes)
+    return "".join([*pages, xml.tostring(whole, encoding="unicode", method="html")])
+
+
+def _add_notes(whole: xml.Element, notes: Iterable[str]) -> None:
+    for note in notes:
+        xml.SubElement(whole, "p", {"style": "font-family:sans-serif;font-size:12px;margin:2px 8px"}).text = escaped(note)
 
 
 def _row(parent: xml.Element, tag: str, texts: Sequence[str], styles: Sequence[str]) -> None:

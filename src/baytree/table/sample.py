@@ -74,7 +74,9 @@ def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:
     if keep.all():
         return None
     if missing.any():
-        notices.warn(f"{int(missing.sum())} rows have no value in the target column {label.target.name!r} and are left out")
+        gone, name = int(missing.sum()), label.target.name
+        told = "1 row has" if gone == 1 else f"{gone} rows have"
+        notices.warn(f"{told} no value in the target column {name!r} and {'is' if gone == 1 else 'are'} left out")
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
     return keep

@@ -246,6 +246,12 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __str__(self) -> str:
         return _schema_table(self)
 
+    def _repr_html_(self) -> str:
+        from baytree.show.page import table  # only a notebook asks for it
+
+        (header, *rows), of = _schema_rows(self), f" for {self.target.name}" if self.target.name else ""
+        return table(f"{len(self.columns)} columns{of}", header, rows)
+
 
 SchemaLike = Mapping[str, Any] | Schema | None  # what a user declares of columns, by name
 
@@ -292,6 +298,11 @@ _SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # characters of a name at most, of levels a
 
 
 def _schema_table(schema: Schema) -> str:
+    return ruled(in_columns(_schema_rows(schema), "<"))
+
+
+def _schema_rows(schema: Schema) -> list[tuple[str, str, str]]:
+    """The header, and a row for each column."""
     named = {name: _shortened(name) for name in (*schema.inputs, *schema.names, schema.target.name)}
     room = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
     rows = [("column", "kind", "levels")]
@@ -300,7 +311,7 @@ def _schema_table(schema: Schema) -> str:
     if schema.target.name:
         classes = schema.target.classes
         rows.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
-    return ruled(in_columns(rows, "<"))
+    return rows
 
 
 def _shortened(name: str) -> str:

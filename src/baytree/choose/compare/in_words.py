@@ -20,11 +20,21 @@ _HEADINGS = {"Brier score": "Brier", "squared error": "sq. error", "expected cos
 
 def page(compared: Comparison) -> str:
     """The leaderboard, its notes and the recommendation."""
-    header = ["", "model", _HEADINGS.get(compared.metric, compared.metric), "worse", "±", *_beside(compared), "size"]
+    header, *lines = leaderboard(compared)
+    table = aligned(header, lines)
+    return "\n\n".join([escaped(title(compared)), table, "\n".join(notes(compared)), _wrapped(recommendation(compared))])
+
+
+def title(compared: Comparison) -> str:
+    """How many models, for what, and how the rows were dealt."""
     n = len(compared.entries)
-    head = f"{n} model{'s' * (n != 1)} for {escaped(compared.target)}: {compared.bar.how}"
-    table = aligned(header, [_line(compared, place) for place in range(len(compared.entries))])
-    return "\n\n".join([head, table, "\n".join(_notes(compared)), _wrapped(recommendation(compared))])
+    return f"{n} model{'s' * (n != 1)} for {compared.target}: {compared.bar.how}"
+
+
+def leaderboard(compared: Comparison) -> list[list[str]]:
+    """The header, and a line for each model, the best first."""
+    header = ["", "model", _HEADINGS.get(compared.metric, compared.metric), "worse", "±", *_beside(compared), "size"]
+    return [header, *([*_line(compared, place)] for place in range(len(compared.entries)))]
 
 
 def rule(compared: Comparison) -> str:
@@ -106,7 +116,7 @@ def _beside(compared: Comparison) -> list[str]:
     return [metric for metric in shown if metric != compared.metric]
 
 
-def _notes(compared: Comparison) -> list[str]:
+def notes(compared: Comparison) -> list[str]:
     notes = [
         fill(f"* {rule(compared)}", WIDTH, subsequent_indent="  "),
         f"worse ±: behind the best, and one standard error of that{' (Nadeau and Bengio)' * compared.bar.is_by_fold}",

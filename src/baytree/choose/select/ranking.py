@@ -35,6 +35,9 @@ class Rank:
         return False, self.p if by in ("chi2", "anova") else 0.0, -abs(self.score)
 
 
+_WIDE = 60  # letters of a name in a notebook
+
+
 @dataclass(frozen=True, repr=False)
 class Ranking(Shown):
     """Columns from the most to the least telling. Prints as a table, converts with `to_frame`, draws with `plot`."""
@@ -75,9 +78,20 @@ class Ranking(Shown):
         shown = (self._table(width) for width in (24, 20, 16, 12, 9))
         return next((table for table in shown if max(map(len, table.splitlines())) <= 80), self._table(9))
 
+    def _repr_html_(self) -> str:
+        from baytree.show.page import table  # only a notebook asks for it
+
+        return table(f"{self.by} for {self.target}", self._header, self._rows(_WIDE))
+
     def _table(self, width: int) -> str:
-        header = ["", "column", "kind", self.by, *(["p", "Bonferroni", "FDR"] if self._has_p else []), "known", "how"]
-        return aligned(header, [self._row(place, rank, width) for place, rank in enumerate(self.ranks, 1)])
+        return aligned(self._header, self._rows(width))
+
+    @property
+    def _header(self) -> list[str]:
+        return ["", "column", "kind", self.by, *(["p", "Bonferroni", "FDR"] if self._has_p else []), "known", "how"]
+
+    def _rows(self, width: int) -> list[list[object]]:
+        return [self._row(place, rank, width) for place, rank in enumerate(self.ranks, 1)]
 
     @property
     def _has_p(self) -> bool:

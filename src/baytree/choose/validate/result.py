@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_HEADER = ["", "mean", "low", "high"]
+
+
 @dataclass(frozen=True, repr=False)
 class CrossValidation(Shown):
     """What an estimator answered for the rows kept back in each fold. Prints scores, classes and confusions."""
@@ -194,10 +197,21 @@ class CrossValidation(Shown):
         return charts.bars([f"fold {k}" for k in range(len(scores))], scores.tolist(), f"RMSE of {self.name}", ax)
 
     def __str__(self) -> str:
-        rows = [[metric, *map(_number, self.summary(metric))] for metric in self.metrics]
-        head = f"{self.name} for {escaped(self.label.target.name)}: {self.how}"
-        table = aligned(["", "mean", "low", "high"], rows)
-        return "\n\n".join([head, table, self._interval_in_words, *self._classes_in_words()])
+        table = aligned(_HEADER, self._rows)
+        return "\n\n".join([escaped(self._head), table, self._interval_in_words, *self._classes_in_words()])
+
+    def _repr_html_(self) -> str:
+        from baytree.show.page import table  # only a notebook asks for it
+
+        return table(self._head, _HEADER, self._rows, [self._interval_in_words])
+
+    @property
+    def _head(self) -> str:
+        return f"{self.name} for {self.label.target.name}: {self.how}"
+
+    @property
+    def _rows(self) -> list[list[str]]:
+        return [[metric, *map(_number, self.summary(metric))] for metric in self.metrics]
 
     @property
     def _interval_in_words(self) -> str:

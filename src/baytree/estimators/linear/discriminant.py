@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
+from baytree import notices, settings
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.sampling import sample
+from baytree.linear.scatter.observe import scatter_of
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -137,10 +138,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self.model_.coordinates(table)
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
-        """The rows on the first two discriminant axes, coloured by class (matplotlib)."""
+        """The rows on the first two discriminant axes, coloured by class (matplotlib); a frame may hold the target."""
         from baytree.show.pictures.linear_plots import plot_axes
 
-        table = self._enter(X, y, None).table
+        table = self._enter(X, self.schema_.target.name if y is None else y, None).table
         return plot_axes(self.model_.coordinates(table), table.label, table.schema.classes, ax)
 
 
@@ -187,3 +188,13 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+
+    def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
+        """The rows on the axes that best part the classes, ringed where the answer is wrong; a frame may hold the target."""
+        from baytree.show.pictures.linear_plots import plot_axes, ring
+
+        table = self._enter(X, self.schema_.target.name if y is None else y, None).table
+        with notices.keeping():  # the axes are only a place to stand on
+            linear = cast("LinearDiscriminant", Linear().derive(scatter_of(table, pooled=True), table.schema))
+        place, wrong = linear.coordinates(table), self.model_.answers(table).argmax(axis=1) != table.label
+        return ring(place, wrong, "wrong answer", plot_axes(place, table.label, table.schema.classes, ax))

@@ -13,13 +13,13 @@ from baytree.summary import Slope
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NAMED = 12  # features that get a name beside their line
+_NAMED = 12  # lines whose names are written large
 _SHOWN = 30  # features of a picture of coefficients
 
 
 def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[object], ax: Axes | None = None) -> Axes:
     """Rows on the first two discriminant axes, or heaps along the only one. coordinates [n_rows, n_axes]"""
-    ax = axes(ax)
+    ax = axes(ax, (8.0, 4.5))
     for k, name in enumerate(classes):
         own = coordinates[label == k]
         if coordinates.shape[1] > 1:
@@ -28,7 +28,16 @@ def plot_axes(coordinates: np.ndarray, label: np.ndarray, classes: Sequence[obje
             ax.hist(own[:, 0], bins=30, alpha=0.6, label=literal(name))
     ax.set_xlabel("discriminant axis 1")
     ax.set_ylabel("discriminant axis 2" if coordinates.shape[1] > 1 else "rows")
-    ax.legend()
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)  # beside the points, not on them
+    return ax
+
+
+def ring(coordinates: np.ndarray, which: np.ndarray, label: str, ax: Axes) -> Axes:
+    """Rings around some of the rows of a plot of axes. which bool [n_rows]"""
+    if coordinates.shape[1] > 1 and which.any():
+        own = coordinates[which]
+        ax.scatter(own[:, 0], own[:, 1], s=60, facecolors="none", edgecolors="0.2", linewidths=1, label=label)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return ax
 
 
@@ -36,13 +45,14 @@ def plot_path(lambdas: np.ndarray, importance: np.ndarray, names: Sequence[str],
     """Coefficients per standard deviation against log10 λ, strongest penalty on the right. importance [n, k, p]"""
     ax = axes(ax)
     x = np.log10(lambdas)
-    last = np.abs(importance[-1]).max(axis=0)
-    named = set(np.argsort(-last, kind="stable")[:_NAMED].tolist())
+    is_many = importance.shape[1] * importance.shape[2] > _NAMED
     for j, name in enumerate(names):
         for k in range(importance.shape[1]):
-            (line,) = ax.plot(x, importance[:, k, j], linewidth=1)
-            if j in named and k == int(np.abs(importance[-1, :, j]).argmax()):
-                ax.annotate(literal(name), (x[-1], importance[-1, k, j]), fontsize=8, color=line.get_color())
+            (line,) = ax.plot(x, importance[:, k, j], linewidth=1, color=f"C{j % 10}")
+            if importance[-1, k, j]:
+                end, style = (x[-1], importance[-1, k, j]), {"va": "center", "fontsize": 5 if is_many else 8}
+                ax.annotate(literal(name), end, (4, 0), textcoords="offset points", color=line.get_color(), **style)
+    ax.margins(x=0.18)
     ax.set_xlabel("log10 λ")
     ax.set_ylabel("coefficient per standard deviation")
     return ax

@@ -37,7 +37,7 @@ class Rule(msgspec.Struct, frozen=True):
         test = " AND ".join(condition.show(self.schema) for condition in self.conditions)
         sure = "" if self.probability is None else f"probability {self.probability:.3f}; "
         told = f"{self.prediction:.6g}" if self.probability is None else quoted(self.prediction)
-        support = f"{sure}{number(self.weight)} rows, {100 * self.share:.1f} %"
+        support = f"{sure}{number(self.weight)} {'row' if self.weight == 1 else 'rows'}, {100 * self.share:.1f} %"
         return f"IF {test} THEN {told} ({support})" if test else f"ALWAYS {told} ({support})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,6 +77,11 @@ class RuleSet(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rules))
+
+    def _repr_html_(self) -> str:
+        from baytree.show.page import table  # only a notebook asks for it
+
+        return table(f"{len(self)} rules", ["if", "then", "probability", "rows", "share"], map(_cells, self))
 
     def apply(self, table: Table) -> np.ndarray:
         """int64 [n_rows]: the place of the rule that answers each row, −1 where none does."""
@@ -158,3 +163,11 @@ def _needed(
         if is_right[passing(fewer, table, waiting)].all():
             conditions = fewer
     return conditions
+
+
+def _cells(rule: Rule) -> list[str]:
+    """A rule as a row of a table."""
+    test = " and ".join(condition.show(rule.schema) for condition in rule.conditions) or "always"
+    is_number = rule.probability is None
+    told = f"{rule.prediction:.6g}" if is_number else str(rule.prediction)
+    return [test, told, "" if is_number else f"{rule.probability:.3f}", number(rule.weight), f"{100 * rule.share:.1f}%"]
