@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from harness import Row
 
 _EARTH = """
 suppressMessages(library(earth)); path <- commandArgs(TRUE)[1]
-rows <- matrix(readBin(path, "double", 1e8), ncol = 21)
+rows <- matrix(readBin(path, "double", file.size(path) / 8), ncol = 21)
 once <- function() sum(system.time(earth(rows[, 1:20], rows[, 21], degree = 2, nk = 41, thresh = 0))[1:2])
 cat(min(replicate(3, once())))
 """
@@ -45,7 +45,7 @@ def _earth(rows: np.ndarray) -> float | None:
     return float(ran.stdout) if ran.returncode == 0 else None
 
 
-def _processor(work) -> float:
+def _processor(work: Callable[[], object]) -> float:
     times = []
     for _ in range(3):
         start = time.process_time()

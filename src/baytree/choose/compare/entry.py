@@ -20,7 +20,7 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, estimator: EstimatorLike) -> Size:
-        """The nodes of a tree, the weights of a linear model that are not 0, or all numbers of any other model."""
+        """The nodes of a tree, weights of a linear model but 0, coefficients and hinges of terms, or all numbers."""
         if hasattr(estimator, "n_leaves_"):
             n = int(estimator.n_leaves_)
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")
@@ -28,6 +28,8 @@ class Size(NamedTuple):
             coefficients = np.atleast_2d(estimator.coef_)  # of numbers there is one row
             n = _weights(coefficients) + (1 if len(coefficients) <= 2 else len(coefficients))
             return cls(n, f"{n:,} {'weight' if n == 1 else 'weights'}")
+        if hasattr(estimator, "terms"):
+            return _of_terms(estimator.terms())
         n = _numbers(getattr(estimator, "model_", None))
         return cls(n, f"{n:,} numbers")
 
@@ -46,6 +48,12 @@ class Entry:
 def ordered(entries: list[Entry], metric: str) -> tuple[Entry, ...]:
     """Entries from the best mean score down; equals by size, and at the end those without a score."""
     return tuple(sorted(entries, key=lambda each: (mean_loss(each.validation.losses(metric)), each.size.numbers, each.name)))
+
+
+def _of_terms(terms: list[dict[str, Any]]) -> Size:
+    coefficients = sum(len(term["coefficient"]) if isinstance(term["coefficient"], dict) else 1 for term in terms)
+    hinges = sum(len(term["hinges"]) for term in terms)
+    return Size(coefficients + hinges, f"{len(terms):,} {'term' if len(terms) == 1 else 'terms'}")
 
 
 def _weights(coefficients: np.ndarray) -> int:
