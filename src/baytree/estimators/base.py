@@ -24,6 +24,7 @@ from baytree.learner import Additive, Learner, Learnt
 from baytree.model import Explanation, Model
 from baytree.predictor import Predictor, check_columns, check_shape
 from baytree.statistics.exact import is_of_rows
+from baytree.statistics.profile import Profile, is_readable, is_small
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame, read
 from baytree.table.infer import Census
@@ -44,6 +45,7 @@ class Estimator(BaseEstimator):
     n_jobs: int | None
     model_: Any  # what the learner gave, a frozen record
     schema_: Schema
+    profile_: Profile | None = None  # of the rows so far
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -59,9 +61,11 @@ class Estimator(BaseEstimator):
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
         learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
-        learnt = learner.learn(InMemory(entered.table, self.n_jobs))
+        rows = InMemory(entered.table, self.n_jobs)
+        learnt, profile = learner.learn(rows), _profiled(rows)
         with _swap:
             self._settle(entered.table.schema, learnt, entered.has_text_names)
+            self.profile_ = profile
         return self
 
     def explain(self, X: FrameLike) -> list[Explanation]:
@@ -173,7 +177,8 @@ class Estimator(BaseEstimator):
     @property
     def _predictor(self) -> Predictor:
         check_is_fitted(self, "model_")
-        return Predictor(self.schema_, self.model_, type(self).__name__, self.unseen, self._accepts_infinite)
+        name, profile = type(self).__name__, getattr(self, "profile_", None)
+        return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, profile)
 
     def _encoded(self, X: FrameLike) -> Table:
         """Rows to be predicted, encoded by the schema of the fit."""
@@ -254,11 +259,13 @@ class AdditiveEstimator(Estimator):
             if is_first:
                 return self
         entered = self._enter_more(X, y, classes, sample_weight)
-        seen = self._observed(entered.table)
+        seen, profile = self._observed(entered.table), _profiled(InMemory(entered.table, self.n_jobs))
         with _swap:
-            joint = self.schema_.union(entered.table.schema)
-            total = self.seen_.grown(self.schema_, joint) + seen.grown(entered.table.schema, joint)
+            before, batch = self.schema_, entered.table.schema
+            joint = before.union(batch)
+            total = self.seen_.grown(before, joint) + seen.grown(batch, joint)
             self._derive_from(total, joint, entered.has_text_names)
+            self.profile_ = _joined(self.profile_, before, profile, batch, joint)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -271,6 +278,7 @@ class AdditiveEstimator(Estimator):
         schema = self.schema_.union(other.schema_)
         seen = self.seen_.grown(self.schema_, schema) + other.seen_.grown(other.schema_, schema)
         merged._derive_from(seen, schema, hasattr(self, "feature_names_in_"))
+        merged.profile_ = _joined(self.profile_, self.schema_, other.profile_, other.schema_, schema)
         return merged
 
     def forget(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
@@ -280,18 +288,24 @@ class AdditiveEstimator(Estimator):
         gone = self._observed(entered.table)
         with _swap:
             _refuse_unknown(entered.table.schema, self.schema_)
+            before, batch = self.schema_, entered.table.schema
             seen = self.seen_ - gone.grown(entered.table.schema, self.schema_)
             if not is_of_rows(seen):
                 raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
             schema, seen = seen.shrunk(self.schema_)
             model = self._additive(self.schema_).derive(seen, schema)  # its parameters may name what is forgotten now
             self._settle(schema, Learnt(model, seen), entered.has_text_names)
+            if self.profile_ is not None:
+                gone = _profiled(InMemory(entered.table, self.n_jobs))
+                left = None if gone is None else self.profile_ - gone.grown(batch, before)
+                self.profile_ = None if left is None else left.grown(before, schema)
         return self
 
     def _begin(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> None:
         entered = self._enter(X, y, sample_weight)
         table = _with_classes(entered.table, classes)
         self._derive_from(self._observed(table), table.schema, entered.has_text_names)
+        self.profile_ = _profiled(InMemory(table, self.n_jobs))
 
     def _enter_more(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> Entered:
         """A further batch under the kinds of the first one; its levels and classes may be new."""
@@ -365,9 +379,22 @@ def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
 
 def settled(estimator: E, table: Table, has_text_names: bool) -> E:
     """The estimator, learnt from rows that are encoded already."""
-    learnt = learner_of(estimator, table.schema, table).learn(InMemory(table, estimator.n_jobs))
-    estimator._settle(table.schema, learnt, has_text_names)
+    rows = InMemory(table, estimator.n_jobs)
+    estimator._settle(table.schema, learner_of(estimator, table.schema, table).learn(rows), has_text_names)
+    estimator.profile_ = _profiled(rows)
     return estimator
+
+
+def _profiled(rows: InMemory) -> Profile | None:
+    """What the rows look like; None where there are so many that telling would take time."""
+    if not is_small(rows.schema, rows.n_rows) or not is_readable(rows.table):
+        return None
+    return rows.total(Profile.of)
+
+
+def _joined(mine: Profile | None, schema: Schema, theirs: Profile | None, other: Schema, joint: Schema) -> Profile | None:
+    """The profile of both, where both are known."""
+    return None if mine is None or theirs is None else mine.grown(schema, joint) + theirs.grown(other, joint)
 
 
 class Entered(NamedTuple):

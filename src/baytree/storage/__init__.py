@@ -17,6 +17,7 @@ import msgspec
 from baytree.given import EstimatorLike
 from baytree.homes import HOMES
 from baytree.predictor import Predictor
+from baytree.statistics.profile import Profile
 from baytree.storage import document, files
 from baytree.storage.document import Document
 from baytree.storage.errors import ModelFileError, naming
@@ -98,6 +99,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             hasattr(estimator, "feature_names_in_"),
             encode(estimator.model_),
             encode(getattr(estimator, "seen_", None)),
+            None if getattr(estimator, "profile_", None) is None else encode(estimator.profile_),
         )
     )
 
@@ -116,6 +118,7 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         _check_records(held.schema, model, seen)
         loaded = estimator(**parameters)
         loaded._restore(held.schema, model, seen, held.has_text_names)
+        loaded.profile_ = _profile(held)
     return loaded
 
 
@@ -126,7 +129,8 @@ def read_predictor(path: str | os.PathLike) -> Predictor:
         model = record(held.model, version)
         _check_records(held.schema, model, None)
         unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
-    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite)
+        profile = _profile(held)
+    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite, profile)
 
 
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
@@ -137,6 +141,15 @@ def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     if not (isinstance(found, type) and issubclass(found, Estimator)):
         raise ModelFileError(f"{name}: holds a {estimator!r}, which this version of baytree does not know")
     return found
+
+
+def _profile(held: Document) -> Profile | None:
+    """What the rows looked like, compared with the schema."""
+    if held.profile is None:
+        return None
+    profile = decode(held.profile, Profile)
+    profile.check(held.schema)
+    return profile
 
 
 def _check_records(schema: Schema, model: Any, seen: Any) -> None:

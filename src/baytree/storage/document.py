@@ -17,7 +17,7 @@ _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "docum
 _TAIL = b"}\n"
 
 
-class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a model file holds."""
 
     estimator: str
@@ -27,6 +27,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     has_text_names: bool
     model: msgspec.Raw
     seen: msgspec.Raw  # null where the model keeps no statistics
+    profile: msgspec.Raw | None = None  # what the rows looked like; files without it are as good
 
 
 def write(document: Document) -> bytes:
