@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, NamedTuple, Self, TypeVar, final
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, final
 
 import msgspec
 import numpy as np
@@ -31,6 +33,9 @@ from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 from baytree.table.weights import weight_column
+
+if TYPE_CHECKING:
+    from baytree.interview.interview import Interview
 
 E = TypeVar("E", bound="Estimator")
 _swap = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
@@ -77,6 +82,14 @@ class Estimator(BaseEstimator):
         from baytree.exports import export  # only who leaves needs it
 
         return export(self, target, path, **options)
+
+    def report(
+        self, frame: FrameLike = None, path: str | os.PathLike = "page.html", rows: int | Sequence[int] | None = None
+    ) -> Path:
+        """One self-contained HTML page that shows the model, judged on rows where they are given: see `baytree.report`."""
+        from baytree.reports import report  # only who looks needs it
+
+        return report(self, frame, path, rows=rows)
 
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""
@@ -210,6 +223,16 @@ class Classifier(ClassifierMixin, Estimator):
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""
         return self._predictor.predict_proba(X)
+
+    def interview(self, frame: FrameLike = None, sure: float = 0.99) -> Interview:
+        """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
+
+        `frame` are rows with their target, needed only where the model has kept no profile of its own; `sure` is how
+        probable a class must be to be the answer.
+        """
+        from baytree.interview.interview import interview
+
+        return interview(self._predictor, frame, sure)
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
         """The logarithm of `predict_proba`."""

@@ -21,7 +21,7 @@ from baytree.table.schema import Kind
 Known = float | tuple[float, float] | None
 """An answer: a number or the code of a level, an interval low < x ≤ high, or None where it is not known."""
 MOST_IMAGINED, LEAST_IMAGINED = 256, 32
-_EVALUATIONS = 60_000  # of the model for one question
+_EVALUATIONS = 20_000  # of the model for one question
 
 
 class Asked(msgspec.Struct, frozen=True):

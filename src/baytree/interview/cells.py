@@ -56,7 +56,7 @@ def cells_of(predictor: Predictor, profile: Profile, formula: Formula) -> tuple[
     """The cells of each column; none for text, which is not asked for."""
     schema, cuts = predictor.schema, cuts_of(formula)
     each = zip(schema.columns, profile.columns, cuts, strict=True)
-    return tuple(_NONE if column.kind is Kind.TEXT else _cells(column, seen, own) for column, seen, own in each)
+    return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own) for column, seen, own in each)
 
 
 def own_shares(predictor: Predictor, cells: tuple[Cells, ...]) -> tuple[Cells, ...] | None:
@@ -118,7 +118,7 @@ def _records(formula: Formula) -> Iterator[msgspec.Struct]:
 _NONE = Cells(np.zeros(0), np.zeros((0, 1)), np.zeros(0), np.zeros(0))
 
 
-def _cells(column: Column, seen: Sketch | Counts, cuts: np.ndarray | None) -> Cells:
+def _cells(seen: Sketch | Counts, cuts: np.ndarray | None) -> Cells:
     if isinstance(seen, Counts):
         return _levels(seen.known())
     points, weight = seen.points(), seen.counts.known()

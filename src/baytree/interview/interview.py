@@ -7,10 +7,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.given import FrameLike
 from baytree.interview.belief import Imagined, Known
 from baytree.interview.cells import cells_of
+from baytree.labelled import labelled
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
+from baytree.statistics.sketch import Sketch
 from baytree.table.schema import Column, Kind
 
 SURE = 0.99
@@ -18,6 +21,13 @@ _NOTHING = 1e-9  # bits below which a question tells nothing
 _OFFERED = 4  # intervals of a number that a model reads as it is
 
 Range = tuple[float | None, float | None]
+
+
+def interview(predictor: Predictor, frame: FrameLike = None, sure: float = SURE) -> Interview:
+    """An interview by the profile that the model has kept, or by that of rows with their target."""
+    if frame is not None:
+        predictor = msgspec.structs.replace(predictor, profile=Profile.of(labelled(predictor, frame)[0]))
+    return Interview(predictor, sure)
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -137,8 +147,8 @@ class Interview:
 
 def class_weights(profile: Profile) -> np.ndarray:
     """The weight of each class: [n_classes]."""
-    counts = [getattr(seen, "counts", seen) for seen in profile.columns]
-    return counts[0].cells.rounded().sum(axis=0) if counts else np.ones(1)
+    first = profile.columns[0]
+    return (first.counts if isinstance(first, Sketch) else first).cells.rounded().sum(axis=0)
 
 
 def _known(predictor: Predictor) -> Profile:

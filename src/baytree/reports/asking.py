@@ -34,7 +34,8 @@ def asking(subject: Subject) -> tuple[list[dict[str, Any]], dict[str, Any] | Non
 
 
 def _described(column: Column) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": column.name, "kind": column.kind.value, "typical": None, "least": 0, "most": 1, "point": []}
+    told: dict[str, Any] = {"name": column.name, "kind": column.kind.value, "typical": None, "least": 0, "most": 1}
+    told["point"] = []
     if column.kind in (Kind.NOMINAL, Kind.ORDINAL):
         told["levels"] = [str(level) for level in column.levels]
     return told | ({"unit": column.unit} if column.unit else {})
@@ -42,8 +43,8 @@ def _described(column: Column) -> dict[str, Any]:
 
 def _seen(column: Column, seen: Sketch | Counts) -> dict[str, Any]:
     if isinstance(seen, Counts):
-        weight = seen.known().sum(axis=1)
-        return {"typical": str(column.levels[int(np.argmax(weight))])} if column.kind is not Kind.TEXT and len(weight) else {}
+        has_levels = column.kind is not Kind.TEXT and len(column.levels) > 0
+        return {"typical": str(column.levels[int(np.argmax(seen.known().sum(axis=1)))])} if has_levels else {}
     points, weight = seen.points(), seen.counts.known().sum(axis=1)
     finite = np.isfinite(points)
     if not finite.any():

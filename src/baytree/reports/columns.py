@@ -33,12 +33,13 @@ def column_view(column: Column, seen: Sketch | Counts, is_classes: bool) -> Colu
     cells = counts.cells.rounded()
     missing = float(cells[0].sum() / cells.sum()) if cells.sum() else 0.0
     gain, split = told_by(column, seen) if is_classes and column.kind is not Kind.TEXT else (None, "")
+    bars, cut, paths, ends = [], 0, (), ("", "")
     if isinstance(seen, Sketch):
-        bars, cut = _histogram(column, seen.points(), cells[1:]), 0
-    else:
-        bars, cut = ([], 0) if column.kind is Kind.TEXT else _levels(column, cells[1:])
-    extent = _extent(column, seen)
-    return ColumnView(column.name, column.kind.value, extent, missing, gain, split, tuple(bars), column.kind is Kind.NUMERIC, cut)
+        paths, ends = _histogram(column, seen.points(), cells[1:])
+    elif column.kind is not Kind.TEXT:
+        bars, cut = _levels(column, cells[1:])
+    told = (column.name, column.kind.value, _extent(column, seen), missing, gain, split)
+    return ColumnView(*told, tuple(bars), paths, ends, cut)
 
 
 def told_by(column: Column, seen: Sketch | Counts) -> tuple[float, str]:
@@ -79,7 +80,7 @@ def _extent(column: Column, seen: Sketch | Counts) -> str:
     return f"{n:,} {words}"
 
 
-def bin_edges(points: np.ndarray, weight: np.ndarray, bins: int = BINS) -> tuple[float, float]:
+def bin_edges(points: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """The range of a picture: all numbers, without the last half per cent on either side where these lie far away."""
     finite = np.isfinite(points)
     points, weight = points[finite], weight[finite]
@@ -91,17 +92,26 @@ def bin_edges(points: np.ndarray, weight: np.ndarray, bins: int = BINS) -> tuple
     return float(max(points[0], low - room / 2)), float(min(points[-1], high + room / 2))
 
 
-def _histogram(column: Column, points: np.ndarray, weight: np.ndarray) -> list[Bar]:
+def _histogram(column: Column, points: np.ndarray, weight: np.ndarray) -> tuple[tuple[str, ...], tuple[str, str]]:
+    """A path of bars for each class, upon those of the classes before, and the ends of the axis."""
     if not len(points):
-        return []
+        return (), ("", "")
     low, high = bin_edges(points, weight.sum(axis=1))
     n = min(BINS, len(points))
-    place = np.clip(((points - low) / ((high - low) or 1.0) * n), 0, n - 1).astype(int)
+    with np.errstate(invalid="ignore"):
+        place = np.nan_to_num((points - low) / ((high - low) or 1.0) * n, nan=0.0).clip(0, n - 1).astype(int)
     total = np.zeros((n, weight.shape[1]))
     np.add.at(total, place, weight)
-    names = [""] * n
-    names[0], names[-1] = shown(low, column.unit), shown(high, column.unit)
-    return _bars(names, total, float(total.sum(axis=1).max()))
+    heights = total * 60 / max(float(total.sum(axis=1).max()), 1e-300)
+    tops, width = 60 - np.cumsum(heights, axis=1), 240 / n
+    paths = ["".join(_block(k * width, tops[k, c], width, heights[k, c]) for k in range(n)) for c in range(weight.shape[1])]
+    return tuple(paths), (shown(low, column.unit), shown(high, column.unit))
+
+
+def _block(left: float, top: float, width: float, height: float) -> str:
+    if height < 0.05:
+        return ""
+    return f"M{left + 0.4:.1f} {top:.1f}h{width - 0.8:.1f}v{height:.1f}h{0.8 - width:.1f}z"
 
 
 def _levels(column: Column, weight: np.ndarray) -> tuple[list[Bar], int]:

@@ -17,7 +17,7 @@ from baytree.reports.linear import coefficients_view, nomograms, slopes_view
 from baytree.reports.overview import overview
 from baytree.reports.rows import rows_view
 from baytree.reports.subject import Subject
-from baytree.show.report.records import AskView, BoundaryView, Page, ProseView, WhatIfView
+from baytree.show.report.records import AskView, BoundaryView, Page, ProseView, TreeView, WhatIfView
 from baytree.show.terminal import escaped
 from baytree.summary import LinearSummary, NaiveBayesSummary, RegressionSummary, TreeSummary
 from baytree.table.schema import Kind
@@ -28,7 +28,8 @@ MOST_PROSE = 20_000  # letters
 def model_page(predictor: Predictor, frame: FrameLike, rows: int | Sequence[int] | None) -> Page:
     """Everything about one model."""
     subject = Subject.of(predictor, frame)
-    payload, sections = _payload(subject), [overview(subject)]
+    payload = _payload(subject)
+    sections: list[Any] = [overview(subject)]
     sections += _drawn(subject, payload)
     sections.append(WhatIfView(subject.classes, predictor.schema.target.name))
     if payload.get("ask"):
@@ -50,8 +51,7 @@ def model_page(predictor: Predictor, frame: FrameLike, rows: int | Sequence[int]
 def still(predictor: Predictor) -> Page:
     """What a notebook shows of a model: the sections that need no script."""
     subject = Subject.of(predictor, None)
-    sections = [overview(subject), *_drawn(subject, {})]
-    sections = [section for section in sections if type(section).__name__ != "TreeView"]
+    sections = [section for section in (overview(subject), *_drawn(subject, {})) if not isinstance(section, TreeView)]
     return Page(title(predictor), _lead(subject), (*sections, ProseView(_prose(predictor))), {})
 
 
@@ -79,13 +79,13 @@ def _payload(subject: Subject) -> dict[str, Any]:
 
 
 def _crossed(subject: Subject) -> list[int]:
-    """The columns that can be drawn against each other, those that tell most first."""
+    """The columns that can be drawn against each other: numbers first, each kind by what it tells."""
     schema, profile = subject.predictor.schema, subject.profile
     if profile is None:
         return []
     able = [j for j, c in enumerate(schema.columns) if c.kind is not Kind.TEXT and not c.unit]
     gain = {j: told_by(schema.columns[j], profile.columns[j])[0] for j in able}
-    return sorted(able, key=lambda j: -gain[j])[:60]
+    return sorted(able, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
 
 
 def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:

@@ -8,6 +8,8 @@ from baytree.reports.subject import Judged, Subject
 from baytree.show.report.records import Figure, Overview
 from baytree.summary import TreeSummary
 
+_LEARNT_FROM = "Rows that a model has learnt from make it look better than it is: compare tells how it does on others."
+
 
 def overview(subject: Subject) -> Overview:
     """Rows, columns, the score where there are rows to judge by, and the size of a tree."""
@@ -21,12 +23,12 @@ def overview(subject: Subject) -> Overview:
     if isinstance(subject.summary, TreeSummary):
         nodes = subject.summary.nodes
         leaves = sum(not node.branches for node in nodes)
-        sizes = (("n_nodes", "nodes", len(nodes)), ("n_leaves", "leaves", leaves), ("depth", "depth", max(n.depth for n in nodes)))
+        depth = max(node.depth for node in nodes)
+        sizes = (("n_nodes", "nodes", len(nodes)), ("n_leaves", "leaves", leaves), ("depth", "depth", depth))
         figures += [_count(*size) for size in sizes]
     if judged is None:
         return Overview(tuple(figures), remark="No rows were given to judge the model by.")
-    remark = "Rows that the model has learnt from make it look better than it is; compare and evaluate tell how it does on others."
-    return Overview(tuple(figures), subject.classes, _confusion(subject, judged), remark)
+    return Overview(tuple(figures), subject.classes, _confusion(subject, judged), _LEARNT_FROM)
 
 
 def _count(name: str, label: str, value: int) -> Figure:

@@ -82,9 +82,9 @@ def _rule(summary: TreeSummary, place: int, way: list[NamedCondition], whole: fl
 def _way(nodes: tuple[Node, ...], parents: list[int], place: int) -> list[NamedCondition]:
     """What a leaf asks of each column, in the order in which columns are first asked for."""
     asked: dict[str, NamedCondition] = {}
-    steps = []
-    while place > 0:
-        steps.append(nodes[place].condition)
+    steps: list[NamedCondition] = []
+    while (condition := nodes[place].condition) is not None:
+        steps.append(condition)
         place = parents[place]
     for each in reversed(steps):
         asked[each.column] = _met(asked[each.column], each) if each.column in asked else each

@@ -17,7 +17,6 @@ import msgspec
 from baytree.given import EstimatorLike
 from baytree.homes import HOMES
 from baytree.predictor import Predictor
-from baytree.statistics.profile import Profile
 from baytree.storage import document, files
 from baytree.storage.document import Document
 from baytree.storage.errors import ModelFileError, naming
@@ -25,7 +24,6 @@ from baytree.storage.parameters import plain, restored
 from baytree.storage.records import record
 from baytree.storage.schemas import refuse_odd_labels
 from baytree.storage.stored_arrays import decode, encode
-from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
@@ -99,7 +97,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             hasattr(estimator, "feature_names_in_"),
             encode(estimator.model_),
             encode(getattr(estimator, "seen_", None)),
-            None if getattr(estimator, "profile_", None) is None else encode(estimator.profile_),
+            estimator.profile_,
         )
     )
 
@@ -115,10 +113,10 @@ def loads(content: bytes, name: str = "the model file") -> Any:
 
             parameters = format1.parameters(held.estimator, parameters)
         model, seen = record(held.model, version), record(held.seen, version)
-        _check_records(held.schema, model, seen)
+        _check_records(held, model, seen)
         loaded = estimator(**parameters)
         loaded._restore(held.schema, model, seen, held.has_text_names)
-        loaded.profile_ = _profile(held)
+        loaded.profile_ = held.profile
     return loaded
 
 
@@ -127,10 +125,9 @@ def read_predictor(path: str | os.PathLike) -> Predictor:
     version, held = document.read(files.read(Path(path)), str(path))
     with naming(str(path)):
         model = record(held.model, version)
-        _check_records(held.schema, model, None)
+        _check_records(held, model, None)
         unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
-        profile = _profile(held)
-    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite, profile)
+    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite, held.profile)
 
 
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
@@ -143,19 +140,10 @@ def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     return found
 
 
-def _profile(held: Document) -> Profile | None:
-    """What the rows looked like, compared with the schema."""
-    if held.profile is None:
-        return None
-    profile = decode(held.profile, Profile)
-    profile.check(held.schema)
-    return profile
-
-
-def _check_records(schema: Schema, model: Any, seen: Any) -> None:
+def _check_records(held: Document, model: Any, seen: Any) -> None:
     """Everything that an index or a shape in the file could break later is compared with the schema now."""
     if model is None:
         raise ValueError("the file holds no model")
-    model.check(schema)
-    if seen is not None:
-        seen.check(schema)
+    for part in (model, seen, held.profile):
+        if part is not None:
+            part.check(held.schema)

@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from baytree.statistics.profile import Profile
 from baytree.storage.errors import ModelFileError, naming
 from baytree.storage.schemas import check_schema
 from baytree.storage.stored_arrays import decode, encode
@@ -27,7 +28,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     has_text_names: bool
     model: msgspec.Raw
     seen: msgspec.Raw  # null where the model keeps no statistics
-    profile: msgspec.Raw | None = None  # what the rows looked like; files without it are as good
+    profile: Profile | None = None  # what the rows looked like; files without it are as good
 
 
 def write(document: Document) -> bytes:

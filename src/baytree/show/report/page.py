@@ -1,4 +1,4 @@
-"""A page as one HTML file: every name is escaped, scripts and styles are named by their digest, and nothing else may load."""
+"""A page as one HTML file: names are escaped, scripts and styles are named by their digest, and nothing else may load."""
 
 from __future__ import annotations
 

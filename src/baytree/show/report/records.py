@@ -43,8 +43,9 @@ class ColumnView(msgspec.Struct, frozen=True):
     missing: float
     gain: float | None  # bits; None where the target is a number
     split: str  # the one cut, or level, that tells most
-    bars: tuple[Bar, ...]
-    is_ordered: bool  # bars stand side by side as a histogram
+    bars: tuple[Bar, ...]  # of levels
+    paths: tuple[str, ...]  # of numbers: a histogram for each class upon the others, in a box of 240 by 60
+    ends: tuple[str, str]  # of that box
     cut: int  # levels that are not shown
 
 

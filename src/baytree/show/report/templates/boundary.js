@@ -1,5 +1,5 @@
 // The answers over two columns, all others as in "What if".
-const BOX = { left: 64, top: 8, width: 404, height: 300, steps: 48 };
+const BOX = { left: 64, top: 8, width: 404, height: 300, steps: 40 };
 
 class Boundary {
   constructor(places) {

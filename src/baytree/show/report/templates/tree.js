@@ -94,7 +94,9 @@ class TreeDrawing {
   }
 
   label(child) {
-    return drawn("text", { class: "branch", x: this.left(child) + CARD.width / 2, y: this.top(child) - 9, "text-anchor": "middle" }, this.fitted(plain(child.branch), CARD.width + 10, "12px system-ui"));
+    const text = this.fitted(plain(child.branch), CARD.width + 6, "12px system-ui"), width = this.ruler.measureText(text).width + 10;
+    const x = this.left(child) + CARD.width / 2, y = this.top(child) - 9;
+    return drawn("g", {}, drawn("rect", { class: "plate", x: x - width / 2, y: y - 13, width, height: 18, rx: 4 }), drawn("text", { class: "branch", x, y, "text-anchor": "middle" }, text));
   }
 
   card(node) {
@@ -102,17 +104,19 @@ class TreeDrawing {
     const card = drawn("g", {
       class: `node ${isSplit ? "" : "leaf"} ${this.isClasses ? coloured(node.prediction) : ""}`, transform: `translate(${this.left(node)} ${this.top(node)})`, "data-testid": "node",
       "data-node": node.id, "data-n": node.weight, "data-prediction": this.isClasses ? payload.classes[node.prediction] : String(node.answer),
-      tabindex: node === this.current ? "0" : "-1", role: "button", "aria-expanded": String(isSplit && !isClosed), "aria-label": named(this.sentence(node), 200),
+      tabindex: node === this.current ? "0" : "-1", role: "button", "aria-expanded": String(isSplit && !isClosed),
     });
     card.classList.toggle("lit", this.lit.has(node.place));
     card.classList.toggle("found", Boolean(this.sought) && node.asked !== null && isSplit && payload.columns[node.asked].name.toLowerCase().includes(this.sought));
-    const name = isSplit ? `${plain(payload.columns[node.asked].name)} ?` : this.answer(node);
+    const name = this.fitted(isSplit ? `${plain(payload.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 58 : 24), "600 13px system-ui");
+    const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? `+${this.below(node)}` : "";
     card.append(
       drawn("rect", { class: "face", width: CARD.width, height: CARD.height, rx: 9 }),
-      drawn("text", { class: "name", x: 12, y: 21 }, this.fitted(name, CARD.width - (isClosed ? 48 : 24), "600 13px system-ui")),
-      drawn("text", { x: 12, y: 39 }, this.fitted(this.support(node), CARD.width - 24, "12px system-ui")),
+      drawn("text", { class: "name", x: 12, y: 21 }, name),
+      drawn("text", { x: 12, y: 39 }, support),
     );
-    if (isClosed) card.append(drawn("text", { class: "more", x: CARD.width - 12, y: 21, "text-anchor": "end" }, `+${this.below(node)}`));
+    if (isClosed) card.append(drawn("text", { class: "more", x: CARD.width - 12, y: 21, "text-anchor": "end" }, more));
+    card.setAttribute("aria-label", `${name} ${support} ${more} ${named(this.sentence(node), 200)}`); // what is seen stands first in what is heard
     this.bar(card, node);
     card.addEventListener("click", () => this.choose(node, true));
     node.card = card;
@@ -190,15 +194,28 @@ class TreeDrawing {
 
   // Lights the way of a row, as far as the tests on it can be answered by the row itself.
   light(row) {
+    this.follow(row);
+    this.draw();
+  }
+
+  follow(row) {
     this.lit = new Set([0]);
     let node = this.nodes[0];
-    for (let next = node; next && this.isSplit(node); ) {
+    for (let next = node; next && node.children.length; ) {
       next = node.children.find((child) => this.passes(child, row));
       if (!next) break;
       node = next;
       this.lit.add(node.place);
     }
-    this.draw();
+  }
+
+  // What each test on the way of a row changed of the share of an answer, or of the mean; what is left is not by tests.
+  changes(place, answer) {
+    const share = (node) => (this.isClasses ? (node.counts.find(([code]) => code === place)?.[1] ?? 0) / (node.counts.reduce((sum, [, weight]) => sum + weight, 0) || 1) : node.answer);
+    const way = [...this.lit].map((k) => this.nodes[k]), lines = [[null, share(way[0])]];
+    for (let k = 1; k < way.length; k++) lines.push([payload.columns[way[k].condition[0]].name, share(way[k]) - share(way[k - 1])]);
+    const rest = answer - lines.reduce((sum, [, amount]) => sum + amount, 0);
+    return Math.abs(rest) > 1e-9 ? [...lines, ["", rest]] : lines;
   }
 
   choose(node, isToggled) {

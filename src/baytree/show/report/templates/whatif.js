@@ -1,6 +1,6 @@
 // What if: a row that can be changed, what the model's own formula says of it, why, and what would change the answer.
 const MOST_OPTIONS = 300;
-const MOST_TRIES = 20000;
+const MOST_TRIES = 3000;
 
 class WhatIf {
   constructor(changed) {
@@ -85,16 +85,19 @@ class WhatIf {
       const start = total - lines.reduce((sum, [, amount]) => sum + amount, 0);
       if (Number.isFinite(start)) lines.unshift([null, start]);
       unit.textContent = other === undefined ? "what each column adds" : `log-odds for ${named(payload.classes[best])} against ${named(payload.classes[other])}`;
+    } else if (tree) {
+      tree.follow(this.row);
+      lines = tree.changes(best, payload.classes.length ? p[best] : p);
+      unit.textContent = payload.classes.length ? `what each test changes of the probability of ${named(payload.classes[best])}` : "what each test changes";
     } else {
       lines = payload.columns.map((column) => [column.name, this.without(column, best, p)]).filter(([, amount]) => Math.abs(amount) > 1e-12);
-      unit.textContent = payload.classes.length ? `how much less probable ${named(payload.classes[best])} were without it` : "how much less it were without it";
+      unit.textContent = payload.classes.length ? `how much less probable ${named(payload.classes[best])} would be without it` : "how much less it would be without it";
     }
     this.showLedger(lines);
   }
 
   without(column, best, p) {
-    const row = Object.assign(Object.create(null), this.row, { [column.name]: null });
-    if (column.name === "__proto__") row[column.name] = null;
+    const row = this.with([[column, null]]);
     return payload.classes.length ? p[best] - shares(row)[best] : p - model.predict(row);
   }
 
@@ -107,8 +110,8 @@ class WhatIf {
       const part = Number.isFinite(amount) ? 50 * amount / largest : 50 * Math.sign(amount);
       const bar = drawn("svg", { class: "ledger", viewBox: "-50 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
         drawn("rect", { class: part > 0 ? "for" : "against", x: Math.min(0, part), y: 1, width: Math.abs(part), height: 6 }));
-      const value = name === null ? "" : this.row[name];
-      const label = name === null ? "start" : `${named(name, 60)} = ${value === null ? "unknown" : named(typeof value === "number" ? short(value) : value, 40)}`;
+      const value = this.row[name];
+      const label = name === null ? "start" : name === "" ? "missing values, priors, smoothing" : `${named(name, 60)} = ${value === null ? "unknown" : named(typeof value === "number" ? short(value) : value, 40)}`;
       return element("tr", {}, element("th", { scope: "row" }, label), element("td", { class: "num" }, (amount > 0 ? "+" : "") + (Math.abs(amount) >= 1000 ? short(amount) : amount.toFixed(3))), element("td", {}, bar));
     }));
   }
