@@ -22,7 +22,8 @@ from baytree.table import files
 if TYPE_CHECKING:
     import polars as pl
 
-    from baytree.estimators.base import AdditiveEstimator, Estimator
+    from baytree.estimators.additive import AdditiveEstimator
+    from baytree.estimators.base import Estimator
     from baytree.predictor import Predictor
     from baytree.table.schema import Target
 
@@ -92,7 +93,8 @@ def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]
 
 
 def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
-    from baytree.estimators.base import AdditiveEstimator, adds_up
+    from baytree.estimators.additive import AdditiveEstimator
+    from baytree.estimators.learning import adds_up
 
     only = next(iter(offers.values())) if len(offers) == 1 else None
     if not isinstance(only, AdditiveEstimator):
@@ -106,17 +108,21 @@ def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesso
 def _in_batches(
     estimator: AdditiveEstimator, source: files.Source, lesson: Lesson, progress: Progress | None
 ) -> AdditiveEstimator:
-    from sklearn.base import clone
+    from baytree.estimators.learning import learnt_in_batches
 
-    learner, n_rows, n_kept = clone(estimator), 0, 0  # a contradiction of types starts again, with nothing learnt
-    for frame in source.batches(progress):
-        kept = _counted(frame, lesson, n_rows)
-        n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
-        if len(kept):
-            columns, weight = _split(kept, lesson)
-            learner.partial_fit(columns, lesson.target, sample_weight=weight)
-    _tell(source, lesson, n_rows, n_kept)
-    return learner
+    n_rows, n_kept = 0, 0
+
+    def batches() -> Iterator[tuple[pl.DataFrame, str, np.ndarray | None]]:
+        nonlocal n_rows, n_kept
+        for frame in source.batches(progress):
+            kept = _counted(frame, lesson, n_rows)
+            n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
+            if len(kept):
+                columns, weight = _split(kept, lesson)
+                yield columns, lesson.target, weight
+        _tell(source, lesson, n_rows, n_kept)
+
+    return learnt_in_batches(estimator, batches())
 
 
 def _at_once(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:

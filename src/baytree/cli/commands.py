@@ -200,7 +200,7 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     """
     if len(paths) < 2:
         raise click.UsageError("name at least two models")
-    from baytree.estimators.base import AdditiveEstimator
+    from baytree.estimators.additive import AdditiveEstimator
     from baytree.storage import save
 
     first, *others = [arguments.learnt(path) for path in paths]

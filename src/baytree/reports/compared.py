@@ -23,7 +23,7 @@ def compared(comparison: Any) -> Page:
     notes = [*comparison.cautions, *(f"{name} did not take part: {reason}" for name, reason in comparison.skipped)]
     board = LeaderboardView(
         metric=comparison.metric,
-        head=f"{len(models)} models for {comparison.target}: {comparison.bar.how}. Lines: 95 % intervals; thin marks: folds.",
+        head=f"{len(models)} models for {comparison.target}: {comparison.bar.how}. Lines: 95 % intervals, marks: folds.",
         advice=comparison.sentence,
         rule=comparison.rule.capitalize(),
         notes=tuple(notes),

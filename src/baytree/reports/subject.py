@@ -9,7 +9,7 @@ from baytree.given import FrameLike
 from baytree.labelled import labelled
 from baytree.model import choices
 from baytree.predictor import Predictor
-from baytree.statistics.profile import Profile, is_readable
+from baytree.statistics.profile import Profile
 from baytree.summary import Summary
 from baytree.table.table import Table
 
@@ -39,7 +39,7 @@ class Subject(msgspec.Struct, frozen=True):
         if frame is None:
             return cls(predictor, summary, predictor.profile)
         judged = _judged(predictor, frame)
-        profile = Profile.of(judged.table) if is_readable(judged.table) else predictor.profile
+        profile = Profile.of(judged.table)
         return cls(msgspec.structs.replace(predictor, profile=profile), summary, profile, judged)
 
     @property

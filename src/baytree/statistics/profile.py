@@ -14,7 +14,7 @@ import numpy as np
 from baytree.statistics.counts import Counts
 from baytree.statistics.sketch import Sketch
 from baytree.table.schema import Column, Kind, Schema, level_map
-from baytree.table.table import SparseColumns, Table, Tokens
+from baytree.table.table import Table, Tokens
 
 MOST_CELLS = 1 << 20  # rows times columns; a larger table is told with rows that are given, so that learning stays fast
 
@@ -76,11 +76,6 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
 def is_small(schema: Schema, n_rows: int) -> bool:
     """Whether the profile of so many rows takes no time worth mentioning."""
     return n_rows * max(len(schema), 1) <= MOST_CELLS
-
-
-def is_readable(table: Table) -> bool:
-    """Whether there are columns to be told apart: those of a sparse matrix are too many."""
-    return not isinstance(table.values, SparseColumns)
 
 
 def _observed(

@@ -16,6 +16,7 @@ import msgspec
 
 from baytree.given import EstimatorLike
 from baytree.homes import HOMES
+from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
 from baytree.storage.document import Document
@@ -115,8 +116,7 @@ def loads(content: bytes, name: str = "the model file") -> Any:
         model, seen = record(held.model, version), record(held.seen, version)
         _check_records(held, model, seen)
         loaded = estimator(**parameters)
-        loaded._restore(held.schema, model, seen, held.has_text_names)
-        loaded.profile_ = held.profile
+        loaded._restore(held.schema, Learnt(model, seen, profile=held.profile), held.has_text_names)
     return loaded
 
 

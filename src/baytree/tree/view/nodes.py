@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from baytree.table.schema import Column, Kind, Schema
+from baytree.tree.model.links import bounds, cuts, depths, parents, preorder
 from baytree.tree.model.places import SPREAD, STOP
-from baytree.tree.model.structure import Surrogates, Tree, bounds, cuts, depths, parents, preorder
+from baytree.tree.model.structure import Surrogates, Tree
 
 
 def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
