@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
 from sklearn.base import clone
 
 from baytree import notices
@@ -14,7 +15,7 @@ from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Additive, Learner
+from baytree.learner import Additive, Learner, profiled
 from baytree.table.frames import RawFrame
 from baytree.table.schema import Schema
 from baytree.table.table import Table
