@@ -112,7 +112,7 @@ def _save(result: Comparison, output: Path | None, usual: Path) -> None:
         say(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
         return
     say(f"\nsaved in {directory}: model.baytree (see it with baytree show), models, results.json")
-    say(f"the page about it: {directory / 'report.html'}")
+    say(f"saved {directory / 'report.html'}: the page that shows all this")
 
 
 def _costs(given: str | None) -> Any:

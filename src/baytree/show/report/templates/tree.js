@@ -116,7 +116,6 @@ class TreeDrawing {
       drawn("text", { x: 12, y: 39 }, support),
     );
     if (isClosed) card.append(drawn("text", { class: "more", x: CARD.width - 12, y: 21, "text-anchor": "end" }, more));
-    card.setAttribute("aria-label", `${name} ${support} ${more} ${named(this.sentence(node), 200)}`); // what is seen stands first in what is heard
     this.bar(card, node);
     card.addEventListener("click", () => this.choose(node, true));
     node.card = card;
