@@ -1,4 +1,4 @@
-"""Pages in a real browser: Chromium by playwright, axe-core from npm. Where they are not installed, these tests are skipped."""
+"""Pages in a real browser: Chromium by playwright, axe-core from npm; where they are not installed, tests are skipped."""
 
 import os
 import shutil

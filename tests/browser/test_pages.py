@@ -1,13 +1,13 @@
-"""What pages look like and do in a browser: figures, cards, bars and answers are the model's, for everybody, on any screen."""
+"""What pages look like and do in a browser: figures, cards, bars and answers are the model's, on any screen."""
 
 import io
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import MODELS, PENGUINS
 
 import baytree as bt
+from conftest import MODELS, PENGUINS
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::baytree.BaytreeWarning")]
 GOLDEN = Path(__file__).parent / "golden"
@@ -40,8 +40,8 @@ def test_axe_finds_nothing(name, dark, pages, look, axe):
         page.eval_on_selector_all("details", "(all) => all.forEach((each) => { each.open = true })")
     page.wait_for_timeout(200)
     page.evaluate(axe)
-    found = page.evaluate("async () => (await axe.run()).violations.map((each) => [each.id, each.nodes[0].html.slice(0, 120)])")
-    assert found == []
+    wrong = "violations.map((each) => [each.id, each.nodes[0].html.slice(0, 120)])"
+    assert page.evaluate(f"async () => (await axe.run()).{wrong}") == []
 
 
 @pytest.mark.parametrize("name", [*MODELS, "comparison"])
@@ -133,7 +133,8 @@ def test_what_if_is_the_answer_of_the_model(name, pages, look):
                 field.select_option("" if missing else str(row[column]))
             else:
                 field.fill("" if missing else repr(float(row[column])))
-        told = page.eval_on_selector_all("[data-testid=p]", "(all) => all.map((each) => [each.dataset.class, +each.dataset.value])")
+        shares = "(all) => all.map((each) => [each.dataset.class, +each.dataset.value])"
+        told = page.eval_on_selector_all("[data-testid=p]", shares)
         wanted = dict(zip(model.classes_, model.predict_proba(INPUTS.iloc[[place]])[0], strict=True))
         assert {label: pytest.approx(share, abs=1e-9) for label, share in told} == wanted
 
@@ -198,7 +199,7 @@ def test_rules_are_sorted_by_what_is_asked_for(pages, look):
 
 @pytest.mark.parametrize(("scheme", "width", "dark"), LOOKS, ids=[look[0] for look in LOOKS])
 @pytest.mark.parametrize("name", [*MODELS, "comparison"])
-def test_pages_look_as_they_did_when_someone_last_looked(name, scheme, width, dark, pages, look, request):
+def test_pages_look_as_they_did_when_someone_last_looked(name, scheme, width, dark, pages, look):
     """Small pictures of whole pages, compared with tolerance; delete a golden one to have it drawn anew."""
     images = pytest.importorskip("PIL.Image")
     shot = images.open(io.BytesIO(look(pages[name], width=width, dark=dark).screenshot(full_page=True))).convert("RGB")

@@ -136,3 +136,12 @@ def test_rows_without_their_target_are_refused_by_name(tmp_path):
     model = bt.CARTClassifier().fit(PENGUINS, "species")
     with pytest.raises(ValueError, match="'species'"):
         model.report(PENGUINS.drop(columns="species"), tmp_path / "page.html")
+
+
+def test_a_notebook_shows_the_same_sections_without_scripts():
+    model = bt.NaiveBayesClassifier().fit(PENGUINS, "species")
+    view = model._repr_mimebundle_()["text/html"]
+    assert "What each column says" in view
+    assert "<script" not in view
+    found = bt.compare(PENGUINS, "species", models=["nb"], cv=3, repeats=1)
+    assert 'data-testid="model"' in found._repr_html_()

@@ -164,6 +164,13 @@ class Estimator(BaseEstimator):
 
     # --- appearance ---------------------------------------------------------------------------------------------------
 
+    def _html_repr(self) -> str:
+        """What a notebook shows: the parameters before fit, the model after it."""
+        from baytree.reports import notebook_view  # only a notebook asks for it
+
+        view = notebook_view(self) if hasattr(self, "model_") else None
+        return super()._html_repr() if view is None else view
+
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
             return repr(self)

@@ -12,6 +12,7 @@ from typing import Any
 
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
+from baytree.show.report.records import Page
 
 
 def report(
@@ -53,10 +54,34 @@ def report(
     return Path(path)
 
 
+def notebook_view(model: Any) -> str | None:
+    """What a notebook shows of a fitted model or a comparison: the page's templates without scripts; None without jinja2."""
+    from baytree.show.report.page import fragment
+
+    try:
+        return fragment(_still(model))
+    except ModuleNotFoundError:
+        return None
+
+
+def _still(model: Any) -> Page:
+    if _is_comparison(model):
+        from baytree.reports.compared import compared
+
+        return compared(model)
+    from baytree.reports.model_page import still
+
+    return still(model._predictor)
+
+
+def _is_comparison(model: Any) -> bool:
+    return hasattr(model, "entries") and hasattr(model, "advice")
+
+
 def _page(model: Any, frame: FrameLike, rows: int | Sequence[int] | None) -> str:
     from baytree.show.report.page import to_html
 
-    if hasattr(model, "entries") and hasattr(model, "advice"):
+    if _is_comparison(model):
         from baytree.reports.compared import compared
 
         return to_html(compared(model))

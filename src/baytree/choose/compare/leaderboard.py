@@ -146,6 +146,11 @@ class Comparison(Shown):
 
         return report(self, path=path)
 
+    def _repr_html_(self) -> str | None:
+        from baytree.reports import notebook_view  # only a notebook asks for it
+
+        return notebook_view(self)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Each model's mean and interval; needs matplotlib."""
         from baytree.show.pictures.charts import intervals

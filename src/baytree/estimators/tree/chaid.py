@@ -54,7 +54,7 @@ class CHAID(TreeFace):
 
     def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._restore(schema, learnt, has_text_names)
-        self.trace_ = splits(learnt.model, schema)
+        self.trace_ = splits(self.tree_, schema)
 
     def _alpha_resplit(self) -> float | None:
         if self.alpha_resplit is None:

@@ -55,7 +55,8 @@ def to_html(page: Page) -> str:
 def fragment(page: Page) -> str:
     """The sections that stand still, for a notebook: the same templates without scripts."""
     shown = [(section, f"{SECTIONS[type(section)]}.html") for section in page.sections]
-    return _environment().get_template("fragment.html").render(page=page, sections=shown, style=_text("page.css"))
+    style = _text("page.css").replace(":root", ":scope")  # of this view only, not of the notebook around it
+    return _environment().get_template("fragment.html").render(page=page, sections=shown, style=style)
 
 
 def _as_json(value: Any) -> str:
