@@ -1,8 +1,22 @@
 """baytree: classifiers that a person can read. For editors and type checkers; names are loaded when they are asked for."""
 
 from baytree import datasets as datasets
+from baytree.bayes.one_parameter import estimate_bernoulli as estimate_bernoulli
+from baytree.bayes.one_parameter import estimate_normal as estimate_normal
 from baytree.choose.compare.assumptions import compare_assumptions as compare_assumptions
 from baytree.choose.compare.compare import compare as compare
+from baytree.choose.information import (
+    conditional_entropy as conditional_entropy,
+)
+from baytree.choose.information import (
+    entropy as entropy,
+)
+from baytree.choose.information import (
+    gini as gini,
+)
+from baytree.choose.information import (
+    information_gain as information_gain,
+)
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures
 from baytree.choose.select.filters import rank_features as rank_features
 from baytree.choose.select.wrapper import BackwardSelection as BackwardSelection

@@ -76,6 +76,7 @@ class NaiveBayesSummary(msgspec.Struct, frozen=True, tag="naive_bayes"):
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     likelihoods: tuple[Likelihood, ...]
+    belief: str = ""  # the prior that the distributions were derived with, in words
 
 
 # --- the joint table -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from baytree import settings as given
@@ -33,6 +35,7 @@ class CHAID(TreeFace):
     min_prob: float
     max_depth: int | None
     bins: int
+    _own_names: ClassVar[dict[str, str]] = {"alpha": "alpha_split"}
 
     def _chaid(self, criterion: Criterion) -> TreeLearner:
         stopping = msgspec.structs.replace(

@@ -106,7 +106,7 @@ class Bags(msgspec.Struct, frozen=True):
         """The bags of one block, whose first document is this row."""
         block, missing = texts(documents, first_row, options.lowercase)
         vocabulary, arrays = _core.count_tokens(block, _reading(block, options))
-        return cls(((vocabulary, Tokens(*arrays, missing)),))
+        return cls(((vocabulary, _tokens(arrays, missing)),))
 
     def __add__(self, other: Bags) -> Bags:
         return Bags(self.blocks + other.blocks)
@@ -220,8 +220,12 @@ def _check_limits(low: float, high: float) -> None:
 def _encode_block(documents: list, first_row: int, options: Text, words: _core.Words | None) -> Tokens:
     block, missing = texts(documents, first_row, options.lowercase)
     if words is None:
-        return Tokens(*_core.hash_tokens(block, _reading(block, options), options.hashing or 1), missing)
-    return Tokens(*_core.encode_tokens(block, _reading(block, options), words), missing)
+        return _tokens(_core.hash_tokens(block, _reading(block, options), options.hashing or 1), missing)
+    return _tokens(_core.encode_tokens(block, _reading(block, options), words), missing)
+
+
+def _tokens(arrays: tuple[np.ndarray, np.ndarray, np.ndarray], missing: np.ndarray) -> Tokens:
+    return Tokens(*arrays, missing)
 
 
 def _reading(block: list[str | bytes | None], options: Text) -> _core.Reading:
