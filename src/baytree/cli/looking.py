@@ -65,8 +65,8 @@ def play(model: Path, sure: float, table: str | None) -> None:
 
     \b
     Examples:
-      baytree fit zoo --target type --model nb -o zoo.baytree
-      baytree play zoo.baytree
+      baytree fit mushroom --target class -o mushroom.baytree
+      baytree play mushroom.baytree
     """
     from baytree.interview.interview import interview
     from baytree.table import files

@@ -25,7 +25,7 @@ def compared(comparison: Any) -> Page:
         metric=comparison.metric,
         head=f"{len(models)} models for {comparison.target}: {comparison.bar.how}. Lines: 95 % intervals, marks: folds.",
         advice=comparison.sentence,
-        rule=comparison.rule.capitalize(),
+        rule=comparison.rule[0].upper() + comparison.rule[1:],
         notes=tuple(notes),
         beside=tuple(_beside(comparison)),
         ends=(f"{low:.3g}", f"{high:.3g}"),
@@ -46,7 +46,7 @@ def _ends(comparison: Any) -> tuple[float, float]:
     finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
     room = 0.03 * (high - low) or 0.5
-    return low - room, high + room
+    return (low - room if low < 0 else max(low - room, 0.0)), high + room
 
 
 def _folds(comparison: Any, entry: Any) -> list[float]:
@@ -95,7 +95,7 @@ def _duration(seconds: float) -> str:
 
 def _reason(comparison: Any, standing: Any, is_chosen: bool) -> str:
     if is_chosen:
-        return comparison.sentence
+        return "This is the model that is advised."
     by = f"{comparison.metric} is {standing.worse:.4f} ± {standing.error:.4f} worse than the best one's."
     return f"As good as the best: {by}" if standing.is_as_good else f"Not as good as the best ({standing.reason}): {by}"
 

@@ -89,8 +89,7 @@ def _ticks(column: Column, seen: object) -> list[tuple[float, str]]:
         return [(float(code), str(level)) for code, level in enumerate(column.levels[:8])]
     low, high = float(seen.edges[0]), float(seen.points()[-1])
     step = _round_step((high - low) / 5)
-    first = np.ceil(low / step) * step
-    places = np.arange(first, high + step / 1e6, step).tolist() or [low]
+    places = (np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step).tolist()
     return [(each, shown(each, column.unit)) for each in places]
 
 

@@ -254,7 +254,7 @@ class TreeDrawing {
   }
 
   fit() {
-    this.scale = Math.min(1, Math.max(0.3, (this.scroll.clientWidth - 4) / this.width));
+    this.scale = Math.min(1, Math.max(0.55, (this.scroll.clientWidth - 4) / this.width));
     this.resize();
     this.scroll.scrollLeft = (this.scroll.scrollWidth - this.scroll.clientWidth) / 2;
   }
