@@ -112,8 +112,8 @@ class TreeDrawing {
     const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? `+${this.below(node)}` : "";
     card.append(
       drawn("rect", { class: "face", width: CARD.width, height: CARD.height, rx: 9 }),
-      drawn("text", { class: "name", x: 12, y: 21 }, name),
-      drawn("text", { x: 12, y: 39 }, support),
+      drawn("text", { class: "name", x: 12, y: 21 }, `${name} `), // a space, so that lines are also heard apart
+      drawn("text", { x: 12, y: 39 }, `${support} `),
     );
     if (isClosed) card.append(drawn("text", { class: "more", x: CARD.width - 12, y: 21, "text-anchor": "end" }, more));
     this.bar(card, node);
