@@ -11,7 +11,7 @@ help:            ## what there is
 	@grep -E '^[a-z]+: *.*##' Makefile | sed 's/:.*##/ —/'
 
 demo: $(VENV)/installed  ## compare models on a bundled table
-	$(VENV)/bin/baytree compare penguins --target species
+	$(VENV)/bin/baytree compare penguins --target species -o build/demo
 
 test: $(VENV)/test  ## the whole test suite
 	$(RUN) -m pytest -n 2 --dist worksteal -m "slow or not slow"

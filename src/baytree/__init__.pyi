@@ -64,6 +64,7 @@ from baytree.estimators.tree.open_trees import (
 )
 from baytree.exports import export as export
 from baytree.notices import BaytreeWarning as BaytreeWarning
+from baytree.reports import report as report
 from baytree.show.pictures.plots import plot_importances as plot_importances
 from baytree.show.pictures.plots import plot_impurities as plot_impurities
 from baytree.show.pictures.regions import plot_regions as plot_regions

@@ -15,6 +15,7 @@ import msgspec
 from baytree.engine.parts import Parts
 from baytree.model import Model
 from baytree.statistics.exact import is_of_rows
+from baytree.statistics.profile import Profile, is_small
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -25,6 +26,7 @@ class Learnt(msgspec.Struct, frozen=True):
     model: Model
     seen: Statistic | None = None  # of an additive learner
     told: Mapping[str, Any] = {}  # by the name of the fitted attribute: n_iter_, path_, trace_
+    profile: Profile | None = None  # what the rows looked like
 
 
 @runtime_checkable
@@ -61,10 +63,12 @@ class Observed(msgspec.Struct, frozen=True):
 
     schema: Schema
     seen: Statistic
+    profile: Profile | None = None  # of the same rows
 
     def __add__(self, other: Observed) -> Observed:
         joint = self.schema.union(other.schema)
-        return Observed(joint, self.seen.grown(self.schema, joint) + other.seen.grown(other.schema, joint))
+        seen = self.seen.grown(self.schema, joint) + other.seen.grown(other.schema, joint)
+        return Observed(joint, seen, _joined(self, other, joint))
 
     def __sub__(self, other: Observed) -> Observed:
         if self.schema.union(other.schema) != self.schema:
@@ -72,7 +76,27 @@ class Observed(msgspec.Struct, frozen=True):
         seen = self.seen - other.seen.grown(other.schema, self.schema)
         if not is_of_rows(seen):
             raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
-        return Observed(*seen.shrunk(self.schema))
+        schema, left = seen.shrunk(self.schema)
+        return Observed(schema, left, _without(self, other, schema))
+
+
+def profiled(rows: Parts) -> Profile | None:
+    """What the rows look like; None where there are so many that telling would take time."""
+    return rows.total(Profile.of) if is_small(rows.schema, rows.n_rows) else None
+
+
+def _joined(mine: Observed, theirs: Observed, joint: Schema) -> Profile | None:
+    """The profile of both, where both are known and it is still one of few rows."""
+    if mine.profile is None or theirs.profile is None:
+        return None
+    both = mine.profile.grown(mine.schema, joint) + theirs.profile.grown(theirs.schema, joint)
+    return both if is_small(joint, int(both.rows[0])) else None
+
+
+def _without(mine: Observed, gone: Observed, left: Schema) -> Profile | None:
+    if mine.profile is None or gone.profile is None:
+        return None
+    return (mine.profile - gone.profile.grown(gone.schema, mine.schema)).grown(mine.schema, left)
 
 
 class Additive(Learner, Protocol):
@@ -96,7 +120,7 @@ class Additive(Learner, Protocol):
 
     def observed(self, rows: Parts) -> Observed:
         """The statistic of all rows, with their schema: what adds up to that of rows with other levels, words or classes."""
-        return Observed(rows.schema, self.total(rows))
+        return Observed(rows.schema, self.total(rows), profiled(rows))
 
     def learn(self, rows: Parts) -> Learnt:
         """derive(Σ of(part))."""

@@ -10,6 +10,7 @@ import numpy as np
 from baytree.given import FrameLike
 from baytree.model import Explanation, Explanations, choices
 from baytree.show.text import text
+from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
 from baytree.table.frames import read
 from baytree.table.schema import Schema
@@ -25,6 +26,7 @@ class Predictor(msgspec.Struct, frozen=True):
     name: str = "the model"
     unseen: str = "missing"
     accepts_infinite: bool = False
+    profile: Profile | None = None  # of the rows that were learnt from, where it is kept
 
     @property
     def classes(self) -> np.ndarray:

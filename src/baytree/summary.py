@@ -237,6 +237,8 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     missing: int = STOP  # the branch of rows without a value, or STOP or SPREAD
     has_surrogates: bool = False  # other columns are asked before that
     log_p: float | None = None  # of the split, adjusted for the number of ways to merge
+    risk: float = 0.0  # the cost of stopping here: expected loss, or sum of squares; in units of weight
+    complexity: float = 0.0  # the penalty per split, over the root's risk, at which the split goes
 
 
 class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):

@@ -58,8 +58,8 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     mistakes cost; numbers by the squared error. --by decides otherwise. Folds are dealt three times below 200 rows, twice
     below 500 (--repeats).
 
-    The recommended model (model.baytree), every model (models/NAME.baytree) and all results (results.json) are saved in
-    DIR, or in a directory called after the table; the last line is the command that learns the recommended model again.
+    The recommended model (model.baytree), every model (models/NAME.baytree), all results (results.json) and a page that
+    shows them (report.html) are saved in DIR, or in a directory called after the table.
     Ctrl-C keeps the models that are finished, and ends with exit code 130.
 
     \b
@@ -105,12 +105,14 @@ def _save(result: Comparison, output: Path | None, usual: Path) -> None:
         for short, model in result.models.items():
             save(model, directory / "models" / f"{short}.baytree")
         (directory / "results.json").write_text(result.to_json() + "\n", encoding="utf-8")
+        result.report(directory / "report.html")
     except OSError as error:
         if output is not None:
             raise
         say(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
         return
     say(f"\nsaved in {directory}: model.baytree (see it with baytree show), models, results.json")
+    say(f"saved {directory / 'report.html'}: the page that shows all this")
 
 
 def _costs(given: str | None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import arguments, choosing, leaving
+from baytree.cli import arguments, choosing, leaving, looking
 from baytree.cli.console import Commands, progress, say, unknown
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
@@ -113,18 +113,24 @@ def predict(model: Path, table: str, proba: bool, output: Path | None) -> None:
         say(f"saved to {output}")
 
 
-@main.command(short_help="Print a model in words.")
+@main.command(short_help="Print a model in words, or draw its tree.")
 @_Model
 @click.option("--schema", is_flag=True, help="Only the columns, their kinds and levels.")
-def show(model: Path, schema: bool) -> None:
-    """Print a model in words.
+@_Output
+def show(model: Path, schema: bool, output: Path | None) -> None:
+    """Print a model in words; with -o draw its tree as SVG.
 
     \b
     Examples:
       baytree show m.baytree
       baytree show m.baytree --schema
+      baytree show m.baytree -o tree.svg
     """
     predictor = arguments.predictor(model)
+    if output is not None:
+        looking.draw(predictor, model, output)
+        say(f"saved to {output}")
+        return
     click.echo(escaped(str(predictor.schema) if schema else predictor.describe(), keep="\n"))
 
 
@@ -240,4 +246,6 @@ def datasets(name: str | None, output: Path | None) -> None:
 
 main.add_command(choosing.compare)
 main.add_command(choosing.rank)
+main.add_command(looking.report)
+main.add_command(looking.play)
 main.add_command(leaving.leave)

@@ -42,7 +42,7 @@ class AdditiveEstimator(Estimator):
         with SETTLING:
             left = self._so_far - gone
             model = self._additive(self.schema_).derive(left.seen, left.schema)  # parameters may name what is forgotten now
-            self._settle(left.schema, Learnt(model, left.seen), entered.has_text_names)
+            self._settle(left.schema, Learnt(model, left.seen, profile=left.profile), entered.has_text_names)
         return self
 
     def _learn_more(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> Self:
@@ -68,7 +68,7 @@ class AdditiveEstimator(Estimator):
     @property
     def _so_far(self) -> Observed:
         check_is_fitted(self, "seen_")
-        return Observed(self.schema_, self.seen_)
+        return Observed(self.schema_, self.seen_, self.profile_)
 
     def _observed(self, table: Table) -> Observed:
         return self._additive(table.schema).observed(InMemory(table, self.n_jobs))
@@ -82,7 +82,7 @@ class AdditiveEstimator(Estimator):
     def _settle_on(self, all_rows: Observed, has_text_names: bool) -> Self:
         """Puts the model in place that follows from all that was seen."""
         model = self._additive(all_rows.schema).derive(all_rows.seen, all_rows.schema)
-        self._settle(all_rows.schema, Learnt(model, all_rows.seen), has_text_names)
+        self._settle(all_rows.schema, Learnt(model, all_rows.seen, profile=all_rows.profile), has_text_names)
         return self
 
 

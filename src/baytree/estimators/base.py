@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, NamedTuple, Self, final
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import msgspec
 import numpy as np
@@ -19,14 +21,18 @@ from baytree import settings
 from baytree.engine.parts import InMemory
 from baytree.estimators import docstrings
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Learner, Learnt
-from baytree.model import Explanation, Model
+from baytree.learner import Learner, Learnt, profiled
+from baytree.model import Explanation
 from baytree.predictor import Predictor
+from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame
 from baytree.table.sample import Sample, read_sample, read_truth, schema_of
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.interview.interview import Interview
 
 SETTLING = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
 
@@ -48,6 +54,7 @@ class Estimator(BaseEstimator):
     n_jobs: int | None
     model_: Any  # what the learner gave, a frozen record
     schema_: Schema
+    profile_: Profile | None = None  # of the rows so far
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -63,7 +70,8 @@ class Estimator(BaseEstimator):
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
         learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
-        learnt = learner.learn(InMemory(entered.table, self.n_jobs))
+        rows = InMemory(entered.table, self.n_jobs)
+        learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))
         with SETTLING:
             self._settle(entered.table.schema, learnt, entered.has_text_names)
         return self
@@ -77,6 +85,14 @@ class Estimator(BaseEstimator):
         from baytree.exports import export  # only who leaves needs it
 
         return export(self, target, path, **options)
+
+    def report(
+        self, frame: FrameLike = None, path: str | os.PathLike = "page.html", rows: int | Sequence[int] | None = None
+    ) -> Path:
+        """One self-contained HTML page that shows the model, judged on rows where they are given: see `baytree.report`."""
+        from baytree.reports import report  # only who looks needs it
+
+        return report(self, frame, path, rows=rows)
 
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""
@@ -130,22 +146,30 @@ class Estimator(BaseEstimator):
             setattr(self, name, value)
         if learnt.seen is not None:
             self.seen_ = learnt.seen
-        self.schema_, self.model_ = schema, learnt.model
+        self.schema_, self.model_, self.profile_ = schema, learnt.model, learnt.profile
 
-    def _restore(self, schema: Schema, model: Model, seen: Any, has_text_names: bool) -> None:
+    def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         """Puts what a model file held in place."""
-        self._settle(schema, Learnt(model, seen), has_text_names)
+        self._settle(schema, learnt, has_text_names)
 
     @property
     def _predictor(self) -> Predictor:
         check_is_fitted(self, "model_")
-        return Predictor(self.schema_, self.model_, type(self).__name__, self.unseen, self._accepts_infinite)
+        name = type(self).__name__
+        return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_)
 
     def _encoded(self, X: FrameLike) -> Table:
         """Rows to be predicted, encoded by the schema of the fit."""
         return self._predictor.encoded(X)
 
     # --- appearance ---------------------------------------------------------------------------------------------------
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: the parameters before fit, the model after it."""
+        from baytree.reports import notebook_view  # only a notebook asks for it
+
+        view = notebook_view(self) if hasattr(self, "model_") else None
+        return super()._html_repr() if view is None else view
 
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
@@ -171,6 +195,16 @@ class Classifier(ClassifierMixin, Estimator):
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""
         return self._predictor.predict_proba(X)
+
+    def interview(self, frame: FrameLike = None, sure: float = 0.99) -> Interview:
+        """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
+
+        `frame` are rows with their target, needed only where the model has kept no profile of its own; `sure` is how
+        probable a class must be to be the answer.
+        """
+        from baytree.interview.interview import interview  # only who plays needs it
+
+        return interview(self._predictor, frame, sure)
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
         """The logarithm of `predict_proba`."""

@@ -27,6 +27,10 @@ PARAMETERS = {
 ATTRIBUTES = {
     "schema_": ("Schema", "Kinds and levels of the columns, as inferred or declared."),
     "model_": ("Model", "What was learnt: a frozen record of arrays."),
+    "profile_": (
+        "Profile or None",
+        "What the rows looked like: each column's levels or numbers in each class. None above a million cells.",
+    ),
     "classes_": ("ndarray of shape (n_classes,)", "The classes: sorted, or in the order that was declared."),
     "n_features_in_": ("int", "The number of columns that were given."),
     "feature_names_in_": ("ndarray of shape (n_features_in_,)", "Their names, where all of them are strings."),

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
 from sklearn.base import clone
 
 from baytree import notices
@@ -14,7 +15,7 @@ from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Additive, Learner
+from baytree.learner import Additive, Learner, profiled
 from baytree.table.frames import RawFrame
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -57,8 +58,9 @@ def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
 
 def settled(estimator: E, table: Table, has_text_names: bool) -> E:
     """The estimator, learnt from rows that are encoded already."""
-    learnt = learner_of(estimator, table.schema, table).learn(InMemory(table, estimator.n_jobs))
-    estimator._settle(table.schema, learnt, has_text_names)
+    rows = InMemory(table, estimator.n_jobs)
+    learnt = learner_of(estimator, table.schema, table).learn(rows)
+    estimator._settle(table.schema, msgspec.structs.replace(learnt, profile=profiled(rows)), has_text_names)
     return estimator
 
 

@@ -142,6 +142,12 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The sum over the first axis, which stays with length 1."""
         return type(self).carried(self.limbs.sum(axis=0, keepdims=True), self.low)
 
+    def grouped(self, place: np.ndarray, n_places: int) -> Self:
+        """The sum of the numbers that fall to each place, along the first axis."""
+        limbs = np.zeros((n_places, *self.limbs.shape[1:]), np.int64)
+        np.add.at(limbs, place, self.limbs)
+        return type(self).carried(limbs, self.low)
+
     def take(self, index: np.ndarray, axis: int = 0) -> Self:
         """The numbers at these places along an axis; −1 gives zero."""
         index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)

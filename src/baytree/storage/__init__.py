@@ -16,6 +16,7 @@ import msgspec
 
 from baytree.given import EstimatorLike
 from baytree.homes import HOMES
+from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
 from baytree.storage.document import Document
@@ -24,7 +25,6 @@ from baytree.storage.parameters import plain, restored
 from baytree.storage.records import record
 from baytree.storage.schemas import refuse_odd_labels
 from baytree.storage.stored_arrays import decode, encode
-from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
@@ -98,6 +98,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
             hasattr(estimator, "feature_names_in_"),
             encode(estimator.model_),
             encode(getattr(estimator, "seen_", None)),
+            estimator.profile_,
         )
     )
 
@@ -113,9 +114,9 @@ def loads(content: bytes, name: str = "the model file") -> Any:
 
             parameters = format1.parameters(held.estimator, parameters)
         model, seen = record(held.model, version), record(held.seen, version)
-        _check_records(held.schema, model, seen)
+        _check_records(held, model, seen)
         loaded = estimator(**parameters)
-        loaded._restore(held.schema, model, seen, held.has_text_names)
+        loaded._restore(held.schema, Learnt(model, seen, profile=held.profile), held.has_text_names)
     return loaded
 
 
@@ -124,9 +125,9 @@ def read_predictor(path: str | os.PathLike) -> Predictor:
     version, held = document.read(files.read(Path(path)), str(path))
     with naming(str(path)):
         model = record(held.model, version)
-        _check_records(held.schema, model, None)
+        _check_records(held, model, None)
         unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
-    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite)
+    return Predictor(held.schema, model, held.estimator, unseen, held.accepts_infinite, held.profile)
 
 
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
@@ -139,10 +140,10 @@ def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     return found
 
 
-def _check_records(schema: Schema, model: Any, seen: Any) -> None:
+def _check_records(held: Document, model: Any, seen: Any) -> None:
     """Everything that an index or a shape in the file could break later is compared with the schema now."""
     if model is None:
         raise ValueError("the file holds no model")
-    model.check(schema)
-    if seen is not None:
-        seen.check(schema)
+    for part in (model, seen, held.profile):
+        if part is not None:
+            part.check(held.schema)

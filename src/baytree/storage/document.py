@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from baytree.statistics.profile import Profile
 from baytree.storage.errors import ModelFileError, naming
 from baytree.storage.schemas import check_schema
 from baytree.storage.stored_arrays import decode, encode
@@ -17,7 +18,7 @@ _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "docum
 _TAIL = b"}\n"
 
 
-class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a model file holds."""
 
     estimator: str
@@ -27,6 +28,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     has_text_names: bool
     model: msgspec.Raw
     seen: msgspec.Raw  # null where the model keeps no statistics
+    profile: Profile | None = None  # what the rows looked like; files without it are as good
 
 
 def write(document: Document) -> bytes:

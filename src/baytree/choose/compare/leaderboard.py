@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,7 +125,7 @@ class Comparison(Shown):
             "target": self.target,
             "metric": self.metric,
             "folds": self.bar.how,
-            "rule": words.rule(self),
+            "rule": self.rule,
             "models": [{**row, "scores": _scores(entry), "parameters": _parameters(entry.fitted)} for entry, row in each],
             "always_the_same": {metric: self.bar.mean(metric) for metric in self.bar.metrics},
             "beats_always_the_same": self.advice.beats_the_bar,
@@ -138,6 +140,17 @@ class Comparison(Shown):
         """`to_dict` as JSON; what is not defined is null."""
         return json.dumps(_plain(self.to_dict()), indent=1, ensure_ascii=False, allow_nan=False)
 
+    def report(self, path: str | os.PathLike = "report.html") -> Path:
+        """One self-contained HTML page: the leaderboard, and what opens below each model."""
+        from baytree.reports import report
+
+        return report(self, path=path)
+
+    def _repr_html_(self) -> str | None:
+        from baytree.reports import notebook_view  # only a notebook asks for it
+
+        return notebook_view(self)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Each model's mean and interval; needs matplotlib."""
         from baytree.show.pictures.charts import intervals
@@ -150,6 +163,11 @@ class Comparison(Shown):
     def sentence(self) -> str:
         """The recommendation, in words."""
         return words.recommendation(self)
+
+    @property
+    def rule(self) -> str:
+        """By which rule the advice is given, in words."""
+        return words.rule(self)
 
     def __str__(self) -> str:
         return words.page(self)

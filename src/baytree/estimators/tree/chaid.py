@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree.face import TreeFace
+from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.grow.policies import CHAID as CHAID_POLICY
 from baytree.tree.grow.policy import Criterion, Merging
@@ -54,9 +55,9 @@ class CHAID(TreeFace):
         policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
         return TreeLearner(policy, traces=given.flag("trace", self.trace))
 
-    def _restore(self, schema: Schema, model: Any, seen: Any, has_text_names: bool) -> None:
-        super()._restore(schema, model, seen, has_text_names)
-        self.trace_ = splits(model, schema)
+    def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
+        super()._restore(schema, learnt, has_text_names)
+        self.trace_ = splits(self.tree_, schema)
 
     def _alpha_resplit(self) -> float | None:
         if self.alpha_resplit is None:

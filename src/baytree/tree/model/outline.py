@@ -67,6 +67,7 @@ def outlined(
             branches.missing[node],
             branches.has_surrogates[node],
             log_p.get(node),
+            *outcomes.cost(node),
         )
         last = branches.first[node] + len(conditions) - 1
         waiting += [(last - k, depth + 1, each) for k, each in enumerate(reversed(conditions))]
@@ -78,6 +79,7 @@ class _Outcomes:
     def __init__(self, tree: Tree) -> None:
         self.rows, self.weight, self.prediction = tree.rows.tolist(), tree.weight.tolist(), tree.prediction.tolist()
         self.value = tree.value[range(len(tree)), tree.prediction].tolist()
+        self.risk, self.complexity = tree.risk.tolist(), tree.complexity.tolist()
         occurs = tree.counts > 0
         self.counts = list(zip(occurs.nonzero()[1].tolist(), tree.counts[occurs].tolist(), strict=True))
         self.end = occurs.sum(axis=1).cumsum().tolist()
@@ -87,3 +89,7 @@ class _Outcomes:
         first = self.end[node - 1] if node else 0
         counts = tuple(self.counts[first : self.end[node]])
         return self.rows[node], self.weight[node], self.prediction[node], self.value[node], counts
+
+    def cost(self, node: int) -> tuple[float, float]:
+        """The risk of stopping there, and the penalty at which its split goes."""
+        return self.risk[node], self.complexity[node]

@@ -1,0 +1,200 @@
+"""The conversation: the question that is expected to tell most, its answer, and what is believed then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.given import FrameLike
+from baytree.interview.belief import Imagined, Known
+from baytree.interview.cells import cells_of
+from baytree.labelled import labelled
+from baytree.predictor import Predictor
+from baytree.statistics.profile import Profile
+from baytree.statistics.sketch import Sketch
+from baytree.table.schema import Column, Kind
+
+SURE = 0.99
+_NOTHING = 1e-9  # bits below which a question tells nothing
+_OFFERED = 4  # intervals of a number that a model reads as it is
+
+Range = tuple[float | None, float | None]
+
+
+def interview(predictor: Predictor, frame: FrameLike = None, sure: float = SURE) -> Interview:
+    """An interview by the profile that the model has kept, or by that of rows with their target."""
+    if frame is not None:
+        predictor = msgspec.structs.replace(predictor, profile=Profile.of(labelled(predictor, frame)[0]))
+    return Interview(predictor, sure)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A column to be asked for, what may be answered, and how many bits the answer is expected to tell.
+
+    Attributes
+    ----------
+    column : str
+        The name of the column.
+    kind : Kind
+        What its values mean.
+    choices : tuple
+        Levels, or ranges (low, high) of numbers: low < x ≤ high, None where a side is open. A number is an answer, too.
+    gain : float
+        The expected gain in bits.
+    """
+
+    column: str
+    kind: Kind
+    choices: tuple[Any, ...]
+    gain: float
+
+
+class Interview:
+    """Twenty questions: `next` asks, `answer` learns, `belief` is what is known, `undo` takes an answer back.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        The model that is asked.
+    sure : float, default=0.99
+        How probable a class must be to be the answer.
+    """
+
+    def __init__(self, predictor: Predictor, sure: float = SURE):
+        if predictor.schema.target.classes is None:
+            raise ValueError(f"{predictor.name} predicts numbers: an interview needs classes to tell apart")
+        if not 0 < sure <= 1:
+            raise ValueError(f"sure={sure!r}: give a probability above 0, at most 1")
+        self.sure, self.schema, self._predictor = sure, predictor.schema, predictor
+        profile = _known(predictor)
+        self._cells = cells_of(predictor, profile, predictor.model.formula(predictor.schema))
+        self._prior = class_weights(profile)
+        self._given: list[tuple[int, Known, Any]] = []
+        self._asked: int | None = None
+        self._imagine()
+
+    @property
+    def belief(self) -> dict[Any, float]:
+        """The probability of each class, by what has been answered."""
+        return dict(zip(self.schema.classes, self._imagined.belief.tolist(), strict=True))
+
+    @property
+    def prediction(self) -> Any:
+        """The class that would be answered now."""
+        return self.schema.classes[self._imagined.choice]
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """What has been answered, by column; None where it is not known."""
+        return {self.schema.columns[column].name: value for column, _, value in self._given}
+
+    def next(self) -> Question | None:
+        """The question of largest expected gain; None where the answer is sure enough, or nothing else would tell more."""
+        self._asked = None
+        if self._imagined.belief.max() >= self.sure:
+            return None
+        gains = {column: self._imagined.ask(column, among).gain for column, among in self._open().items()}
+        best = max(gains, key=lambda column: (gains[column], -column), default=None)
+        if best is None or gains[best] < _NOTHING:
+            return None
+        self._asked = best
+        column = self.schema.columns[best]
+        return Question(column.name, column.kind, self._choices(best), gains[best])
+
+    def answer(self, value: Any) -> dict[Any, float]:
+        """Learns the answer to the last question: a level, a number, a range (low, high), or None; gives the belief."""
+        if self._asked is None:
+            raise ValueError("nothing has been asked: call next() first")
+        column = self.schema.columns[self._asked]
+        known = _read(column, value)
+        self._given = [each for each in self._given if each[0] != self._asked] + [(self._asked, known, value)]
+        self._imagine()
+        return self.belief
+
+    def undo(self) -> None:
+        """Takes the last answer back."""
+        if not self._given:
+            raise ValueError("nothing has been answered, so there is nothing to undo")
+        self._given.pop()
+        self._imagine()
+
+    def _imagine(self) -> None:
+        self._asked = None
+        answers = {column: known for column, known, _ in self._given}
+        self._imagined = Imagined(self._predictor, self._cells, self._prior, answers)
+
+    def _open(self) -> dict[int, np.ndarray]:
+        """The columns that can still be asked for, and in which cells their value lies."""
+        answers = {column: known for column, known, _ in self._given}
+        among = {j: _still_open(cells, answers, j) for j, cells in enumerate(self._cells)}
+        return {j: each for j, each in among.items() if each.sum() > 1}
+
+    def _choices(self, column: int) -> tuple[Any, ...]:
+        cells, described = self._cells[column], self.schema.columns[column]
+        if described.kind is not Kind.NUMERIC:
+            return tuple(described.levels[int(code)] for code in cells.point)
+        among = self._open()[column]
+        low, high = cells.low[among], cells.high[among]
+        if cells.is_cut:
+            is_edge = ~self._imagined.ask(column, among).is_like_next
+        else:
+            is_edge = np.diff(np.arange(len(low)) * _OFFERED // len(low)) > 0
+        starts, ends = low[np.append(True, is_edge)], high[np.append(is_edge, True)]
+        return tuple((_side(a), _side(b)) for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def class_weights(profile: Profile) -> np.ndarray:
+    """The weight of each class: [n_classes]."""
+    first = profile.columns[0]
+    return (first.counts if isinstance(first, Sketch) else first).cells.rounded().sum(axis=0)
+
+
+def _known(predictor: Predictor) -> Profile:
+    if predictor.profile is None:
+        raise ValueError(
+            f"this {predictor.name} keeps no profile of the rows that it has learnt from; "
+            "give rows with their target: model.interview(frame)"
+        )
+    return predictor.profile
+
+
+def _still_open(cells: Any, answers: dict[int, Known], column: int) -> np.ndarray:
+    if column not in answers:
+        return np.ones(len(cells), bool)
+    known = answers[column]
+    if isinstance(known, tuple) and cells.is_cut:
+        return cells.within(*known)
+    return np.zeros(len(cells), bool)
+
+
+def _read(column: Column, value: Any) -> Known:
+    """The answer as a code, a number or an interval."""
+    if value is None or value != value:
+        return None
+    if column.kind is not Kind.NUMERIC:
+        for code, level in enumerate(column.levels):
+            if level == value or str(level) == value:
+                return float(code)
+        shown = ", ".join(map(repr, column.levels[:12]))
+        raise ValueError(f"column {column.name!r}: {value!r} is none of its levels; there is {shown}; or None for unknown")
+    if isinstance(value, (tuple, list)):
+        return _interval(column, value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {column.name!r}: {value!r} is no number; give one, a range (low, high), or None") from None
+
+
+def _interval(column: Column, value: Any) -> tuple[float, float]:
+    if len(value) != 2:
+        raise ValueError(f"column {column.name!r}: {value!r} is no range; give (low, high), None where a side is open")
+    low, high = (-np.inf if value[0] is None else float(value[0])), (np.inf if value[1] is None else float(value[1]))
+    if not low < high:
+        raise ValueError(f"column {column.name!r}: the range {value!r} is empty")
+    return low, high
+
+
+def _side(value: float) -> float | None:
+    return value if np.isfinite(value) else None

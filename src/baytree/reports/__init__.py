@@ -1,0 +1,91 @@
+"""Pages about models and comparisons: what is on them is gathered here, as records; `show.report` prints these.
+
+The room is called `reports`, so that `bt.report` stays a function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from baytree.given import FrameLike
+from baytree.predictor import Predictor
+from baytree.show.report.records import Page
+
+
+def report(
+    model: Any, frame: FrameLike = None, path: str | os.PathLike = "page.html", *, rows: int | Sequence[int] | None = None
+) -> Path:
+    """One self-contained HTML file that shows a model or a comparison: it opens anywhere and asks nothing of the network.
+
+    The page draws the model for what it is, answers "what if" by the model's own formula, and asks twenty questions. It
+    holds aggregates, never rows, unless these are asked for.
+
+    Parameters
+    ----------
+    model : fitted estimator or Comparison
+        What is shown.
+    frame : data frame, optional
+        Rows with their target, on which the model is judged, and whose columns are described. Without them the page tells
+        what the model has kept of the rows that it has learnt from.
+    path : path, default="page.html"
+        The file to write.
+    rows : int or list of int, optional
+        Rows of the frame that are explained on the page: so many of the worst mistakes and of the most doubtful rows, or
+        those at these places.
+
+    Returns
+    -------
+    pathlib.Path
+        The file that was written.
+
+    Examples
+    --------
+    >>> import baytree as bt, tempfile, os
+    >>> model = bt.CARTClassifier().fit({"size": [1.0, 2.0, 9.0] * 9, "y": ["a", "a", "b"] * 9}, "y")
+    >>> page = bt.report(model, path=os.path.join(tempfile.mkdtemp(), "page.html"))
+    >>> page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    text = _page(model, frame, rows)
+    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
+    return Path(path)
+
+
+def notebook_view(model: Any) -> str | None:
+    """What a notebook shows of a fitted model or a comparison: the page's templates without scripts; None without jinja2."""
+    from baytree.show.report.page import fragment
+
+    try:
+        return fragment(_still(model))
+    except ModuleNotFoundError:
+        return None
+
+
+def _still(model: Any) -> Page:
+    if _is_comparison(model):
+        from baytree.reports.compared import compared
+
+        return compared(model)
+    from baytree.reports.model_page import still
+
+    return still(model._predictor)
+
+
+def _is_comparison(model: Any) -> bool:
+    return hasattr(model, "entries") and hasattr(model, "advice")
+
+
+def _page(model: Any, frame: FrameLike, rows: int | Sequence[int] | None) -> str:
+    from baytree.show.report.page import to_html
+
+    if _is_comparison(model):
+        from baytree.reports.compared import compared
+
+        return to_html(compared(model))
+    from baytree.reports.model_page import model_page
+
+    predictor = model if isinstance(model, Predictor) else model._predictor
+    return to_html(model_page(predictor, frame, rows))

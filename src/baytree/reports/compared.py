@@ -1,0 +1,135 @@
+"""The page of a comparison: the leaderboard with its intervals and folds, and what opens below each model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baytree.show.names import number
+from baytree.show.report.records import Contestant, LeaderboardView, Page
+from baytree.show.terminal import escaped
+
+MOST_POINTS = 120  # of a ROC curve
+MOST_PROSE = 6000  # letters of a model
+MOST_CURVES = 8
+
+
+def compared(comparison: Any) -> Page:
+    """Everything about a comparison; `comparison` is what `bt.compare` gives."""
+    rows, low, high = comparison._rows(), *_ends(comparison)
+    each = zip(comparison.entries, rows, comparison.advice.standings, strict=True)
+    models = tuple(_contestant(comparison, *one, (low, high)) for one in each)
+    notes = [*comparison.cautions, *(f"{name} did not take part: {reason}" for name, reason in comparison.skipped)]
+    board = LeaderboardView(
+        metric=comparison.metric,
+        head=f"{len(models)} models for {comparison.target}: {comparison.bar.how}. Lines: 95 % intervals, marks: folds.",
+        advice=comparison.sentence,
+        rule=comparison.rule[0].upper() + comparison.rule[1:],
+        notes=tuple(notes),
+        beside=tuple(_beside(comparison)),
+        ends=(f"{low:.3g}", f"{high:.3g}"),
+        models=models,
+    )
+    title = f"Models for {comparison.target}"
+    return Page(title, f"Which model suits {comparison.target}, and why.", (board,), {"classes": [], "columns": []})
+
+
+def _beside(comparison: Any) -> list[str]:
+    wanted = ("accuracy", "AUC") if comparison.bar.is_classification else ("RMSE", "R²")
+    return [metric for metric in wanted if metric != comparison.metric]
+
+
+def _ends(comparison: Any) -> tuple[float, float]:
+    """The range of all intervals and folds."""
+    values = [value for entry in comparison.entries for value in (*comparison.interval(entry), *_folds(comparison, entry))]
+    finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
+    room = 0.03 * (high - low) or 0.5
+    return (low - room if low < 0 else max(low - room, 0.0)), high + room
+
+
+def _folds(comparison: Any, entry: Any) -> list[float]:
+    validation = entry.validation
+    return [float(each) for each in validation.scores(comparison.metric)] if validation.is_by_fold else []
+
+
+def _contestant(comparison: Any, entry: Any, row: dict[str, Any], standing: Any, ends: tuple[float, float]) -> Contestant:
+    mean, low, high = comparison.interval(entry)
+    validation, is_classes = entry.validation, comparison.bar.is_classification
+    chosen = entry is comparison.recommendation
+    probability = validation.pooled[2]
+    calibration, bins = _calibration(validation) if is_classes and probability is not None else ("", ())
+    return Contestant(
+        name=str(row["model"]),
+        short=entry.short,
+        score=float(mean),
+        text=f"{mean:.4f}" if abs(mean) < 1000 else f"{mean:.6g}",
+        low=_place(low, ends),
+        high=_place(high, ends),
+        dot=_place(mean, ends),
+        folds=tuple(_place(each, ends) for each in _folds(comparison, entry) if np.isfinite(each)),
+        beside=tuple(f"{validation.mean(metric):.3f}" for metric in _beside(comparison)),
+        size=entry.size.words,
+        seconds=f"{_duration(validation.seconds)} to learn",
+        is_as_good=bool(standing.is_as_good),
+        is_chosen=chosen,
+        reason=_reason(comparison, standing, chosen),
+        classes=tuple(validation.classes) if is_classes else (),
+        confusion=tuple(map(tuple, validation.confusion.tolist())) if is_classes else (),
+        roc=tuple(_roc(validation)) if is_classes and probability is not None else (),
+        calibration=calibration,
+        bins=bins,
+        words=_words(entry),
+    )
+
+
+def _place(value: float, ends: tuple[float, float]) -> float:
+    """Where a score stands between the ends of the axis, from 0 to 100."""
+    return float(100 * (np.clip(value, *ends) - ends[0]) / (ends[1] - ends[0])) if np.isfinite(value) else 0.0
+
+
+def _duration(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _reason(comparison: Any, standing: Any, is_chosen: bool) -> str:
+    if is_chosen:
+        return "This is the model that is advised."
+    by = f"{comparison.metric} is {standing.worse:.4f} ± {standing.error:.4f} worse than the best one's."
+    return f"As good as the best: {by}" if standing.is_as_good else f"Not as good as the best ({standing.reason}): {by}"
+
+
+def _words(entry: Any) -> str:
+    text = escaped(str(entry.fitted), keep="\n")
+    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({number(float(len(text)))} letters in all)"
+
+
+def _roc(validation: Any) -> list[tuple[str, str, str]]:
+    """The curve of each class against the rest; of two classes only the second."""
+    rows, _, probability = validation.pooled
+    truth, n = validation.label.values[rows], probability.shape[1]
+    codes = [1] if n == 2 else range(min(n, MOST_CURVES))
+    return [(validation.classes[c], *_curve(truth == c, probability[:, c])) for c in codes]
+
+
+def _curve(is_positive: np.ndarray, score: np.ndarray) -> tuple[str, str]:
+    order = np.argsort(-score, kind="stable")
+    hit, last = is_positive[order], np.append(np.diff(score[order]) != 0, True)
+    right, wrong = np.cumsum(hit)[last], np.cumsum(~hit)[last]
+    if not right[-1] or not wrong[-1]:
+        return "", ""
+    x, y = np.append(0, wrong / wrong[-1]), np.append(0, right / right[-1])
+    area = float(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum())
+    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
+    return "M" + "L".join(f"{200 * a:.1f} {200 - 200 * b:.1f}" for a, b in zip(x[kept], y[kept], strict=True)), f"{area:.3f}"
+
+
+def _calibration(validation: Any) -> tuple[str, tuple[tuple[float, float, float], ...]]:
+    found = validation.calibration()
+    largest = float(found["rows"].max())
+    bins = [
+        (200 * float(said), 200 - 200 * float(was), 2 + 6 * float(np.sqrt(n / largest)))
+        for said, was, n in zip(found["predicted"], found["observed"], found["rows"], strict=True)
+    ]
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in bins), tuple(bins)

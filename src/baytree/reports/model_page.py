@@ -1,0 +1,108 @@
+"""The page of a model: which sections it has, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from baytree.exports import export
+from baytree.given import FrameLike
+from baytree.predictor import Predictor
+from baytree.reports import trees
+from baytree.reports.asking import asking
+from baytree.reports.columns import table_view, told_by
+from baytree.reports.impurities import impurity_view
+from baytree.reports.likelihoods import bayes_view
+from baytree.reports.linear import coefficients_view, nomograms, slopes_view
+from baytree.reports.overview import overview
+from baytree.reports.rows import rows_view
+from baytree.reports.subject import Subject
+from baytree.show.report.records import AskView, BoundaryView, Page, ProseView, TreeView, WhatIfView
+from baytree.show.terminal import escaped
+from baytree.summary import LinearSummary, NaiveBayesSummary, RegressionSummary, TreeSummary
+from baytree.table.schema import Kind
+
+MOST_PROSE = 20_000  # letters
+
+
+def model_page(predictor: Predictor, frame: FrameLike, rows: int | Sequence[int] | None) -> Page:
+    """Everything about one model."""
+    subject = Subject.of(predictor, frame)
+    payload = _payload(subject)
+    sections: list[Any] = [overview(subject)]
+    sections += _drawn(subject, payload)
+    sections.append(WhatIfView(subject.classes, predictor.schema.target.name))
+    if payload.get("ask"):
+        sections.append(AskView(predictor.schema.target.name, subject.classes))
+    if len(payload["boundary"]) > 1:
+        names = tuple(predictor.schema.names[j] for j in payload["boundary"])
+        sections.append(BoundaryView(names, subject.classes))
+    if subject.profile is not None:
+        sections.append(table_view(predictor.schema, subject.profile))
+    if isinstance(subject.summary, TreeSummary) and subject.profile is not None and len(subject.classes) > 1:
+        sections.append(impurity_view(subject))
+    if rows is not None:
+        sections.append(rows_view(subject, rows))
+        payload["has_rows"] = True
+    sections.append(ProseView(_prose(predictor)))
+    return Page(title(predictor), _lead(subject), tuple(sections), payload, str(export(predictor, "javascript")))
+
+
+def still(predictor: Predictor) -> Page:
+    """What a notebook shows of a model: the sections that need no script."""
+    subject = Subject.of(predictor, None)
+    sections = [section for section in (overview(subject), *_drawn(subject, {})) if not isinstance(section, TreeView)]
+    return Page(title(predictor), _lead(subject), (*sections, ProseView(_prose(predictor))), {})
+
+
+def title(predictor: Predictor) -> str:
+    """The model and what it predicts."""
+    return f"{predictor.name} for {predictor.schema.target.name}"
+
+
+def _lead(subject: Subject) -> str:
+    n, schema = len(subject.predictor.schema), subject.predictor.schema
+    what = f"one of {len(schema.classes)} classes" if schema.classes else "a number"
+    return f"Predicts {schema.target.name}, {what}, from {n} column{'s' * (n != 1)}."
+
+
+def _payload(subject: Subject) -> dict[str, Any]:
+    schema = subject.predictor.schema
+    columns, ask, _ = asking(subject)
+    payload: dict[str, Any] = {"target": schema.target.name, "classes": list(subject.classes), "columns": columns}
+    if ask is not None:
+        payload["ask"] = ask
+    payload["boundary"] = _crossed(subject) if ask is not None else []
+    if isinstance(subject.summary, TreeSummary):
+        payload["tree"] = trees.tree_payload(subject.summary, schema)
+    return payload
+
+
+def _crossed(subject: Subject) -> list[int]:
+    """The columns that can be drawn against each other: numbers first, each kind by what it tells."""
+    schema, profile = subject.predictor.schema, subject.profile
+    if profile is None:
+        return []
+    able = [j for j, c in enumerate(schema.columns) if c.kind is not Kind.TEXT and not c.unit]
+    gain = {j: told_by(schema.columns[j], profile.columns[j])[0] for j in able}
+    return sorted(able, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
+
+
+def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:
+    """The sections that show the model for what it is."""
+    match subject.summary:
+        case TreeSummary():
+            path = payload.get("tree", {}).get("path", [])
+            return [trees.tree_view(subject.summary, len(path)), trees.rules_view(subject.summary)]
+        case NaiveBayesSummary():
+            return [bayes_view(subject)]
+        case LinearSummary():
+            return [coefficients_view(subject.summary), *nomograms(subject)]
+        case RegressionSummary():
+            return [slopes_view(subject.summary)]
+    return []
+
+
+def _prose(predictor: Predictor) -> str:
+    text = escaped(predictor.describe(), keep="\n")
+    return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({len(text):,} letters in all)"

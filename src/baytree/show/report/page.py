@@ -1,0 +1,110 @@
+"""A page as one HTML file: names are escaped, scripts and styles are named by their digest, and nothing else may load."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from baytree.show.names import number, plain, shortened
+from baytree.show.report import records
+from baytree.show.report.records import Page
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SECTIONS = {
+    records.Overview: "overview",
+    records.TableView: "table",
+    records.TreeView: "tree",
+    records.RulesView: "rules",
+    records.BayesView: "bayes",
+    records.CoefficientsView: "coefficients",
+    records.NomogramView: "nomogram",
+    records.WhatIfView: "whatif",
+    records.AskView: "ask",
+    records.BoundaryView: "boundary",
+    records.ImpurityView: "impurity",
+    records.RowsView: "rows",
+    records.ProseView: "prose",
+    records.LeaderboardView: "leaderboard",
+}
+SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their needs
+MOST_LETTERS = 120  # of a name in a heading
+
+
+def to_html(page: Page) -> str:
+    """The page as one file."""
+    script = "\n".join(_text(f"{name}.js") for name in SCRIPTS)
+    style = _text("page.css")
+    policy = f"default-src 'none'; style-src {_digest(style)}; script-src {_digests([page.program, script])}; img-src data:"
+    return _environment().get_template("page.html").render(
+        page=page,
+        sections=[(section, f"{SECTIONS[type(section)]}.html") for section in page.sections],
+        policy=f"{policy}; base-uri 'none'; form-action 'none'",
+        style=style,
+        script=script,
+        payload=_as_json(page.payload),
+    )
+
+
+def fragment(page: Page) -> str:
+    """The sections that stand still, for a notebook: the same templates without scripts."""
+    shown = [(section, f"{SECTIONS[type(section)]}.html") for section in page.sections]
+    style = _text("page.css").replace(":root", ":scope")  # of this view only, not of the notebook around it
+    return _environment().get_template("fragment.html").render(page=page, sections=shown, style=style)
+
+
+def _as_json(value: Any) -> str:
+    """JSON that no parser of HTML can leave: the signs that could begin or end an element are written as escapes."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _digests(texts: Iterable[str]) -> str:
+    return " ".join(_digest(text) for text in texts if text)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _text(name: str) -> str:
+    return (files("baytree.show.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("pages need jinja2; pip install 'baytree[report]'", name="jinja2") from None
+    made = Environment(
+        autoescape=True, loader=FunctionLoader(_text), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters |= {
+        "plain": plain,
+        "named": lambda text: shortened(plain(text), MOST_LETTERS),
+        "number": number,
+        "percent": percent,
+        "px": lambda value: f"{value:.2f}".rstrip("0").rstrip("."),
+    }
+    return made
+
+
+def percent(share: float) -> str:
+    """A share in per cent: whole numbers, but for what would round to nothing or all.
+
+    >>> percent(0.25), percent(0.0004), percent(0.9999)
+    ('25 %', '< 0.1 %', '> 99.9 %')
+    """
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.0f} %" if share in (0, 1) or 0.1 <= share <= 0.9 else f"{100 * share:.1f} %"

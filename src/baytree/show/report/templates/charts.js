@@ -1,0 +1,27 @@
+// Probabilities as bars: made once, then only moved.
+class Beliefs {
+  constructor(place, classes, testid) {
+    this.lines = classes.map((name, k) => {
+      const number = element("span", testid ? { class: "num", "data-testid": testid, "data-class": name, "data-value": "" } : { class: "num" });
+      const rail = element("span");
+      const label = element("span", {}, named(name));
+      place.append(element("div", { class: `belief ${coloured(k)}` }, label, number, element("div", { class: "rail" }, rail)));
+      return { label, number, rail };
+    });
+  }
+
+  show(shares) {
+    const best = shares.indexOf(Math.max(...shares));
+    this.lines.forEach(({ label, number, rail }, k) => {
+      if ("value" in number.dataset) number.dataset.value = String(shares[k]);
+      number.textContent = percent(shares[k]);
+      rail.style.width = `${100 * shares[k]}%`;
+      label.classList.toggle("best", k === best);
+    });
+  }
+}
+
+function shares(row) {
+  const answer = model.predictProba(row);
+  return payload.classes.map((name) => answer[name]);
+}

@@ -1,0 +1,101 @@
+"""What a table looked like: sketches and profiles of parts add up to those of the whole, bit for bit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import baytree as bt
+from baytree.statistics.sketch import EXACT, MOST_BUCKETS, Sketch
+
+finite = st.floats(-1e300, 1e300)
+close = st.one_of(st.floats(-1000, 1000), st.sampled_from([0.0, -0.0, np.nan, 1e9, -1e-300, np.inf]))
+RANDOM = np.random.default_rng(3)
+
+
+def sketch(values, label=None):
+    label = np.zeros(len(values), np.int32) if label is None else label
+    return Sketch.of(np.asarray(values, float), label, None, 2)
+
+
+def is_same(left, right):
+    return np.array_equal(left.edges, right.edges) and left.exponent == right.exponent and left.counts == right.counts
+
+
+@given(arrays(np.float64, st.integers(0, 900), elements=st.one_of(close, finite)), st.integers(0, 900))
+@settings(max_examples=60, deadline=None)
+def test_sketches_of_parts_add_up_to_that_of_the_whole(values, cut):
+    label = (np.arange(len(values)) % 2).astype(np.int32)
+    parts = sketch(values[:cut], label[:cut]), sketch(values[cut:], label[cut:])
+    whole = sketch(values, label)
+    assert is_same(parts[0] + parts[1], whole)
+    assert is_same(parts[1] + parts[0], whole)
+
+
+@pytest.mark.parametrize("values", [RANDOM.normal(size=5000), RANDOM.lognormal(0, 4, 5000), RANDOM.normal(size=3000) + 1e12])
+def test_a_sketch_has_few_buckets_and_no_more_than_it_must(values):
+    seen = sketch(values)
+    assert MOST_BUCKETS / 4 < len(seen.edges) <= MOST_BUCKETS
+    assert seen.counts.known().sum() == len(values)
+
+
+def test_few_distinct_numbers_stay_as_they_are_however_far_apart():
+    seen = sketch([1e-300, 2.0, 2.0, 1e300] * 100)
+    assert seen.exponent == EXACT
+    assert seen.edges.tolist() == [1e-300, 2.0, 1e300]
+
+
+def test_a_part_can_be_taken_away_and_a_stranger_cannot():
+    values = RANDOM.normal(size=1000)
+    left = sketch(values) - sketch(values[:400])
+    assert left.counts.known().sum() == 600
+    with pytest.raises(ValueError, match="never seen"):
+        sketch(values) - sketch([1e6])
+
+
+FRAME = pd.DataFrame({
+    "size": RANDOM.normal(size=600),
+    "kind": RANDOM.choice(["a", "b", "c"], 600),
+    "y": RANDOM.choice(["no", "yes"], 600),
+})  # fmt: skip
+
+
+def same_profile(left, right):
+    assert left.rows == right.rows
+    for mine, theirs in zip(left.columns, right.columns, strict=True):
+        assert is_same(mine, theirs) if isinstance(mine, Sketch) else mine == theirs
+
+
+def test_batches_leave_the_profile_of_all_rows_and_forgetting_takes_rows_out_of_it():
+    whole = bt.NaiveBayesClassifier().fit(FRAME, "y")
+    batches = bt.NaiveBayesClassifier()
+    for first in range(0, 600, 200):
+        batches.partial_fit(FRAME[first : first + 200], "y")
+    same_profile(batches.profile_, whole.profile_)
+    merged = bt.NaiveBayesClassifier().fit(FRAME[:100], "y").merge(bt.NaiveBayesClassifier().fit(FRAME[100:], "y"))
+    same_profile(merged.profile_, whole.profile_)
+    forgot = whole.forget(FRAME[:100], "y")
+    assert forgot.profile_.rows[0] == 500
+    assert forgot.profile_.columns[1] == bt.NaiveBayesClassifier().fit(FRAME[100:], "y").profile_.columns[1]
+
+
+def test_a_profile_survives_its_file_and_a_file_without_one_loads(tmp_path):
+    model = bt.CARTClassifier().fit(FRAME, "y")
+    bt.save(model, tmp_path / "m.baytree")
+    same_profile(bt.load(tmp_path / "m.baytree").profile_, model.profile_)
+    model.profile_ = None
+    bt.save(model, tmp_path / "without.baytree")
+    assert b'"profile"' not in (tmp_path / "without.baytree").read_bytes()
+    assert bt.load(tmp_path / "without.baytree").profile_ is None
+
+
+def test_rows_in_another_order_leave_the_same_profile():
+    shuffled = FRAME.sample(frac=1.0, random_state=1)
+    same_profile(bt.CARTClassifier().fit(shuffled, "y").profile_, bt.CARTClassifier().fit(FRAME, "y").profile_)
+
+
+def test_learning_from_very_many_cells_takes_no_time_for_a_profile():
+    wide = np.zeros((300, 5000))
+    assert bt.GaussianNB().fit(wide, np.arange(300) % 2).profile_ is None

@@ -1,0 +1,147 @@
+"""Pages: one file, nothing from outside, the same elements whatever names say, and no rows unless asked for."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import baytree as bt
+from baytree.show.report import page as pages
+
+PENGUINS = bt.datasets.load("penguins", as_="pandas")
+MODELS = [
+    bt.NaiveBayesClassifier(),
+    bt.NaiveBayesClassifier(numeric="discretized"),
+    bt.NaiveBayesClassifier(numeric="kernel"),
+    bt.LinearDiscriminantAnalysis(),
+    bt.QuadraticDiscriminantAnalysis(),
+    bt.LogisticRegression(),
+    bt.LogisticRegression(penalty=None),
+    bt.CARTClassifier(),
+    bt.C45Classifier(),
+    bt.ID3Classifier(),
+    bt.CHAIDClassifier(),
+    bt.DecisionTreeClassifier(max_depth=3, branching="multiway", criterion="entropy"),
+]
+EVIL = ["</script><script>window.pwned=1</script>", "<!--", "<script", "'\"`", "\u202e\u2028", "{{7*7}}", "x" * 10_000]
+
+
+class Elements(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, tuple(sorted(name for name, _ in attrs))))
+
+
+def written(model, tmp_path, *frame, **options):
+    return model.report(*frame, path=tmp_path / "page.html", **options).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model)[:70])
+def test_every_model_becomes_one_file_that_refers_to_nothing_else(model, tmp_path):
+    frame = PENGUINS[["island", "sex", "species"]] if isinstance(model, bt.ID3Classifier) else PENGUINS
+    text = written(model.fit(frame, "species"), tmp_path, frame)
+    assert "default-src 'none'" in html.unescape(text)
+    assert "unsafe" not in text
+    assert not re.findall(r"""(?:src|href)=["'](?!#)""", text)
+    assert 'data-name="accuracy"' in text
+    assert f'data-value="{model.score(frame, "species")}"' in text
+
+
+@pytest.mark.parametrize("model", [bt.CARTRegressor(), bt.LinearRegression()], ids=["tree", "linear"])
+def test_a_model_of_numbers_becomes_a_page(model, tmp_path):
+    frame = PENGUINS[["island", "flipper_length_mm", "body_mass_g"]].dropna()
+    text = written(model.fit(frame, "body_mass_g"), tmp_path, frame)
+    assert 'data-name="r2"' in text
+    assert 'id="questions"' not in text
+
+
+def test_a_page_without_rows_tells_what_the_model_has_kept(tmp_path):
+    model = bt.CARTClassifier().fit(PENGUINS, "species")
+    bt.save(model, tmp_path / "m.baytree")
+    text = written(bt.load(tmp_path / "m.baytree"), tmp_path)
+    assert 'data-name="n_rows" data-value="344"' in text
+    assert 'data-name="accuracy"' not in text
+    assert "The table" in text
+
+
+def test_rows_are_on_a_page_only_where_they_are_asked_for(tmp_path):
+    frame = PENGUINS.assign(ring=[f"ring-{k:05d}" for k in range(len(PENGUINS))])
+    model = bt.NaiveBayesClassifier().fit(PENGUINS, "species")
+    assert "ring-0" not in written(model, tmp_path, frame)
+    text = written(model, tmp_path, PENGUINS, rows=2)
+    assert text.count("mistake: row") == 2
+    assert text.count("doubtful: row") == 2
+    assert "row 7, in truth" in written(model, tmp_path, PENGUINS, rows=[7])
+    with pytest.raises(ValueError, match="no row 9999"):
+        written(model, tmp_path, PENGUINS, rows=[9999])
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[5], MODELS[7]], ids=["nb", "logistic", "cart"])
+def test_names_cannot_change_one_element_of_a_page(model, tmp_path):
+    random = np.random.default_rng(0)
+    code, number = random.integers(0, 3, 200), random.normal(size=200)
+    answer = (code + (number > 0)) % 3
+
+    def page(names):
+        levels, classes = names[:3], names[3:6]
+        frame = pd.DataFrame({
+            names[6]: pd.Categorical.from_codes(code, levels),
+            names[0]: number,
+            names[1]: pd.Categorical.from_codes(answer, classes),
+        })  # fmt: skip
+        return Elements(written(model.fit(frame, names[1]), tmp_path, frame)).found
+
+    assert page(EVIL) == page([f"name{k}" for k in range(6)] + ["y" * 10_000])
+
+
+def test_json_in_a_page_has_no_sign_that_a_parser_of_html_knows():
+    text = pages._as_json({"</script>": "<!-- <script & ]]>"})
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"</script>": "<!-- <script & ]]>"}
+
+
+def test_ten_thousand_levels_are_cut_with_their_number(tmp_path):
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"code": [f"c{k:05d}" for k in random.permutation(10_000)] * 2, "y": random.integers(0, 2, 20_000)})
+    model = bt.NaiveBayesClassifier(schema={"code": "nominal", "y": "nominal"}).fit(frame, "y")
+    text = written(model, tmp_path, frame)
+    assert "more levels" in text
+    assert len(text) < 1_500_000
+
+
+def test_every_section_has_a_template_and_every_script_is_there():
+    for name in (*pages.SECTIONS.values(), "page", "fragment", "parts"):
+        assert pages._text(f"{name}.html")
+    for name in pages.SCRIPTS:
+        assert pages._text(f"{name}.js")
+
+
+def test_a_comparison_becomes_a_page_with_each_model_and_its_score(tmp_path):
+    found = bt.compare(PENGUINS, "species", models=["nb", "cart"], cv=3, repeats=1)
+    text = found.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    for entry in found.entries:
+        assert f'data-name="{entry.name}" data-value="{found.interval(entry).mean}"' in text
+    assert text.count("advised") == 1
+
+
+def test_rows_without_their_target_are_refused_by_name(tmp_path):
+    model = bt.CARTClassifier().fit(PENGUINS, "species")
+    with pytest.raises(ValueError, match="'species'"):
+        model.report(PENGUINS.drop(columns="species"), tmp_path / "page.html")
+
+
+def test_a_notebook_shows_the_same_sections_without_scripts():
+    model = bt.NaiveBayesClassifier().fit(PENGUINS, "species")
+    view = model._repr_mimebundle_()["text/html"]
+    assert "What each column says" in view
+    assert "<script" not in view
+    found = bt.compare(PENGUINS, "species", models=["nb"], cv=3, repeats=1)
+    assert 'data-testid="model"' in found._repr_html_()
