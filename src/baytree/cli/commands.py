@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import arguments, choosing
+from baytree.cli import arguments, choosing, leaving
 from baytree.cli.console import Commands, progress, say, unknown
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
@@ -34,6 +34,7 @@ def main() -> None:
       baytree show m.baytree
       baytree predict m.baytree new.csv --proba -o answers.csv
       baytree explain m.baytree new.csv --row 3
+      baytree export m.baytree --to python -o model.py
     """
 
 
@@ -239,3 +240,4 @@ def datasets(name: str | None, output: Path | None) -> None:
 
 main.add_command(choosing.compare)
 main.add_command(choosing.rank)
+main.add_command(leaving.leave)
