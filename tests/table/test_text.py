@@ -17,7 +17,8 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 from baytree.table.schema import Text
 from baytree.table.table import Tokens
 from baytree.table.text import count as text
-from baytree.table.text.bags import weighed
+from baytree.table.text.bags import recode, weighed
+from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, limit, within_limits
 
 OPTIONS = [
     Text(),
@@ -128,8 +129,8 @@ def test_words_outside_the_vocabulary_are_dropped(documents, known):
 def test_recoding_in_any_order_keeps_the_bags_and_adds_up_merged_words(documents):
     vocabulary, tokens = text.count(documents)
     backwards = np.arange(len(vocabulary), dtype=np.int32)[::-1]
-    assert bags(vocabulary[::-1], text.recode(tokens, backwards)) == bags(vocabulary, tokens)
-    one = text.recode(tokens, np.zeros(len(vocabulary), np.int32))
+    assert bags(vocabulary[::-1], recode(tokens, backwards)) == bags(vocabulary, tokens)
+    one = recode(tokens, np.zeros(len(vocabulary), np.int32))
     assert [bag.total() for bag in bags(("any",), one)] == [bag.total() for bag in bags(vocabulary, tokens)]
 
 
@@ -164,7 +165,7 @@ LIMITS = [(1, 1.0), (2, 1.0), (3, 40), (0.003, 0.005), (0.0, 40), (30, 0.0045)]
 def test_document_frequency_limits_are_those_of_scikit_learn(corpus, low, high):
     documents = [document or "" for document in corpus]
     options = Text(min_df=low, max_df=high)
-    vocabulary, tokens = text.limit(*text.count(documents), options)
+    vocabulary, tokens = limit(*text.count(documents), options)
     theirs = CountVectorizer(min_df=low, max_df=high)
     expected = theirs.fit_transform(documents)
     assert vocabulary == tuple(theirs.get_feature_names_out())
@@ -174,7 +175,7 @@ def test_document_frequency_limits_are_those_of_scikit_learn(corpus, low, high):
 def test_tfidf_is_that_of_scikit_learn(corpus):
     documents = [document or "" for document in corpus]
     vocabulary, tokens = text.count(documents)
-    idf = text.inverse_frequency(text.DocumentFrequency.of(vocabulary, tokens))
+    idf = inverse_frequency(DocumentFrequency.of(vocabulary, tokens))
     ours = matrix(vocabulary, replace(tokens, count=weighed(tokens, idf, True)))
     assert abs(ours - TfidfVectorizer().fit_transform(documents)).max() <= 1e-15
 
@@ -193,7 +194,7 @@ def test_hashed_codes_are_those_of_scikit_learn_without_signs(corpus, buckets):
 @given(first=documents_strategy, second=documents_strategy)
 @settings(max_examples=50, deadline=None)
 def test_document_frequencies_add_up_and_can_be_taken_away(first, second):
-    one, two, both = (text.DocumentFrequency.of(*text.count(documents)) for documents in (first, second, first + second))
+    one, two, both = (DocumentFrequency.of(*text.count(documents)) for documents in (first, second, first + second))
     total = one + two
     assert total.vocabulary == both.vocabulary
     assert total.documents.tolist() == both.documents.tolist()
@@ -206,10 +207,10 @@ def test_document_frequencies_add_up_and_can_be_taken_away(first, second):
 
 def test_weight_two_is_the_document_twice_and_weight_zero_is_no_document():
     counted = text.count(["cat dog", "cat", "cow"])
-    weighted = text.DocumentFrequency.of(*counted, np.array([2.0, 1.0, 0.0]))
-    repeated = text.DocumentFrequency.of(*text.count(["cat dog", "cat dog", "cat"]))
+    weighted = DocumentFrequency.of(*counted, np.array([2.0, 1.0, 0.0]))
+    repeated = DocumentFrequency.of(*text.count(["cat dog", "cat dog", "cat"]))
     assert weighted.total == repeated.total
-    kept = text.within_limits(weighted, Text())
+    kept = within_limits(weighted, Text())
     assert [word for word, keep in zip(counted[0], kept, strict=True) if keep] == list(repeated.vocabulary)
     assert weighted.documents[kept].tolist() == repeated.documents.tolist()
 
@@ -220,12 +221,12 @@ def test_missing_documents_are_marked_and_empty_ones_are_not():
     assert vocabulary == ("cat",)
     assert tokens.missing.tolist() == [True, True, False, False, False, True]
     assert tokens.start.tolist() == [0, 0, 0, 0, 0, 1, 1]
-    assert text.DocumentFrequency.of(vocabulary, tokens).total == 3
+    assert DocumentFrequency.of(vocabulary, tokens).total == 3
 
 
 @pytest.mark.parametrize("documents", [[], [""], ["?!"], [None], ["a b c"]])
 def test_documents_without_words_have_an_empty_vocabulary(documents):
-    vocabulary, tokens = text.limit(*text.count(documents), Text())
+    vocabulary, tokens = limit(*text.count(documents), Text())
     assert vocabulary == ()
     assert tokens.start.tolist() == [0] * (len(documents) + 1)
     assert len(weighed(tokens, np.zeros(0), True)) == 0

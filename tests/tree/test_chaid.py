@@ -54,6 +54,14 @@ def test_the_tail_of_chi2_is_that_of_scipy(statistic, degrees):
         assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-12)
 
 
+@given(st.floats(1e-3, 0.2), st.integers(20, 200))
+def test_p_values_all_but_1_stay_apart(share, degrees):
+    weak = np.array([share, share * 1.5]) * degrees
+    mine = _core.chi2_log_tail(weak, np.full(2, float(degrees)))
+    assert mine == pytest.approx(np.log1p(-stats.chi2.cdf(weak, degrees)), rel=1e-9)
+    assert mine[1] < mine[0] < 0
+
+
 def test_p_values_below_the_smallest_double_stay_apart():
     far = _core.chi2_log_tail(np.array([2e5, 2e5 + 2.0, 4e5]), np.ones(3))
     assert far[0] == pytest.approx(-1e5 - 0.5 * log(np.pi * 1e5), rel=1e-9)

@@ -13,7 +13,7 @@ from baytree.statistics.exact import ExactSum
 from baytree.statistics.totals import class_weights, entry_totals
 from baytree.table.schema import Text
 from baytree.table.table import Table, Tokens
-from baytree.table.text.count import DocumentFrequency, inverse_frequency, within_limits
+from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, within_limits
 
 
 class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="words"):

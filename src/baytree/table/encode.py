@@ -12,6 +12,7 @@ from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factori
 from baytree.table.infer import Census
 from baytree.table.schema import Column, Kind, Schema, Target, Text
 from baytree.table.table import SparseColumns, Tokens, Values, holds_infinite, refuse_infinite
+from baytree.table.text import bags
 from baytree.table.text import count as text
 
 
@@ -150,7 +151,7 @@ def _recoded(values: Values, batch: Column, joint: Column) -> Values:
     place = _places(joint)
     recode = np.array([*(place[level] for level in batch.levels), -1], np.int32)
     if isinstance(values, Tokens):
-        return text.recode(values, recode[:-1])
+        return bags.recode(values, recode[:-1])
     return recode[values]
 
 

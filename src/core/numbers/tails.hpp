@@ -21,11 +21,19 @@ inline double far_log_erfc(double x) {
   return -x + std::log1p(u * (-1 + u * (3 + u * (-15 + u * 105)))) - 0.5 * std::log(x * std::numbers::pi);
 }
 
-// log Q(a, x) for a = degrees / 2: a finite sum of positive terms e^{-x} x^k / Γ(k + 1), k = a - 1, a - 2, ..., and for
+// log Q(a, x) = log(1 − P(a, x)) for x < a, where Q may be all but 1: the series of P keeps apart what Q itself rounds to 1.
+inline double near_log_tail(double x, double a) {
+  double term = 1 / a, sum = term;
+  for (double n = a + 1; term > sum * 1e-17; ++n) sum += term *= x / n;
+  return std::log1p(-std::min(1.0, std::exp(a * std::log(x) - x - log_gamma(a)) * sum));
+}
+
+// log Q(a, x) for a = degrees / 2 and x = statistic / 2 not below it: a finite sum of positive terms e^{-x} x^k / Γ(k + 1), k = a - 1, a - 2, ..., and for
 // odd degrees erfc(√x). Terms far beyond the crest at k = x no longer count.
 inline double chi2_log_tail(double statistic, double degrees) {
   if (degrees <= 0 || !(statistic > 0)) return 0;
   const double x = statistic / 2, shape = degrees / 2, half = shape - std::floor(shape);
+  if (x < shape) return near_log_tail(x, shape);
   if (x < 500) {
     double sum = half > 0 ? std::erfc(std::sqrt(x)) : 0;
     double term = half > 0 ? std::exp(-x) * std::sqrt(x) * std::numbers::inv_sqrtpi * 2 : std::exp(-x);
@@ -42,29 +50,6 @@ inline double chi2_log_tail(double statistic, double degrees) {
     if (k > x && term < sum - 41) break;
   }
   return std::min(0.0, sum);
-}
-
-// −log P(χ² >= statistic), exact also where p is all but 1: there `chi2_log_tail` can only say 0, and the weakest columns of a
-// tree still must be told apart. The regularised upper incomplete gamma function.
-inline double chi2_log_significance(double statistic, double freedom) {
-  const double a = freedom / 2, x = statistic / 2;
-  if (!(x > 0) || !(a > 0)) return 0;
-  const double front = a * std::log(x) - x - log_gamma(a);
-  if (x < a + 1) {
-    double term = 1 / a, sum = term;
-    for (double n = a + 1; term > sum * 1e-17; ++n) sum += term *= x / n;
-    return -std::log1p(-std::min(1.0, std::exp(front) * sum));
-  }
-  double b = x + 1 - a, c = 1e300, d = 1 / b, fraction = d;  // Lentz's continued fraction
-  for (int i = 1; i < 10000; ++i) {
-    const double step = -i * (i - a);
-    b += 2;
-    d = 1 / (step * d + b);
-    c = b + step / c;
-    fraction *= d * c;
-    if (std::abs(d * c - 1) < 1e-15) break;
-  }
-  return -(front + std::log(fraction));
 }
 
 // The continued fraction of the incomplete beta function, by Lentz's method; quick for y < (a + 1) / (a + b + 2).

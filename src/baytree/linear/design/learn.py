@@ -11,7 +11,7 @@ from baytree.linear.design.spread import Look, moments_of
 from baytree.linear.design.word_features import Words
 from baytree.table.schema import Kind, Text
 from baytree.table.table import Table, Tokens
-from baytree.table.text.count import DocumentFrequency, inverse_frequency, within_limits
+from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, within_limits
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
 

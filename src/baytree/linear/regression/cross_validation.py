@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from baytree import notices
-from baytree.linear.regression.coding import coded_like
 from baytree.linear.regression.descent import along
-from baytree.linear.regression.normal import normal_equations
+from baytree.linear.regression.fitted_features import coded_like
+from baytree.linear.regression.normal_equations import normal_equations
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.statistic import Products
 from baytree.linear.scatter.target import with_target

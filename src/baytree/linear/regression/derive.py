@@ -8,7 +8,7 @@ from baytree.linear.path import Path, path_of
 from baytree.linear.regression.descent import along, minimum, strongest
 from baytree.linear.regression.least_squares import Solution, collinear, least_squares, warn_of_collinear
 from baytree.linear.regression.model import Regression
-from baytree.linear.regression.normal import Normal, normal_equations, warn_of_constants
+from baytree.linear.regression.normal_equations import Normal, normal_equations, warn_of_constants
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.quality import Quality
 from baytree.linear.regression.statistic import Products

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from baytree.linear.quadratic import Quadratic, solve
-from baytree.linear.regression.normal import Normal
+from baytree.linear.regression.normal_equations import Normal
 from baytree.linear.regression.options import Options
 
 _ROUNDS = 20  # of sweeps and direct solutions

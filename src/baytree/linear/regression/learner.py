@@ -20,7 +20,7 @@ from baytree.linear.regression.derive import derive, path_along
 from baytree.linear.regression.descent import LEAST_SHARE, strongest
 from baytree.linear.regression.leave_one_out import without_each
 from baytree.linear.regression.model import Regression
-from baytree.linear.regression.normal import Normal, normal_equations
+from baytree.linear.regression.normal_equations import Normal, normal_equations
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.statistic import Products
 from baytree.table.outliers import warn_of_outliers

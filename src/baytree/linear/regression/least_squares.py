@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree import notices
 from baytree.engine.blas import decomposed
-from baytree.linear.regression.normal import Normal
+from baytree.linear.regression.normal_equations import Normal
 from baytree.table.schema import Schema
 
 _OWN = 1e-9  # of a feature's variance, that earlier ones must leave unexplained

@@ -13,7 +13,7 @@ from baytree import notices
 from baytree.linear.design.features import MISSING
 from baytree.linear.regression.derive import derive
 from baytree.linear.regression.least_squares import least_squares
-from baytree.linear.regression.normal import Normal, normal_equations
+from baytree.linear.regression.normal_equations import Normal, normal_equations
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.statistic import Products
 from baytree.table.table import Table

@@ -9,6 +9,9 @@ import numpy as np
 from baytree import _core
 from baytree.table.table import Tokens
 
+Vocabulary = tuple[str, ...]
+"""The tokens in the order of their codes: sorted by code point."""
+
 
 def joined(parts: Sequence[Tokens], mappings: Sequence[np.ndarray] | None = None) -> Tokens:
     """The rows of all parts, one part after another, in shared codes.
@@ -32,6 +35,17 @@ def joined(parts: Sequence[Tokens], mappings: Sequence[np.ndarray] | None = None
         np.concatenate([np.zeros(0), *(tokens.count for tokens in parts)]),
         np.concatenate([np.zeros(0, bool), *(tokens.missing for tokens in parts)]),
     )
+
+
+def union(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarray]]:
+    """One sorted vocabulary of all words, and for each given one the new codes of its words (int32).
+
+    >>> union([("b",), ("a", "b")])
+    (('a', 'b'), [array([1], dtype=int32), array([0, 1], dtype=int32)])
+    """
+    vocabulary = tuple(sorted(set().union(*vocabularies)))
+    code = {word: i for i, word in enumerate(vocabulary)}
+    return vocabulary, [np.fromiter(map(code.get, words), np.int32, len(words)) for words in vocabularies]
 
 
 def recode(tokens: Tokens, mapping: np.ndarray) -> Tokens:

@@ -19,25 +19,8 @@ import numpy as np
 from baytree import _core
 from baytree.table.schema import Text
 from baytree.table.table import Tokens
-from baytree.table.text.bags import joined, recode, row_of_entries
+from baytree.table.text.bags import Vocabulary, joined, union
 from baytree.table.text.documents import each_block, lookup, reading, texts, total
-
-__all__ = [
-    "DocumentFrequency",
-    "checked",
-    "count",
-    "encode",
-    "english",
-    "inverse_frequency",
-    "limit",
-    "merge",
-    "recode",
-    "union",
-    "within_limits",
-]
-
-Vocabulary = tuple[str, ...]
-"""The tokens in the order of their codes: sorted by code point."""
 
 Counted = tuple[Vocabulary, Tokens]
 
@@ -82,17 +65,6 @@ def merge(parts: Sequence[Counted]) -> Counted:
     return vocabulary, joined([tokens for _, tokens in parts], mappings)
 
 
-def union(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarray]]:
-    """One sorted vocabulary of all words, and for each given one the new codes of its words (int32).
-
-    >>> union([("b",), ("a", "b")])
-    (('a', 'b'), [array([1], dtype=int32), array([0, 1], dtype=int32)])
-    """
-    vocabulary = tuple(sorted(set().union(*vocabularies)))
-    code = {word: i for i, word in enumerate(vocabulary)}
-    return vocabulary, [np.fromiter(map(code.get, words), np.int32, len(words)) for words in vocabularies]
-
-
 class Bags(msgspec.Struct, frozen=True):
     """The bags of blocks of documents, each block in codes of its own: a statistic, the rows of a sum one after another.
 
@@ -115,75 +87,6 @@ class Bags(msgspec.Struct, frozen=True):
         """One sorted vocabulary, and the bags of all rows in its codes."""
         vocabulary, mappings = _core.unite([words for words, _ in self.blocks])
         return vocabulary, joined([tokens for _, tokens in self.blocks], mappings)
-
-
-class DocumentFrequency(msgspec.Struct, frozen=True):
-    """In how many documents each word occurs, by weight: a statistic, so parts add up and can be taken away.
-
-    A word whose documents were all taken away stays, with 0, until `within_limits` drops it.
-    """
-
-    vocabulary: Vocabulary
-    documents: np.ndarray  # float64 [n_words]
-    total: float  # all documents that are not missing
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary, tokens: Tokens, weight: np.ndarray | None = None) -> DocumentFrequency:
-        """The frequencies in these rows.
-
-        >>> DocumentFrequency.of(*count(["cat cat", "cat dog", ""]))
-        DocumentFrequency(vocabulary=('cat', 'dog'), documents=array([2., 1.]), total=3.0)
-        """
-        by_entry = None if weight is None else weight[row_of_entries(tokens)]
-        documents = np.bincount(tokens.code, by_entry, minlength=len(vocabulary)).astype(np.float64)
-        present = ~tokens.missing
-        return cls(vocabulary, documents, float(present.sum() if weight is None else weight[present].sum()))
-
-    def __add__(self, other: DocumentFrequency) -> DocumentFrequency:
-        return self._combined(other, np.add)
-
-    def __sub__(self, other: DocumentFrequency) -> DocumentFrequency:
-        return self._combined(other, np.subtract)
-
-    def _combined(self, other: DocumentFrequency, operation: np.ufunc) -> DocumentFrequency:
-        vocabulary, (ours, theirs) = union([self.vocabulary, other.vocabulary])
-        seen = np.zeros((2, len(vocabulary)))
-        seen[0, ours], seen[1, theirs] = self.documents, other.documents
-        return DocumentFrequency(vocabulary, operation(*seen), float(operation(self.total, other.total)))
-
-
-def within_limits(frequency: DocumentFrequency, options: Text) -> np.ndarray:
-    """Which words occur in at least `min_df` and at most `max_df` documents (bool [n_words]).
-
-    An int is a number of documents, a float a share of them. A word that occurs in none is never kept; at least one
-    document is any document, however little it weighs.
-    """
-    low, high = (_documents(limit, frequency.total) for limit in (options.min_df, options.max_df))
-    seen = frequency.documents
-    is_any = isinstance(options.min_df, Integral) and options.min_df <= 1
-    return (seen > 0) & (is_any | (seen >= low)) & (seen <= high)
-
-
-def limit(vocabulary: Vocabulary, tokens: Tokens, options: Text, weight: np.ndarray | None = None) -> Counted:
-    """The vocabulary and the bags without the words outside `min_df` and `max_df`.
-
-    >>> limit(*count(["cat dog", "cat"]), Text(min_df=2))[0]
-    ('cat',)
-    """
-    kept = within_limits(DocumentFrequency.of(vocabulary, tokens, weight), options)
-    if kept.all():
-        return vocabulary, tokens
-    mapping = np.where(kept, np.cumsum(kept) - 1, -1)
-    return tuple(word for word, keep in zip(vocabulary, kept, strict=True) if keep), recode(tokens, mapping)
-
-
-def inverse_frequency(frequency: DocumentFrequency) -> np.ndarray:
-    """The weight of each word, log((1 + n) / (1 + df)) + 1: scikit-learn's smoothed idf.
-
-    >>> inverse_frequency(DocumentFrequency.of(*count(["cat dog", "cat"]))).round(4).tolist()
-    [1.0, 1.4055]
-    """
-    return np.log((1 + frequency.total) / (1 + frequency.documents)) + 1
 
 
 @cache
@@ -231,10 +134,6 @@ def _tokens(arrays: tuple[np.ndarray, np.ndarray, np.ndarray], missing: np.ndarr
 def _reading(block: list[str | bytes | None], options: Text) -> _core.Reading:
     stop_words = english() if options.stop_words == "english" else options.stop_words or ()
     return reading(block, stop_words, options.ngrams, options.lowercase)
-
-
-def _documents(limit: float, total: float) -> float:
-    return limit if isinstance(limit, Integral) else limit * total
 
 
 @lru_cache(maxsize=4)

@@ -71,8 +71,8 @@ Real pearson_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
   }
   const double statistic = numbers::pearson(rows.size(), [&](size_t i) { return rows[i]; }, total, numbers::total(total));
   const auto classes = std::count_if(total.begin(), total.end(), [](double weight) { return weight > 0; });
-  return static_cast<Real>(
-      numbers::chi2_log_significance(statistic, static_cast<double>(rows.size() - 1) * static_cast<double>(classes - 1)));
+  const double degrees = static_cast<double>(rows.size() - 1) * static_cast<double>(classes - 1);
+  return static_cast<Real>(0 - numbers::chi2_log_tail(statistic, degrees));
 }
 
 template <typename Impurity> constexpr Rough rough_of() {

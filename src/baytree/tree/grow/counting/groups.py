@@ -9,7 +9,7 @@ from math import inf, log
 import numpy as np
 
 from baytree.tree.grow.counting.candidate import Candidate
-from baytree.tree.grow.counting.runs import by_outcome
+from baytree.tree.grow.counting.level_runs import by_outcome
 
 TIE = 1e-11  # log p closer than this, relatively, are equal
 TRIED_PARTS = 10  # re-splitting tries every way to part up to so many levels, and ordered cuts beyond

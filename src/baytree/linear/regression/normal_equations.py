@@ -8,7 +8,7 @@ import numpy as np
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import VALUE
 from baytree.linear.model import LinearModel
-from baytree.linear.regression.coding import coded
+from baytree.linear.regression.fitted_features import coded
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.statistic import Products
 from baytree.linear.scatter.scatter import Scatter
