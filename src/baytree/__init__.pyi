@@ -45,9 +45,12 @@ from baytree.estimators.linear.discriminant import (
 )
 from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression
 from baytree.estimators.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from baytree.estimators.linear.mars import MARSClassifier as MARSClassifier
+from baytree.estimators.linear.mars import MARSRegressor as MARSRegressor
 from baytree.estimators.linear.regression import LinearRegression as LinearRegression
 from baytree.estimators.linear.regression_cv import LinearRegressionCV as LinearRegressionCV
 from baytree.estimators.tree.c45 import C45Classifier as C45Classifier
+from baytree.estimators.tree.c50 import C50Classifier as C50Classifier
 from baytree.estimators.tree.cart import CARTClassifier as CARTClassifier
 from baytree.estimators.tree.cart import CARTRegressor as CARTRegressor
 from baytree.estimators.tree.chaid import CHAIDClassifier as CHAIDClassifier

@@ -8,7 +8,9 @@ from typing import Any
 from baytree.show.coefficients import coefficient_lines, wrapped
 from baytree.show.likelihoods import likelihood_rows
 from baytree.show.outline import in_full
+from baytree.show.rule_text import rule_set_lines
 from baytree.show.slopes import regression_lines
+from baytree.show.splines import spline_lines
 from baytree.show.terminal import in_columns
 from baytree.summary import (
     JointSummary,
@@ -16,8 +18,11 @@ from baytree.summary import (
     NaiveBayesSummary,
     QuadraticSummary,
     RegressionSummary,
+    RuleSetSummary,
+    SplineSummary,
     Summary,
     TreeSummary,
+    TrialsSummary,
 )
 
 _MOST_AXES = 6  # discriminant axes whose shares are told
@@ -78,11 +83,22 @@ def _tree(summary: TreeSummary) -> list[str]:
     return list(in_full(summary.nodes, summary.classes))
 
 
+def _trials(summary: TrialsSummary) -> list[str]:
+    """Each trial under its number."""
+    lines = [f"{len(summary.trials)} trials vote for {summary.target}"]
+    for k, trial in enumerate(summary.trials, 1):
+        lines += ["", f"trial {k}:", *_PRINTERS[type(trial)](trial)]
+    return lines
+
+
 _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     NaiveBayesSummary: _naive_bayes,
     JointSummary: _joint_table,
     LinearSummary: _linear,
     RegressionSummary: regression_lines,
+    SplineSummary: spline_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
+    RuleSetSummary: rule_set_lines,
+    TrialsSummary: _trials,
 }

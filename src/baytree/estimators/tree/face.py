@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from baytree import settings as given
-from baytree.estimators.tree.views import TreeReading
+from baytree.estimators.tree.views import TreePictures, TreeReading
 from baytree.given import FrameLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
@@ -30,12 +30,10 @@ ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in th
 MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
 
 
-class TreeFace(TreeReading):
-    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+class TreeShape(TreePictures):
+    """What a fitted tree looks like: its nodes, and how many there are."""
 
     _accepts_infinite = True
-    trace: bool
-    _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def n_nodes_(self) -> int:
@@ -51,6 +49,29 @@ class TreeFace(TreeReading):
     def depth_(self) -> int:
         """The number of tests on the longest way from the root to a leaf."""
         return int(depths(self.tree_).max())
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
+        return nodes(self.tree_, self.schema_)
+
+    def apply(self, X: FrameLike) -> np.ndarray:
+        """The id of the node where each row comes to rest: [n_rows]."""
+        return reading.leaves(self.tree_, self._encoded(X))
+
+    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
+        refuse_text(schema)
+        return self._algorithm(schema, **for_rows)
+
+    def _algorithm(self, schema: Schema) -> Learner:
+        """The parameters, checked, as a learner of trees."""
+        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
+
+
+class TreeFace(TreeReading, TreeShape):
+    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+
+    trace: bool
+    _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -68,14 +89,6 @@ class TreeFace(TreeReading):
         """Everything about the tree, as rpart's `summary`: the pruning table, importances, and each node with its tests."""
         classes = class_names(self.tree_, self.schema_)
         return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
-
-    def nodes(self) -> list[dict[str, Any]]:
-        """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
-        return nodes(self.tree_, self.schema_)
-
-    def apply(self, X: FrameLike) -> np.ndarray:
-        """The id of the node where each row comes to rest: [n_rows]."""
-        return reading.leaves(self.tree_, self._encoded(X))
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -100,15 +113,9 @@ class TreeFace(TreeReading):
 
     def _checked_policy(self, schema: Schema) -> Policy:
         """What the parameters say, checked."""
-        return self._algorithm(schema).policy
-
-    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
-        refuse_text(schema)
-        return self._algorithm(schema, **for_rows)
-
-    def _algorithm(self, schema: Schema) -> TreeLearner:
-        """The parameters, checked, as a learner of trees."""
-        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
+        learner = self._algorithm(schema)
+        assert isinstance(learner, TreeLearner)
+        return learner.policy
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""

@@ -31,19 +31,32 @@ def leaves(tree: Tree, table: Table) -> np.ndarray:
 
 def values(tree: Tree, table: Table) -> np.ndarray:
     """float64 [n_rows, n_outputs]: class probabilities, or the mean, of each row."""
-    way = router(tree)
-    if not way.may_spread:
-        return tree.value[way.leaves(columns(table), level_counts(table.schema), len(table), _threads(table))]
-    value = np.ascontiguousarray(tree.value)
-    return way.mixtures(columns(table), level_counts(table.schema), len(table), value, _threads(table))
+    return mixtures(tree, table, tree.value)
+
+
+def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | None = None) -> np.ndarray:
+    """float64 [n_rows, n_outputs]: what a table [n_nodes, n_outputs] says of the nodes that parts of each row reach.
+
+    `soft` [n_nodes, 4] are the low bound, the middle and the high bound between which a row follows both branches of a cut,
+    and the grid that numbers are rounded to.
+    """
+    way, given = router(tree), (columns(table), level_counts(table.schema), len(table))
+    if not way.may_spread and soft is None:
+        return value[way.leaves(*given, _threads(table))]
+    bounds = None if soft is None else np.ascontiguousarray(soft).ravel()
+    return way.mixtures(*given, np.ascontiguousarray(value), _threads(table), bounds)
 
 
 def explain(tree: Tree, table: Table) -> list[Explanation]:
     """One ledger per row: the root's distribution, and what each test on the way changed of it."""
+    return explained(tree, table, values(tree, table))
+
+
+def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]:
+    """The ledgers of answers [n_rows, n_outputs] that the tree leads to; what its paths do not tell is in the last line."""
     from baytree.tree.model.conditions import Branches
 
-    stopped = _without_spreading(tree)
-    rest, answer, above = leaves(stopped, table), values(tree, table), parents(tree)
+    rest, above = leaves(_without_spreading(tree), table), parents(tree)
     branches = Branches(tree, table.schema)
     return [_ledger(branches, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
 
