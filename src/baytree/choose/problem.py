@@ -116,7 +116,7 @@ class Problem:
         if isinstance(self.declared, Schema):
             return self.declared
         free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
-        kinds = {c.name: c.text if c.kind is Kind.TEXT else c.kind.value for c in self.schema.columns if c.name in free}
+        kinds = {c.name: _kind_of(c) for c in self.schema.columns if c.name in free}
         own = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
         order = labels.declared_order(self.declared, self.name)
         return {**kinds, **own, **({} if order is None else {labels.name_apart(self.y, self.frame.columns): order})}
@@ -156,6 +156,11 @@ class Problem:
             return self
         gone = set(self.schema.left_out)
         return self.select([j for j, name in enumerate(self.schema.inputs) if name not in gone])
+
+
+def _kind_of(column: Column) -> Any:
+    """What all rows say of a column, without the levels that only some of them have."""
+    return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
 
 
 def task_of(y: TargetLike, name: str = "y") -> str:

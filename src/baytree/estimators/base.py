@@ -26,7 +26,7 @@ from baytree.predictor import Predictor, check_columns, check_shape
 from baytree.statistics.exact import is_of_rows
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame, read
-from baytree.table.infer import Census
+from baytree.table.infer import Census, warn_of
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 from baytree.table.weights import weight_column
@@ -90,7 +90,10 @@ class Estimator(BaseEstimator):
     def _enter(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Entered:
         self._check_common_parameters()
         frame, label, weight, is_unweighted, kept = self._counted(X, y, sample_weight)
-        schema = msgspec.structs.replace(self._schema_of(frame), target=label.target)
+        schema = self._schema_of(frame)
+        told = labels.notes(label.target)
+        warn_of(told)
+        schema = msgspec.structs.replace(schema, target=label.target, notes=(*schema.notes, *told))
         schema, values = encode.learn(frame, schema, self._accepts_infinite)
         table = Table(schema, values, weight, label.values, is_unweighted)
         return Entered(table, frame.has_text_names, kept)
@@ -122,7 +125,7 @@ class Estimator(BaseEstimator):
     def _labels_by_name(self, X: FrameLike, frame: RawFrame, name: str) -> tuple[RawFrame, labels.Labels]:
         if not frame.is_named or name not in frame.columns:
             raise ValueError(f"no target column {name!r}; the columns are {', '.join(map(repr, frame.columns))}")
-        label = self._labels(X[name] if name in X else X[_original_name(X, name)], name)
+        label = labels.without_words_for_none(self._labels(_original(X, frame, name), name))
         columns = {other: raw for other, raw in frame.columns.items() if other != name}
         return msgspec.structs.replace(frame, columns=columns, matrix=None, target=name), label
 
@@ -415,8 +418,13 @@ def _weight_by_name(frame: RawFrame, sample_weight: WeightsLike) -> tuple[RawFra
     return msgspec.structs.replace(frame, columns=columns, matrix=None), weights
 
 
-def _original_name(X: FrameLike, name: str) -> Any:
-    return next(other for other in X if str(other) == name)
+def _original(X: FrameLike, frame: RawFrame, name: str) -> Any:
+    """The target column as its library holds it, so that classes go back in the type in which they came."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "__getitem__")
+    names = getattr(X, "column_names", X.columns) if is_frame else X if isinstance(X, dict) else ()
+    original = next((other for other in names if str(other) == name), None)
+    column = frame.columns[name] if original is None else X[original]
+    return column if hasattr(column, "__len__") and not isinstance(column, str) else frame.columns[name]
 
 
 def _refuse_unknown(rows: Schema, learnt: Schema) -> None:

@@ -8,13 +8,25 @@ import re
 import msgspec
 
 from baytree.storage.errors import ModelFileError, naming
-from baytree.storage.schemas import check_schema
+from baytree.storage.schemas import StoredSchema, check_schema
 from baytree.storage.stored_arrays import decode, encode
 from baytree.table.schema import Schema
 
 FORMAT = 2
 _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "document": ')
 _TAIL = b"}\n"
+
+
+class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The document as it is written: what a schema may lack is not there at all."""
+
+    estimator: str
+    parameters: dict[str, msgspec.Raw]
+    schema: StoredSchema
+    accepts_infinite: bool
+    has_text_names: bool
+    model: msgspec.Raw
+    seen: msgspec.Raw
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +43,8 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def write(document: Document) -> bytes:
     """The bytes of a file."""
-    body = msgspec.json.format(encode(document), indent=1)
+    stored = _Stored(**msgspec.structs.asdict(document) | {"schema": StoredSchema.of(document.schema)})
+    body = msgspec.json.format(encode(stored), indent=1)
     return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
 
 
@@ -48,7 +61,8 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
     if _digest(version, body) != head[2]:
         raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
     with naming(name):
-        document = decode(msgspec.Raw(body), Document)
+        stored = decode(msgspec.Raw(body), _Stored)
+        document = Document(**msgspec.structs.asdict(stored) | {"schema": stored.schema.schema()})
         check_schema(document.schema)
     return version, document
 
