@@ -17,7 +17,8 @@ from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
-from baytree.table.infer import Census
+from baytree.table.infer import Census, warn_of
+from baytree.table.notes import Note
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 from baytree.table.weights import weight_column
@@ -36,6 +37,7 @@ class Problem:
     declared: SchemaLike = None
     is_unweighted: bool = True
     kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
+    task: str | None = None  # what the target is, where it was said
 
     @classmethod
     def of(
@@ -60,7 +62,7 @@ class Problem:
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
         weight, is_unweighted = encode.weights(sample_weight, len(label.values))
-        return _counted(cls(X, y, label, weight, declared, is_unweighted))
+        return _counted(cls(X, y, label, weight, declared, is_unweighted, task=task))
 
     @property
     def is_classification(self) -> bool:
@@ -84,7 +86,9 @@ class Problem:
     def schema(self) -> Schema:
         """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
         schema = _schema_of(self.frame, self.declared)
-        return msgspec.structs.replace(schema, target=self.label.target)
+        told = (*labels.notes(self.label.target), *task_notes(self.y, self.name, self.task))
+        warn_of(told)
+        return msgspec.structs.replace(schema, target=self.label.target, notes=(*schema.notes, *told))
 
     @cached_property
     def frame(self) -> RawFrame:
@@ -163,12 +167,25 @@ def _kind_of(column: Column) -> Any:
     return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
 
 
+def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
+    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
+    raw = labels.as_numbers(read_column(y, name), name)
+    if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
+        return ()
+    n = len(np.unique(raw.values[~np.isnan(raw.values)]))
+    if task_of(y, name) == "regression":
+        return (Note(name, f"{n:,} different numbers: a number to predict", 0, "task", "classification"),)
+    return (Note(name, f"{n:,} different whole numbers are taken for classes", 0, "task", "regression"),) if n > 2 else ()
+
+
 def task_of(y: TargetLike, name: str = "y") -> str:
     """Whether labels are classes or numbers: "classification" or "regression"."""
-    raw = read_column(y, name)
+    raw = labels.as_numbers(read_column(y, name), name)
     if not isinstance(raw, Numbers) or raw.unit is not None:
         return "classification"
     known = np.unique(raw.values[~np.isnan(raw.values)])
+    if not len(known):
+        return "classification"
     is_whole = bool((known == np.floor(known)).all())
     return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
 
@@ -200,7 +217,7 @@ def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
         return labels.read_numbers(y, name)
-    label, order = labels.read_classes(y, name), labels.declared_order(declared, name)
+    label, order = labels.without_words_for_none(labels.read_classes(y, name)), labels.declared_order(declared, name)
     return label if order is None else labels.declared(label, order)
 
 

@@ -146,7 +146,8 @@ def _kind_of(column: Column) -> Any:
     """What is known of a column before its next batch: its kind, its unit, the order of its ranks; not its levels."""
     if column.kind is Kind.ORDINAL:
         return column
-    kept = tuple(level for level in column.levels if column.kind is Kind.NOMINAL and isinstance(level, str) and is_nothing(level))
+    levels = column.levels if column.kind is Kind.NOMINAL else ()
+    kept = tuple(level for level in levels if isinstance(level, str) and is_nothing(level))
     return msgspec.structs.replace(column, levels=kept, declared=False)
 
 
@@ -196,7 +197,7 @@ def _tell_misfits(read: strings.Read, column: Column, unseen: str) -> None:
     if not read.n_misfits:
         return
     what = "a time of day" if column.unit == "clock" else "a date" if column.unit else "a number"
-    if unseen == "error" or read.n_misfits == read.n_known:
+    if unseen == "error":
         raise ValueError(
             f"column {column.name!r} is numeric, but {read.misfit[:60]!r} is not {what}; "
             "correct the value, or train with the column declared nominal"
@@ -239,7 +240,7 @@ def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndar
     place = _places(column)
     recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
     if (recode[:-1] < 0).any():
-        _tell_unseen(codes, found := matched(codes, recode, column), column, unseen)
+        _tell_unseen(found := matched(codes, recode, column), column, unseen)
         recode = found.recode
     np.take(recode, codes.codes, out=result, mode="wrap")  # −1, missing, wraps to the last entry
     return result
@@ -260,7 +261,7 @@ def _places(column: Column) -> dict[Any, int]:
     return {level: code for code, level in enumerate(column.levels)}
 
 
-def _tell_unseen(codes: Codes, found: Matched, column: Column, unseen: str) -> None:
+def _tell_unseen(found: Matched, column: Column, unseen: str) -> None:
     """Names levels that were written otherwise, or are new; refuses what cannot be meant, and what is asked to be."""
     if not found.is_any_known:
         _refuse_other_type(found.new, column)

@@ -4,10 +4,10 @@ The rules, in their order:
 1. What `schema=` declares is taken as declared.
 2. An ordered categorical is ordinal, any other categorical nominal; both keep their levels and their order.
 3. Numbers and dates are numeric; booleans are nominal.
-4. Strings that are numbers, dates or times as a person writes them are read as such (`reading.decide`): numeric, with a form.
+4. Strings that are numbers, dates or times as a person writes them are read as such (`reading.decide`): numeric.
 5. Strings are text where they read like sentences: more than 4 words and 24 letters on average, most of them different.
-6. Strings that (nearly) all differ, UUIDs, e-mail addresses, and whole numbers that count rows only identify rows: the column
-   is left out, with a note.
+6. Strings that (nearly) all differ, UUIDs, e-mail addresses, and whole numbers that count rows only identify rows: they are
+   left out, with a note.
 7. All other strings are nominal, their levels sorted; words for no value, such as `NA`, are missing.
 """
 
@@ -25,7 +25,7 @@ from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factori
 from baytree.table.notes import Note
 from baytree.table.reading import identity
 from baytree.table.reading.amounts import Amounts
-from baytree.table.reading.decide import Decision, Habits, decide
+from baytree.table.reading.decide import Habits, decide
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, is_nothing, truths
 from baytree.table.reading.words_seen import level_notes
@@ -53,7 +53,7 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     unit: str | None = None
     text: Text | None = None
     form: Form | None = None
-    declared: str = ""  # "keep", "drop", "numeric", a word of DATES, or nothing
+    declared: str = ""  # "keep", "infer" (but leave nothing out), "drop", "numeric", a word of DATES, or nothing
     seen: Evidence | None = None  # of strings whose form, and perhaps kind, is still to be decided
     amounts: Amounts | None = None
     n_letters: int = 0
@@ -83,6 +83,10 @@ class ColumnCensus(msgspec.Struct, frozen=True):
             return self._of_numbers(self.amounts)
         return self._taken()
 
+    def kept(self) -> Self:
+        """The same, but numbers are learnt from even if they only number rows."""
+        return self if self.amounts is None else msgspec.structs.replace(self, declared=self.declared or "keep")
+
     def _taken(self, *notes: Note) -> Found:
         twin = [] if not self.twin else [Note(self.name, f"holds the same as {self.twin!r}", 0, "drop")]
         column = self._as_column()
@@ -91,7 +95,7 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     def _of_numbers(self, amounts: Amounts) -> Found:
         if not amounts.n_known:
             return self._taken(Note(self.name, "the column is empty: nothing can be learnt from it", 0, "drop"))
-        if self.declared != "keep" and amounts.identifies(self.name):
+        if not self.declared and amounts.identifies(self.name):
             return _left_out(self.name, "whole numbers that only number the rows", amounts.n_known)
         return self._taken(*amounts.notes(self.name))
 
@@ -113,12 +117,17 @@ class ColumnCensus(msgspec.Struct, frozen=True):
         reason = "" if self.declared else identity.identifies(seen, self.levels)
         if reason:
             return _left_out(self.name, reason, seen.n_known)
-        levels = self.levels if self.declared else frozenset(level for level in self.levels if not is_nothing(level))
+        levels = (
+            self.levels if self.declared == "keep" else frozenset(level for level in self.levels if not is_nothing(level))
+        )
         kept = msgspec.structs.replace(self, levels=levels)
         return kept._taken(*notes, *level_notes(self.name, seen, levels, self.declared))
 
     def _as_declared(self, seen: Evidence, habits: Habits) -> Found:
         """Strings that are numbers or dates because a person says so; what cannot be read is told when it is read."""
+        if not seen.n_numbers + seen.styles.get("code", 0) + seen.n_dates + seen.other.get("clock", 0):
+            text = min((level for level in self.levels if not is_nothing(level)), default="")
+            raise ValueError(f"column {self.name!r} is declared {self.declared}, but {text[:60]!r} is none; no cell is")
         if self.declared == "numeric":
             form, notes = decide(self.name, seen, 1 << 30, habits)
             wanted = form if form is not None and form.kind in ("number", "clock") else Form("number", habits.decimal or ".")
@@ -169,7 +178,7 @@ class Census(msgspec.Struct, frozen=True):
         habits = Habits.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
         found = [column.found(habits) for column in self.columns]
         if not any(each.columns for each in found):  # row numbers are better than nothing at all
-            found = [msgspec.structs.replace(column, declared=column.declared or "keep").found(habits) for column in self.columns]
+            found = [column.kept().found(habits) for column in self.columns]
         notes = tuple(note for each in found for note in each.notes)
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
@@ -211,7 +220,7 @@ def _part(column: Column, part: str) -> Column:
 
 def _census(name: str, frame: RawFrame, declared: Any) -> ColumnCensus:
     raw = frame.columns[name]
-    if isinstance(declared, str) and declared in ("keep", "drop", *DATES):
+    if isinstance(declared, str) and declared in ("keep", "infer", "drop", *DATES):
         return msgspec.structs.replace(_inferred(name, raw, frame.is_named), declared=declared)
     if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
         return msgspec.structs.replace(_inferred(name, raw, frame.is_named), declared="date", parts=tuple(declared))
@@ -254,7 +263,9 @@ def _with_twins(columns: tuple[ColumnCensus, ...], frame: RawFrame) -> tuple[Col
 def _declared(name: str, raw: Raw, declared: Any) -> ColumnCensus:
     if isinstance(declared, Column):
         levels = declared.levels
-        if declared.kind in _CODED and all(map(is_nothing, map(str, levels))):  # what is known is kept though it looks like no value
+        if declared.kind in _CODED and all(
+            map(is_nothing, map(str, levels))
+        ):  # what is known is kept though it looks like no value
             found = _levels_of(name, raw, declared.form)
             levels = found if isinstance(found, tuple) else _with_values(found, raw) | frozenset(levels)
         return ColumnCensus(name, declared.kind, levels, declared.unit, declared.text, declared.form)
@@ -267,7 +278,8 @@ def _declared(name: str, raw: Raw, declared: Any) -> ColumnCensus:
     if declared not in list(Kind):
         kinds = ", ".join(repr(kind.value) for kind in Kind)
         raise ValueError(
-            f"schema[{name!r}] is {declared!r}; give {kinds}, 'date', 'keep', 'drop', a list of levels in order, or bt.Text(...)"
+            f"schema[{name!r}] is {declared!r}; give {kinds}, 'date', 'keep', 'drop', "
+            "a list of levels in order, or bt.Text(...)"
         )
     kind = Kind(declared)
     if kind is Kind.NUMERIC:

@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree import notices
 from baytree.given import TargetLike
-from baytree.table.frames import Codes, Numbers, RawFrame, Strings, factorise_fixed, read_column, without_masked
+from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_fixed, read_column, without_masked
 from baytree.table.infer import Census
 from baytree.table.notes import Note
 from baytree.table.reading.forms import is_nothing, numbers
@@ -55,8 +55,7 @@ def read_classes(y: TargetLike, name: str = "y") -> Labels:
 def read_numbers(y: TargetLike, name: str = "y") -> Labels:
     """Labels of a regression: finite numbers."""
     raw = read_column(_one_dimensional(y), name)
-    if isinstance(raw, Strings) and not raw.is_category:
-        raw = _as_numbers(raw, name)
+    raw = as_numbers(raw, name)
     if not isinstance(raw, Numbers):
         raise ValueError(f"the target {name!r} holds categories; a regression needs numbers: use a classifier")
     if np.isinf(raw.values).any():
@@ -70,7 +69,8 @@ def without_words_for_none(labels: Labels) -> Labels:
     gone = [k for k, label in enumerate(classes) if isinstance(label, str) and is_nothing(label)]
     if not gone or labels.target.declared:
         return labels
-    return take(Labels(np.where(np.isin(labels.values, gone), -1, labels.values), labels.target), np.arange(len(labels.values)))
+    values = np.where(np.isin(labels.values, gone), -1, labels.values)
+    return take(Labels(values, labels.target), np.arange(len(values)))
 
 
 def notes(target: Target) -> tuple[Note, ...]:
@@ -81,6 +81,12 @@ def notes(target: Target) -> tuple[Note, ...]:
     pairs = "; ".join(" and ".join(map(repr, group)) for group in alike[:3])
     done = f"classes that differ only in case or blanks are kept apart: {pairs}; correct them in the table if they are one"
     return (Note(target.name, done, 0, is_doubtful=True),)
+
+
+def refuse_one_class(target: Target) -> None:
+    """Refuses a target with nothing to tell apart."""
+    if target.classes is not None and len(target.classes) == 1:
+        raise ValueError(f"the target {target.name!r} has one class only, {target.classes[0]!r}: there is nothing to learn")
 
 
 def recode(labels: Labels, target: Target) -> np.ndarray:
@@ -146,8 +152,10 @@ def classes_array(target: Target) -> np.ndarray:
     return array
 
 
-def _as_numbers(raw: Strings, name: str) -> Strings | Numbers:
-    """Strings that are numbers as a person writes them, as numbers."""
+def as_numbers(raw: Raw, name: str) -> Raw:
+    """Strings that are numbers as a person writes them, as numbers; any other column as it is."""
+    if not isinstance(raw, Strings) or raw.is_category:
+        return raw
     column = next(iter(Census.of(RawFrame({name: raw}, len(raw)), {name: "keep"}).schema().columns), None)
     if column is None or column.form is None or column.form.kind != "number":
         return raw

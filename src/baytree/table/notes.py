@@ -53,4 +53,5 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return ""
         if self.option in _OF_COLUMNS:
             return f"; to change it, declare schema={{{self.column!r}: {(self.value or self.option)!r}}}"
-        return f"; to change it, read with {self.option}={self.value!r}"
+        value = self.value if self.option == "header" else repr(self.value)
+        return f"; to change it, {'give' if self.option == 'task' else 'read with'} {self.option}={value}"

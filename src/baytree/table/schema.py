@@ -116,7 +116,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def source(self) -> str:
         """The name of the column of the table that this one is read from."""
-        return (self.form and self.form.source) or self.name
+        return self.name if self.form is None or not self.form.source else self.form.source
 
     def show(self, value: float | int) -> str:
         """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.
@@ -260,6 +260,10 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if column.name == name:
                 return column
         raise ValueError(f"no column {name!r}; the columns are {', '.join(map(repr, self.names))}")
+
+    def table(self) -> str:
+        """The columns, their kinds and levels, without the notes."""
+        return _schema_table(self)
 
     def __str__(self) -> str:
         return "\n".join([_schema_table(self), *(f"- {note}" for note in self.notes)])

@@ -5,6 +5,7 @@ Whole columns are read only where their first rows, or some taken at equal steps
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 import msgspec
@@ -77,17 +78,19 @@ class Amounts(msgspec.Struct, frozen=True):
         if self.is_constant and self.n_known > 1:
             notes.append(Note(name, f"every value is {self.first:.6g}: nothing can be learnt from it", self.n_known, "drop"))
         elif self.counts_up and self.n_known >= FEWEST:
-            done = f"the numbers count upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; they are learnt from"
+            done = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is learnt from"
             notes.append(Note(name, done, self.n_known, "drop"))
         elif self.is_whole and is_id_name(name):
             notes.append(Note(name, "whole numbers with the name of a code are read as numbers", self.n_known, "nominal"))
         if self.is_whole and 19000101 <= min(self.first, self.last) <= max(self.first, self.last) <= 21001231:
-            notes.append(Note(name, f"numbers such as {self.first:.0f} may be dates; they are read as numbers", self.n_known, "date"))
+            notes.append(
+                Note(name, f"numbers such as {self.first:.0f} may be dates; they are read as numbers", self.n_known, "date")
+            )
         return notes
 
 
-def _holds(known: np.ndarray, law: object) -> bool:
-    return len(known) > 1 and law(known[:_FIRST]) and law(known)  # type: ignore[operator]
+def _holds(known: np.ndarray, law: Callable[[np.ndarray], bool]) -> bool:
+    return len(known) > 1 and law(known[:_FIRST]) and law(known)
 
 
 def _far(known: np.ndarray) -> tuple[dict[float, int], float, float]:
@@ -114,5 +117,6 @@ def _is_far(value: float, low: float, high: float, others: np.ndarray) -> bool:
 
 
 def _sentinel(name: str, value: float, n: int, seen: Amounts) -> Note:
-    done = f"{value:g} lies far from the other values ({seen.low:.6g} to {seen.high:.6g}) and may mean a missing one; it is read as a number"
+    others = f"the other values ({seen.low:.6g} to {seen.high:.6g})"
+    done = f"{value:g} lies far from {others} and may mean a missing one; it is read as a number"
     return Note(name, done, n, "missing", f"{value:g}", is_doubtful=True)

@@ -1,6 +1,6 @@
 """One string as a moment: a date in ISO or a local form, with or without a time, or a time of day.
 
-Two numbers before a year (`03/04/2024`) may be day and month or month and day; the whole column decides, by the order that is
+Two numbers before a year (`03/04/2024`) may be day and month or month and day; the column decides, by the order that is
 given. Dates are counted in microseconds from 1970-01-01, times of day in seconds from midnight.
 """
 

@@ -27,6 +27,7 @@ class Habits(NamedTuple):
     decimal: str = ""  # "." or ","; empty where nothing tells
     order: str = ""
     is_declared: bool = False
+    why: str = "as in other columns of this table"
 
     @classmethod
     def of(cls, columns: list[Evidence], declared: str = "") -> Habits:
@@ -68,7 +69,8 @@ def _half(name: str, seen: Evidence, total: int) -> list[Note]:
     ):
         if n > FEW * total:
             other = seen.first("word", "text", "email", "clock") or seen.first(*seen.dates) or seen.first(*seen.styles)
-            done = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*looks)!r}, the others not, such as {other!r}: nominal"
+            some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*looks)!r}"
+            done = f"{some}, the others not, such as {other!r}: nominal"
             return [Note(name, done, n, "numeric" if what == "numbers" else "date", is_doubtful=True)]
     return []
 
@@ -99,7 +101,9 @@ def _decimal(name: str, seen: Evidence, habits: Habits) -> tuple[str, Note | Non
     opened = {mark: seen.styles.get(style, 0) for style, mark in OPEN.items()}
     mark = "," if commas > dots else "." if dots else ""
     if commas and dots:
-        done = f"decimal commas and decimal points in one column, such as {seen.first(*BY_COMMA)!r} and {seen.first(*BY_DOT)!r}"
+        done = (
+            f"decimal commas and decimal points in one column, such as {seen.first(*BY_COMMA)!r} and {seen.first(*BY_DOT)!r}"
+        )
         return mark, Note(name, done, commas + dots, "nominal", is_doubtful=True)
     if mark:
         return mark, _by_comma(name, seen, commas) if mark == "," else None
@@ -124,7 +128,7 @@ def _open(name: str, seen: Evidence, habits: Habits, opened: dict[str, int]) -> 
     if dot and mark == ".":
         return ".", None
     means = "decimals" if (mark == ",") == bool(comma) else "thousands"
-    why = " as declared" if habits.is_declared else ", as in other columns of this table" if habits.decimal else ""
+    why = " as declared" if habits.is_declared else f", {habits.why}" if habits.decimal else ""
     other = "." if mark == "," else ","
     done = f"{text!r} is read as {means}{why}"
     return mark, Note(name, done, comma + dot, "decimal", other, is_doubtful=not habits.is_declared)
@@ -145,7 +149,9 @@ def _marks(name: str, seen: Evidence) -> list[Note]:
 
 
 def _units(name: str, seen: Evidence, units: dict[str, int]) -> list[Note]:
-    notes = [Note(name, f"{unit!r} is taken off numbers such as {seen.first(unit)!r}", n, "nominal") for unit, n in units.items()]
+    notes = [
+        Note(name, f"{unit!r} is taken off numbers such as {seen.first(unit)!r}", n, "nominal") for unit, n in units.items()
+    ]
     bare = seen.units.get("", 0)
     if units and bare > FEW * seen.n_numbers:
         done = f"{bare:,} numbers stand without {next(iter(units))!r}, and are taken to mean the same"
@@ -180,7 +186,8 @@ def _words_of_nothing(name: str, seen: Evidence, strangers: int) -> list[Note]:
 def _date(name: str, seen: Evidence, habits: Habits, strangers: int) -> Decision:
     opened = {style: n for style, n in seen.dates.items() if style.startswith("dm")}
     if len(seen.orders) > 1:
-        done = f"dates such as {seen.first('dmy')!r} and {seen.first('mdy')!r} have their day and month in different orders: nominal"
+        pair = f"{seen.first('dmy')!r} and {seen.first('mdy')!r}"
+        done = f"dates such as {pair} have day and month in different orders: nominal"
         return Decision(None, (Note(name, done, sum(seen.orders.values()), "date", is_doubtful=True),))
     order, notes = _order(name, seen, habits, opened) if opened else ("dmy", [_dates(name, seen, "")])
     if seen.other.get("zone"):

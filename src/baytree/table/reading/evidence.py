@@ -19,6 +19,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 _LONGEST = 48  # characters of a number or a date at most
 
 Tally = dict[str, int]
+_TALLIES = ("styles", "units", "scales", "dates", "orders", "nothing", "no_number", "other")
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -42,14 +43,14 @@ class Evidence(msgspec.Struct, frozen=True):
         for text, n in zip(levels, counts, strict=True):
             if n:
                 seen.take(text, n)
-        return cls(sum(counts), *(dict(tally) for tally in seen.tallies), seen.example)
+        tallies = dict(zip(_TALLIES, (dict(tally) for tally in seen.tallies), strict=True))
+        return cls(sum(counts), **tallies, example=seen.example)
 
     def __add__(self, other: Self) -> Self:
-        mine, theirs = msgspec.structs.astuple(self), msgspec.structs.astuple(other)
-        tallies = [dict(Counter(a) + Counter(b)) for a, b in zip(mine[1:-1], theirs[1:-1], strict=True)]
+        tallies = {name: dict(Counter(getattr(self, name)) + Counter(getattr(other, name))) for name in _TALLIES}
         keys = {*self.example, *other.example}
         example = {key: min(e[key] for e in (self.example, other.example) if key in e) for key in keys}
-        return type(self)(self.n_known + other.n_known, *tallies, example)
+        return type(self)(self.n_known + other.n_known, **tallies, example=example)
 
     @property
     def n_numbers(self) -> int:
@@ -87,9 +88,7 @@ class _Seen:
 
     @property
     def tallies(self) -> tuple[Mapping[str, int], ...]:
-        return (
-            self.styles, self.units, self.scales, self.dates, self.orders, self.nothing, self.no_number, self.other
-        )  # fmt: skip
+        return tuple(getattr(self, name) for name in _TALLIES)
 
     def take(self, text: str, n: int) -> None:
         bare = text.strip()

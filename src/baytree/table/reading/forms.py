@@ -37,8 +37,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     kind: Literal["number", "date", "clock", "truth"]
-    decimal: Literal[".", ","] = "."
-    order: Literal["dmy", "mdy"] = "dmy"
+    decimal: str = "."
+    order: str = "dmy"
     part: Literal["", "year", "month", "weekday"] = ""
     source: str = ""
 

@@ -58,18 +58,23 @@ def twins(columns: Mapping[str, Raw], n_rows: int) -> dict[str, str]:
 
 def _head(raw: Raw) -> Any:
     if isinstance(raw, Numbers):
-        return raw.unit, raw.values[:_FIRST].tobytes()
+        return raw.unit, _array(raw)[:_FIRST].tobytes()
     codes = raw if isinstance(raw, Codes) else raw.factorise()
     return tuple(codes.levels[code] if code >= 0 else None for code in codes.codes[:_FIRST].tolist())
 
 
 def _same(left: Raw, right: Raw) -> bool:
     if isinstance(left, Numbers) and isinstance(right, Numbers):
-        return bool(np.array_equal(left.values, right.values, equal_nan=True)) and not np.isnan(left.values).all()
+        one, other = _array(left), _array(right)
+        return one.dtype == other.dtype and bool(np.array_equal(one, other, equal_nan=True)) and bool((one == one).any())
     if isinstance(left, Numbers) or isinstance(right, Numbers):
         return False
     codes = [raw if isinstance(raw, Codes) else raw.factorise() for raw in (left, right)]
     return _as_texts(codes[0]) == _as_texts(codes[1])
+
+
+def _array(raw: Numbers) -> np.ndarray:
+    return raw.matrix.array[:, raw.column]
 
 
 def _as_texts(codes: Codes) -> list[Any]:

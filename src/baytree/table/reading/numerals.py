@@ -21,7 +21,10 @@ _NUMBER = re.compile(
 _STYLES = (  # the digits alone, ascending in what they leave open
     ("whole", re.compile(r"\d+")),
     ("dots", re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+")),
-    ("commas", re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+\.\d+|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?")),
+    (
+        "commas",
+        re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+\.\d+|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"),
+    ),
     ("dot3", re.compile(r"[1-9]\d{0,2}\.\d{3}")),
     ("comma3", re.compile(r"[1-9]\d{0,2},\d{3}")),
     ("dot", re.compile(r"\d*\.\d+|\d+\.")),
@@ -37,6 +40,7 @@ BY_DOT = frozenset(("dot", "commas", "spaces dot"))
 GROUPED = frozenset(("dots", "commas", "spaces", "spaces comma", "spaces dot", "quotes", "quotes comma"))
 OPEN = {"dot3": ".", "comma3": ","}
 _UNIT = re.compile(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # 1st is a rank by name
 _LONG_CODE = 16  # digits from which a whole number is a name
 
 
@@ -95,6 +99,8 @@ def _is_code(digits: str, sign: str) -> bool:
 
 def _around(before: str, after: str, is_apart: object) -> tuple[str, str] | None:
     """The unit and the scale of what stands around the digits; None where it cannot be a unit."""
+    if after.casefold() in _ORDINALS and not before:
+        return None
     scale = _scale(after)
     rest = after.removeprefix(scale).strip() if scale else after
     if before and before.casefold() not in CURRENCIES | BOUNDS and not all(c in "$€£¥₹<>≤≥~≈±= " for c in before):

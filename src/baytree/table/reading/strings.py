@@ -20,7 +20,6 @@ class Read(NamedTuple):
     values: np.ndarray  # [n_levels]
     misfit: str
     n_misfits: int
-    n_known: int
 
 
 def read(codes: Codes, column: Column) -> Read:
@@ -28,9 +27,10 @@ def read(codes: Codes, column: Column) -> Read:
     levels = [str(level) for level in codes.levels]
     count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(levels))
     values = numbers(levels, _form(levels, count, column))
-    lost = [text for text in misfits(levels, values)]
-    n_lost = int(sum(count[k] for k, text in enumerate(levels) if text in set(lost))) if lost else 0
-    return Read(values / _per_unit(column), lost[0] if lost else "", n_lost, int(count.sum()))
+    lost = misfits(levels, values)
+    gone = frozenset(lost)
+    n_lost = int(sum(count[k] for k, text in enumerate(levels) if text in gone)) if lost else 0
+    return Read(values / _per_unit(column), lost[0] if lost else "", n_lost)
 
 
 def part(days: np.ndarray, which: str) -> np.ndarray:

@@ -5,25 +5,39 @@ from __future__ import annotations
 import re
 from functools import cache
 
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(word for line in text.split("\n") for word in line.strip().split(" | ") if word)
+
+
 # no value, in any column
-NOTHING = frozenset(
-    ("", "?", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "#nv", "nan", "-nan", "<na>", "null", "nil", "nat", "#null!", "#value!", "#ref!")
-    + ("#div/0!", "#name?", "#num!", "(null)", "\\n")
-)  # fmt: skip
+NOTHING = frozenset(("", "\\n")) | _listed(
+    """
+    ? | na | n/a | n.a. | n.a | #n/a | #na | #nv | nan | -nan | <na> | null | nil | nat | (null)
+    #null! | #value! | #ref! | #div/0! | #name? | #num!
+    """
+)
 # no value among numbers and dates; elsewhere possibly a level like any other
-NO_NUMBER = frozenset(
-    ("-", "--", "---", "–", "—", ".", "..", "...", "…", "*", "/", "//", "xx", "xxx", "none", "unknown", "unk", "unknwn", "missing")
-    + ("not available", "not applicable", "not known", "no data", "nodata", "not recorded", "not measured", "undefined", "undef")
-    + ("blank", "empty", "tbd", "tba", "pending", "error", "invalid", "refused", "unbekannt", "keine angabe", "k.a.", "k. a.")
-    + ("fehlt", "inconnu", "desconocido", "sconosciuto", "nd", "n.d.", "n.r.")
-)  # fmt: skip
+NO_NUMBER = _listed(
+    """
+    - | -- | --- | – | — | . | .. | ... | … | * | / | // | xx | xxx | none | unknown | unk | unknwn | missing
+    not available | not applicable | not known | no data | nodata | not recorded | not measured | undefined | undef
+    blank | empty | tbd | tba | pending | error | invalid | refused | unbekannt | keine angabe | k.a. | k. a.
+    fehlt | inconnu | desconocido | sconosciuto | nd | n.d. | n.r.
+    """
+)
 
-YES = frozenset(("yes", "y", "true", "t", "1", "on", "ja", "j", "oui", "si", "sí", "wahr", "x", "✓", "✔", "1.0", "yeah", "yep"))
-NO = frozenset(("no", "n", "false", "f", "0", "off", "nein", "non", "falsch", "✗", "✘", "0.0", "nope"))
+YES = _listed("yes | y | true | t | 1 | 1.0 | on | ja | j | oui | si | sí | wahr | x | ✓ | ✔ | yeah | yep")
+NO = _listed("no | n | false | f | 0 | 0.0 | off | nein | non | falsch | ✗ | ✘ | nope")
 
-CURRENCIES = frozenset("$ € £ ¥ ₹ ₽ ₩ ₺ ₫ ฿ usd eur gbp chf jpy cny inr aud cad nzd sek nok dkk pln czk huf brl zar rub try mxn krw".split()
-    + "us$ a$ c$ r$ rs rs. fr fr. kr kr. zł kč sfr. sfr au$ hk$ dm £stg euro euros dollars dollar".split())  # fmt: skip
-BOUNDS = frozenset(("<", ">", "≤", "≥", "<=", ">=", "~", "≈", "ca.", "ca", "c.", "approx.", "approx", "about", "±", "#", "nr.", "no."))
+CURRENCIES = _listed(
+    """
+    $ | € | £ | ¥ | ₹ | ₽ | ₩ | ₺ | ₫ | ฿ | us$ | a$ | c$ | r$ | au$ | hk$ | £stg | euro | euros | dollar | dollars
+    usd | eur | gbp | chf | jpy | cny | inr | aud | cad | nzd | sek | nok | dkk | pln | czk | huf | brl | zar | rub
+    try | mxn | krw | rs | rs. | fr | fr. | kr | kr. | zł | kč | sfr | sfr. | dm
+    """
+)
+BOUNDS = _listed("< | > | ≤ | ≥ | <= | >= | ~ | ≈ | ca. | ca | c. | approx. | approx | about | ± | # | nr. | no.")
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "Mio.": 1e6, "mn": 1e6, "MM": 1e6, "mio": 1e6, "B": 1e9, "bn": 1e9,
           "Bn": 1e9, "Mrd": 1e9, "Mrd.": 1e9, "T": 1e12, "tn": 1e12}  # fmt: skip
 
@@ -47,7 +61,9 @@ _ID = re.compile(
     r"(?:^|[_\W])(?:id|ids|idx|index|uuid|guid|uid|key|pk|rowid|row|rownum|rownames?|nr|no|num|lfd|obs|serial|seq|sequence"
     r"|record|unnamed)(?:$|[_\W\d])|(?:[a-z]ID|Id|Nr|No)$|^(?:#|no\.|nr\.|n°|№)$"
 )
-_NO_ID = re.compile(r"^(?:[a-z]{1,2}\d*)$|year|jahr|time|zeit|day|tag|week|month|hour|minute|second|age|dose|temp|step|lag|period|epoch")
+_NO_ID = re.compile(
+    r"^(?:[a-z]{1,2}\d*)$|year|jahr|time|zeit|day|tag|week|month|hour|minute|second|age|dose|temp|step|lag|period|epoch"
+)
 
 
 @cache

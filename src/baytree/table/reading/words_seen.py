@@ -1,4 +1,4 @@
-"""What is told of a column of words: levels that look alike, words for no value, and levels that are hardly ever repeated."""
+"""What is told of a column of words: levels that look alike, words for no value, levels that hardly ever repeat."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEWEST = 20  # cells from which on many levels are worth a word
 def level_notes(name: str, seen: Evidence, levels: Collection[str], declared: str) -> list[Note]:
     """The notes on the levels of a nominal column."""
     notes = []
-    if not declared and any(seen.nothing):
+    if declared != "keep" and any(seen.nothing):
         listed = ", ".join(repr(word) for word in sorted(seen.nothing) if word)
         cells = sum(n for word, n in seen.nothing.items() if word)
         notes.append(Note(name, f"{listed} stands for a missing value", cells, "keep"))
