@@ -61,3 +61,12 @@ def test_a_room_imports_only_what_stands_below_it(path):
         assert module != "baytree", "a file names the room that it needs, not the whole library"
         other = room_of(module.removeprefix("baytree."))
         assert other == room or LEVEL_OF[other] < LEVEL_OF[room], f"{room} imports {other} ({module})"
+
+
+TREE_MODEL = [path for path in FILES if module_of(path).startswith("tree.model.")]
+
+
+@pytest.mark.parametrize("path", TREE_MODEL, ids=lambda path: path.stem)
+def test_what_a_tree_is_knows_nothing_of_how_it_is_shown_or_grown(path):
+    for module in imported_modules(path):
+        assert not module.startswith(("baytree.tree.view", "baytree.tree.grow", "baytree.tree.prune")), module

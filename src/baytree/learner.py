@@ -14,6 +14,7 @@ import msgspec
 
 from baytree.engine.parts import Parts
 from baytree.model import Model
+from baytree.statistics.exact import is_of_rows
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -55,6 +56,25 @@ class Statistic(Protocol):
         ...
 
 
+class Observed(msgspec.Struct, frozen=True):
+    """A statistic, and the schema under which it was seen: two add up under the levels, words and classes of both."""
+
+    schema: Schema
+    seen: Statistic
+
+    def __add__(self, other: Observed) -> Observed:
+        joint = self.schema.union(other.schema)
+        return Observed(joint, self.seen.grown(self.schema, joint) + other.seen.grown(other.schema, joint))
+
+    def __sub__(self, other: Observed) -> Observed:
+        if self.schema.union(other.schema) != self.schema:
+            raise ValueError("these rows hold classes or levels that were never learnt; only learnt rows can be forgotten")
+        seen = self.seen - other.seen.grown(other.schema, self.schema)
+        if not is_of_rows(seen):
+            raise ValueError("these rows were not all learnt, or with other weights; only learnt rows can be forgotten")
+        return Observed(*seen.shrunk(self.schema))
+
+
 class Additive(Learner, Protocol):
     """A learner whose model is a pure function of a statistic."""
 
@@ -73,6 +93,10 @@ class Additive(Learner, Protocol):
     def total(self, rows: Parts) -> Any:
         """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
         return rows.total(self.observe)
+
+    def observed(self, rows: Parts) -> Observed:
+        """The statistic of all rows, with their schema: what adds up to that of rows with other levels, words or classes."""
+        return Observed(rows.schema, self.total(rows))
 
     def learn(self, rows: Parts) -> Learnt:
         """derive(Σ of(part))."""

@@ -15,6 +15,7 @@ from baytree.show.text import text
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, read
 from baytree.table.schema import Schema
+from baytree.table.shape import check_columns, check_shape
 from baytree.table.table import Table
 
 
@@ -89,30 +90,3 @@ def is_without_rows(X: FrameLike) -> bool:
         return bool(X) and all(hasattr(v, "__len__") and not isinstance(v, str) and not len(v) for v in X.values())
     shape = getattr(X, "shape", None)
     return shape is not None and len(shape) == 2 and shape[0] == 0 and shape[1] > 0
-
-
-def check_shape(frame: RawFrame, n_labels: int, name: str) -> None:
-    """Raises an error where there are no rows, no columns, or another number of labels."""
-    columns = n_columns(frame)
-    if frame.n_rows == 0:
-        raise ValueError(f"Found array with 0 sample(s) (shape=(0, {columns})) while a minimum of 1 is required by {name}.")
-    if columns == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape=({frame.n_rows}, 0)) while a minimum of 1 is required by {name}."
-        )
-    if n_labels != frame.n_rows:
-        raise ValueError(f"X has {frame.n_rows} rows, but y has {n_labels}: inconsistent numbers of samples")
-
-
-def check_columns(frame: RawFrame, schema: Schema, name: str) -> None:
-    """Raises an error where columns go by position and their number is another one."""
-    if schema.is_named and frame.is_named:
-        return
-    columns = n_columns(frame)
-    if columns != len(schema.inputs):
-        raise ValueError(f"X has {columns} features, but {name} is expecting {len(schema.inputs)} features as input")
-
-
-def n_columns(frame: RawFrame) -> int:
-    """The number of columns that were given."""
-    return frame.matrix.shape[1] if frame.matrix is not None else len(frame.columns)

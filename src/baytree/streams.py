@@ -28,7 +28,8 @@ from baytree.table.reading.forms import is_nothing
 if TYPE_CHECKING:
     import polars as pl
 
-    from baytree.estimators.base import AdditiveEstimator, Estimator
+    from baytree.estimators.additive import AdditiveEstimator
+    from baytree.estimators.base import Estimator
     from baytree.predictor import Predictor
     from baytree.table.notes import Note
     from baytree.table.schema import Schema, Target
@@ -109,7 +110,8 @@ def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]
 
 
 def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
-    from baytree.estimators.base import AdditiveEstimator, adds_up
+    from baytree.estimators.additive import AdditiveEstimator
+    from baytree.estimators.learning import adds_up
 
     only = next(iter(offers.values())) if len(offers) == 1 else None
     if not isinstance(only, AdditiveEstimator):
@@ -125,27 +127,41 @@ def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesso
 def _in_batches(
     estimator: AdditiveEstimator, source: files.Source, lesson: Lesson, progress: Progress | None
 ) -> AdditiveEstimator:
-    from sklearn.base import clone
+    from baytree.estimators.learning import learnt_in_batches
 
-    learner, n_rows, n_kept, census = clone(estimator), 0, 0, None  # a contradiction starts again, with nothing learnt
-    for frame in source.batches(progress):
-        kept = _counted(frame, lesson, n_rows)
-        n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
-        if len(kept):
-            columns, weight = _split(kept, lesson)
-            with notices.keeping():
+    n_rows, n_kept, census = 0, 0, None
+
+    def batches() -> Iterator[tuple[pl.DataFrame, str, np.ndarray | None]]:
+        nonlocal n_rows, n_kept, census
+        for frame in source.batches(progress):
+            kept = _counted(frame, lesson, n_rows)
+            n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
+            if len(kept):
+                columns, weight = _split(kept, lesson)
                 seen = _census(estimator, columns, lesson.target)
-                learner.partial_fit(columns, lesson.target, sample_weight=weight)
-            census = seen if census is None else census + seen
-    _tell(source, lesson, n_rows, n_kept)
-    refuse_one_class(learner.schema_.target)
-    whole = learner.schema_ if census is None else census.schema(True)
-    told = (*whole.notes, *target_notes(learner.schema_.target))
-    if census is not None and _kinds(whole) != _kinds(learner.schema_) and isinstance(estimator.schema, (dict, type(None))):
-        declared = clone(estimator).set_params(schema={**(estimator.schema or {}), **_kinds(whole)})
-        learner = _in_batches(declared, source, lesson, progress).set_params(schema=estimator.schema)
-    learner.schema_ = msgspec.structs.replace(learner.schema_, notes=told)
-    return learner
+                census = seen if census is None else census + seen
+                yield columns, lesson.target, weight
+        _tell(source, lesson, n_rows, n_kept)
+
+    with notices.keeping() as told:
+        learnt = learnt_in_batches(estimator, batches())
+    refuse_one_class(learnt.schema_.target)
+    notices.tell([each for each in told if "; to change it, " not in each[0]])  # all rows together say that better
+    return learnt if census is None else _as_whole(estimator, learnt, census, source, lesson)
+
+
+def _as_whole(
+    estimator: AdditiveEstimator, learnt: AdditiveEstimator, census: Census, source: files.Source, lesson: Lesson
+) -> AdditiveEstimator:
+    """What was learnt, with what all rows together tell; learnt once more where they ask for other kinds than the first."""
+    whole = census.schema()
+    if isinstance(estimator.schema, (dict, type(None))) and _kinds(whole) != _kinds(learnt.schema_):
+        declared = {**(estimator.schema or {}), **_kinds(whole)}
+        again = _in_batches(type(estimator)(**{**estimator.get_params(), "schema": declared}), source, lesson, None)
+        learnt = again.set_params(schema=estimator.schema)
+    notes = (*whole.notes, *target_notes(learnt.schema_.target))
+    learnt.schema_ = msgspec.structs.replace(learnt.schema_, notes=notes)
+    return learnt
 
 
 def _census(estimator: AdditiveEstimator, columns: pl.DataFrame, target: str) -> Census:

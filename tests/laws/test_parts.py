@@ -1,16 +1,20 @@
-"""Threads never change a result, and what goes wrong in one reaches the caller."""
+"""Neither threads nor the borders of parts change a result, and what goes wrong in a thread reaches the caller."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
 
+import baytree as bt
 from baytree import notices
 from baytree.engine import threads
+from baytree.engine.parts import InMemory
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
@@ -75,9 +79,40 @@ except KeyboardInterrupt:
     assert float(at) - sent < 1.0  # 200 ms on an idle machine (benchmarks); no test asserts a tight time
 
 
-def test_the_number_of_threads_does_not_change_a_model():
-    import baytree as bt
+SAID = {
+    "said": ["sun and sea", "sea wind", "wind and rain", "rain rain snow", "sun again today", "cold grey snow"],
+    "where": ["north", "south", "south", "east", "north", "west"],
+    "height": [1.0, 2.5, np.nan, 4.0, 3.0, 9.0],
+    "good": ["yes", "yes", "no", "no", "yes", "never"],
+}
 
+
+@pytest.mark.parametrize("borders", [(3,), (1, 2), (2, 4, 5), (1, 2, 3, 4, 5)])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        bt.NaiveBayesClassifier(schema={"said": "text", "where": "nominal"}),
+        bt.NaiveBayesClassifier(schema={"said": bt.Text(tfidf=True), "where": "nominal"}),
+        bt.JointDistribution(schema={"said": "nominal", "where": "nominal", "height": "nominal"}),
+    ],
+    ids=["words", "words weighed by their rarity", "combinations"],
+)
+@pytest.mark.filterwarnings("ignore:.*rows miss a value")
+def test_parts_that_know_only_their_own_words_levels_and_classes_add_up_to_the_whole(estimator, borders):
+    whole = estimator.fit(SAID, "good")
+    ends = [0, *borders, 6]
+    parts = [{name: values[a:b] for name, values in SAID.items()} for a, b in pairwise(ends)]
+    tables = [estimator._enter(part, "good", None).table for part in parts]
+    learner = estimator._learner(tables[0].schema)
+    seen = threads.added([learner.observed(InMemory(table)) for table in tables])
+    assert (seen.schema, _written(seen.seen)) == (whole.schema_, _written(whole.seen_))
+
+
+def _written(statistic) -> bytes:
+    return msgspec.json.encode(statistic, enc_hook=lambda array: array.tolist())
+
+
+def test_the_number_of_threads_does_not_change_a_model():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(200_000, 3)) * 1e6 + 1e9, rng.integers(0, 3, 200_000)
     seen = [bt.NaiveBayesClassifier(n_jobs=n).fit(X, y).seen_ for n in (1, 2, 5)]

@@ -13,7 +13,8 @@ import baytree as bt
 from baytree.engine.parts import InMemory
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
-from baytree.tree.model.structure import Tree, bounds, parents
+from baytree.tree.model.links import bounds, parents
+from baytree.tree.model.structure import Tree
 from baytree.tree.view.nodes import groups
 
 

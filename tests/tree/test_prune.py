@@ -9,7 +9,7 @@ import pytest
 import baytree as bt
 from baytree.engine.parts import InMemory
 from baytree.tree.grow.costs import Weighing
-from baytree.tree.model.structure import parents
+from baytree.tree.model.links import parents
 from baytree.tree.prune import cross_validated as cart
 from baytree.tree.prune.cost_complexity import path
 

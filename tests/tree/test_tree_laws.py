@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.model.structure import Tree, depths, parents, preorder
+from baytree.tree.model.links import depths, parents, preorder
+from baytree.tree.model.structure import Tree
 
 LEARNERS = [
     bt.DecisionTreeClassifier(),

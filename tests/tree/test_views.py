@@ -19,10 +19,10 @@ from baytree.show.svg import growth_frames, growth_svg, to_svg
 from baytree.show.text import text as printed
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.tree.model.conditions import Condition, Interval
+from baytree.tree.model.outline import class_names, export_text, outlined
 from baytree.tree.model.structure import Surrogates, Tree
 from baytree.tree.rules.rules import paths, rules
 from baytree.tree.view.cards import draw
-from baytree.tree.view.outline import class_names, export_text, outlined
 
 HOSTILE = [
     "<script>alert(1)</script>", 'quote " and \\',

@@ -11,14 +11,14 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baytree import notices, settings
+from baytree import settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
-from baytree.table.infer import Census, warn_of
 from baytree.table.notes import Note
+from baytree.table.sample import counting, schema_of, with_target
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 from baytree.table.weights import weight_column
@@ -85,10 +85,8 @@ class Problem:
     @cached_property
     def schema(self) -> Schema:
         """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
-        schema = _schema_of(self.frame, self.declared)
-        told = (*labels.notes(self.label.target), *task_notes(self.y, self.name, self.task))
-        warn_of(told)
-        return msgspec.structs.replace(schema, target=self.label.target, notes=(*schema.notes, *told))
+        schema = schema_of(self.frame, self.declared)
+        return with_target(schema, self.label.target, *task_notes(self.y, self.name, self.task))
 
     @cached_property
     def frame(self) -> RawFrame:
@@ -217,20 +215,14 @@ def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
         return labels.read_numbers(y, name)
-    label, order = labels.without_words_for_none(labels.read_classes(y, name)), labels.declared_order(declared, name)
-    return label if order is None else labels.declared(label, order)
+    return labels.in_declared_order(labels.without_words_for_none(labels.read_classes(y, name)), declared)
 
 
 def _counted(problem: Problem) -> Problem:
     """Without the rows that have no label or no weight."""
-    missing = problem.label.missing
-    keep = ~missing & (problem.weight > 0)
-    if keep.all():
+    keep = counting(problem.label, problem.weight)
+    if keep is None:
         return problem
-    if missing.any():
-        notices.warn(f"{int(missing.sum())} rows have no value in the target column {problem.name!r} and are left out")
-    if not keep.any():
-        raise ValueError(f"no row has a label in the target column {problem.name!r}")
     X, y = problem.rows(np.flatnonzero(keep))
     weight = problem.weight[keep]
     is_unweighted = bool((weight == 1).all())
@@ -243,12 +235,3 @@ def _missing(raw: Any) -> float:
         return float(np.isnan(raw.values).mean())
     codes = raw.factorise() if isinstance(raw, Strings) else raw
     return float((np.asarray(codes.codes) < 0).mean())
-
-
-def _schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
-    if isinstance(declared, Schema):
-        return declared
-    if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
-        names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
-        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
-    return Census.of(frame, declared).schema(frame.is_named)

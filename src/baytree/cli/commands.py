@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import arguments, choosing
+from baytree.cli import arguments, choosing, leaving
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
 from baytree.cli.reading import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
@@ -37,6 +37,7 @@ def main() -> None:
       baytree show m.baytree
       baytree predict m.baytree new.csv --proba -o answers.csv
       baytree explain m.baytree new.csv --row 3
+      baytree export m.baytree --to python -o model.py
     """
 
 
@@ -206,7 +207,7 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     """
     if len(paths) < 2:
         raise click.UsageError("name at least two models")
-    from baytree.estimators.base import AdditiveEstimator
+    from baytree.estimators.additive import AdditiveEstimator
     from baytree.storage import save
 
     first, *others = [arguments.learnt(path) for path in paths]
@@ -252,3 +253,4 @@ def datasets(name: str | None, output: Path | None) -> None:
 
 main.add_command(choosing.compare)
 main.add_command(choosing.rank)
+main.add_command(leaving.leave)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from baytree.formula import Formula
 from baytree.predictor import Predictor
 
 # The printer of each target, a function of a formula and the target's own options.
-EXPORTS: Mapping[str, str] = {"python": "python:source"}
+EXPORTS: Mapping[str, str] = {"python": "python:source", "javascript": "javascript:source"}
 
 
 class Fitted(Protocol):
@@ -34,13 +35,15 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
     ----------
     model : fitted estimator
         What is exported: its schema and its model.
-    target : {"python"}
+    target : {"python", "javascript"}
         "python": a module for Python 3.9 or later that imports the standard library only, with `predict(row)` and, for
         classes, `predict_proba(row)`; a row is a dict by the names of columns. None, NaN and what is left out are missing.
+        "javascript": a script without requires, for node (CommonJS) or a page: `model.predict(row)`, `model.effects(row)`
+        and, for classes, `model.predictProba(row)`; null, undefined, NaN and what is left out are missing.
     path : path, optional
         Where the text is written, too.
     options : keyword arguments
-        Options of the target; "python" has none.
+        Options of the target; "python" and "javascript" have none.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
     """
     if target not in EXPORTS:
         raise ValueError(f"target={target!r}: no such export; there is {', '.join(map(repr, EXPORTS))}")
-    printed = _printer(target)(formula_of(model), **options)
+    printed = _checked(target, options)(formula_of(model), **options)
     if path is not None:
         Path(path).write_bytes(printed if isinstance(printed, bytes) else printed.encode())
     return printed
@@ -67,9 +70,19 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
 def formula_of(model: Fitted | Predictor) -> Formula:
     """What a fitted model computes, with its rule for levels that were never seen."""
     predictor = model if isinstance(model, Predictor) else model._predictor
+    for column in predictor.schema.columns:
+        if column.source != column.name:
+            raise ValueError(f"column {column.name!r} is a part of the date {column.source!r}: such models cannot be exported yet")
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
 
 
-def _printer(target: str) -> Callable[..., str | bytes]:
+def _checked(target: str, options: Mapping[str, object]) -> Callable[..., str | bytes]:
+    """The printer of a target, which must have these options."""
     module, _, name = EXPORTS[target].partition(":")
-    return getattr(import_module(f"baytree.exports.{module}"), name)
+    printer = getattr(import_module(f"baytree.exports.{module}"), name)
+    _, *known = signature(printer).parameters
+    for option in options:
+        if option not in known:
+            remedy = f"it has {', '.join(known)}" if known else "it has none"
+            raise TypeError(f"{option}=: target {target!r} has no such option; {remedy}")
+    return printer

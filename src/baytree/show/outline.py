@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, inf
 
-from baytree.show.conditions import sentence, shown
+from baytree.show.conditions import dates, sentence, shown
 from baytree.show.names import number, plain, quoted
 from baytree.summary import SPREAD, STOP, NamedCondition, Node
 
@@ -91,6 +91,8 @@ def _test(condition: NamedCondition, every: str) -> str:
     name = plain(condition.column)
     if condition.levels is not None:
         return f"{name} in {{{', '.join(map(plain, condition.levels))}}}" if condition.levels else f"{name} is missing"
+    if condition.unit and (between := dates(condition)):
+        return f"{name} {between}"
     low, high = (None if edge is None else shown(edge, condition.unit) for edge in (condition.low, condition.high))
     below = "<" if condition.below_high else "<="
     if low and high:

@@ -128,6 +128,12 @@ def declared(labels: Labels, order: Sequence[Any]) -> Labels:
     return Labels(recode(labels, target), target)
 
 
+def in_declared_order(labels: Labels, schema: SchemaLike) -> Labels:
+    """The labels, their classes in the order that a user's `schema` declares for the target."""
+    order = declared_order(schema, labels.target.name)
+    return labels if order is None else declared(labels, order)
+
+
 def name_apart(y: TargetLike, columns: Collection[str]) -> str:
     """The name of labels that come apart from their columns: their own, or y, told from a column of that name."""
     name = str(getattr(y, "name", None) or "y")

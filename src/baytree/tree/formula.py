@@ -10,9 +10,9 @@ from baytree.formula.inputs import class_names, inputs
 from baytree.formula.steps import Steps, matrix
 from baytree.formula.trees import Node, Test
 from baytree.table.schema import Column, Kind, Schema
-from baytree.tree.model import structure
+from baytree.tree.model import links
 from baytree.tree.model.places import SPREAD
-from baytree.tree.model.structure import Surrogates, Tree
+from baytree.tree.model.structure import Surrogates, Tree, unsmoothed
 
 
 def decision_tree(tree: Tree, schema: Schema) -> Formula:
@@ -36,14 +36,14 @@ def _routed(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
 
 def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     """The mixture of all nodes that parts of the row reach; smoothing changes how sure the answer is, never the class."""
-    plain = structure.unsmoothed(tree)
+    plain = unsmoothed(tree)
     answers = steps.keep(Spread(0, matrix(tree.value)))
     votes = answers if plain is tree else steps.keep(Spread(0, matrix(plain.value)))
     return answers, FirstHighest(votes)
 
 
 def _nodes(tree: Tree, schema: Schema) -> tuple[Node, ...]:
-    start = structure.bounds(tree, tree.surrogates).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
+    start = links.bounds(tree, tree.surrogates).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
     tests = _Tests(tree, schema)
     return tuple(_node(tree, k, tests, range(start[k], start[k + 1])) for k in range(len(tree)))
 
@@ -71,7 +71,7 @@ class _Tests:
         if levels:
             return Test(j, tuple(branches))
         if isinstance(record, Tree) and k in self.by_several_cuts:
-            return _cuts(j, column, structure.cuts(record, k))
+            return _cuts(j, column, links.cuts(record, k))
         is_flipped = isinstance(record, Surrogates) and bool(record.flipped[k])
         return _cut(j, column, float(record.cut[k]), bool(record.strict[k]), is_flipped)
 

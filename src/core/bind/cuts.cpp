@@ -23,7 +23,7 @@ SortedColumn sorted_column(const Vector<double>& values, const Vector<std::int64
 
 // Calls work with the entropy that fits: looked up for counts, computed for weights.
 template <typename Work> auto with_entropy(const SortedColumn& column, const Vector<double>& of_count, const Work& work) {
-  if (!column.weight.empty()) return work(XLog2X{});
+  if (!column.weight.empty() || column.order.empty()) return work(XLog2X{});  // of no rows nothing is looked up
   if (of_count.shape(0) <= column.order.size()) throw nb::value_error("the table of entropies is too short");
   return work(XLog2XOfCounts{view(of_count)});
 }

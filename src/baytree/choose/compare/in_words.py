@@ -71,7 +71,8 @@ def _always(compared: Comparison) -> str:
     if not compared.bar.is_classification:
         return f"the mean, {_score(float(np.average(label.values, weights=weight)))}"
     shares = np.bincount(label.values, weight, len(compared.bar.classes))
-    costs = 1 - np.eye(len(shares)) if compared.metric != "expected cost" else compared.judged.costs
+    given = compared.judged.costs if compared.metric == "expected cost" else None
+    costs = 1 - np.eye(len(shares)) if given is None else given
     return compared.bar.classes[int((shares @ costs).argmin())]
 
 

@@ -19,7 +19,7 @@ from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for
 from baytree.choose.validate.trials import can_subtract, models_without, prepared, reads_alike, trials
 from baytree.engine import threads
-from baytree.estimators.base import learner_of
+from baytree.estimators.learning import learner_of
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike
 from baytree.learner import Additive

@@ -16,7 +16,7 @@ from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.significance import Interval
 from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
 from baytree.choose.validate.validation import problem_of
-from baytree.estimators.base import settled
+from baytree.estimators.learning import settled
 from baytree.estimators.tree.face import TreeFace
 from baytree.folds.cv import CV, Fold
 from baytree.given import EstimatorLike, FrameLike, TargetLike

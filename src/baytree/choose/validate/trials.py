@@ -19,7 +19,8 @@ from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
-from baytree.estimators.base import Estimator, has_own_kinds, learner_of, schema_of, settled
+from baytree.estimators.base import Estimator
+from baytree.estimators.learning import has_own_kinds, learner_of, schema_of, settled
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike
 from baytree.learner import Additive, Learner

@@ -109,8 +109,8 @@ class CategoricalNB(DiscreteNB):
         schema = Census.of(frame, declared).schema(frame.is_named)
         return self._filled(schema)
 
-    def _enter_more(self, X: FrameLike, y: TargetLike, classes: Any, sample_weight: WeightsLike) -> Entered:
-        entered = super()._enter_more(X, y, classes, sample_weight)
+    def _enter_more(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> Entered:
+        entered = super()._enter_more(X, y, sample_weight, known)
         table = entered.table
         schema = self._filled(table.schema)
         values = tuple(map(_recoded, table.values, table.schema.columns, schema.columns))

@@ -15,7 +15,7 @@ from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import NaiveBayes, Seen
-from baytree.estimators.base import AdditiveClassifier
+from baytree.estimators.additive import AdditiveClassifier
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
@@ -90,7 +90,7 @@ class BayesClassifier(AdditiveClassifier):
         The rows must be those that were learnt: each one in turn is taken away from what was seen.
         """
         check_is_fitted(self, "seen_")
-        table = self._enter_more(X, y, None, sample_weight).table
+        table = self._enter_more(X, y, sample_weight, self.schema_).table
         if table.schema != self.schema_:
             raise ValueError("these rows hold classes or levels that were never learnt; give the rows of the fit")
         return leave_one_out(self._learner(table.schema), table, self.seen_)

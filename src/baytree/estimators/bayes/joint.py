@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.bayes import joint
 from baytree.bayes.combinations import Combinations, JointTable
-from baytree.estimators.base import AdditiveClassifier
+from baytree.estimators.additive import AdditiveClassifier
 from baytree.show.results import frame_of
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.engine.parts import InMemory
-from baytree.estimators.base import AdditiveClassifier
+from baytree.estimators.additive import AdditiveClassifier
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant

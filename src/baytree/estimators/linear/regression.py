@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.engine.blas import at_most
 from baytree.engine.parts import InMemory
-from baytree.estimators.base import AdditiveRegressor
+from baytree.estimators.additive import AdditiveRegressor
 from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.path import Path

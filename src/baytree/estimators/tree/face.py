@@ -16,7 +16,8 @@ from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.learner import refuse_text
 from baytree.tree.model import routing as reading
-from baytree.tree.model.structure import Tree, depths, importances
+from baytree.tree.model.links import depths, importances
+from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cost_complexity as pruning
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from baytree.estimators.base import Estimator
 from baytree.given import FrameLike
 from baytree.show.cards import Drawing
+from baytree.tree.model import outline
 from baytree.tree.model.structure import Tree
 from baytree.tree.rules.rule_set import RuleSet
 from baytree.tree.rules.rules import rules
-from baytree.tree.view import outline
 from baytree.tree.view.cards import draw
 
 if TYPE_CHECKING:

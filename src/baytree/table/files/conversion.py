@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_OF_LEARNING = ("it is learnt from", "are taken for levels", "of a code are read as numbers")  # no matter before learning
 _LOOKED_AT = 2000  # rows that tell which mark is the decimal one
 
 
@@ -82,7 +83,7 @@ def as_read(frame: pl.DataFrame, decimal: str = "", text: Collection[str] = ()) 
     with notices.keeping():
         schema = census.schema()
     columns = [_as_column(frame[column.name], column) for column in schema.columns]
-    return frame.with_columns(columns), schema.notes
+    return frame.with_columns(columns), tuple(note for note in schema.notes if not note.done.endswith(_OF_LEARNING))
 
 
 def _as_column(series: pl.Series, column: Column) -> pl.Series:

@@ -20,7 +20,7 @@ from baytree import _core
 from baytree.table.schema import Text
 from baytree.table.table import Tokens
 from baytree.table.text.bags import joined, recode, row_of_entries
-from baytree.table.text.documents import each_block, lookup, reading, texts
+from baytree.table.text.documents import each_block, lookup, reading, texts, total
 
 __all__ = [
     "DocumentFrequency",
@@ -58,9 +58,7 @@ def count(documents: Any, options: Text | None = None, n_threads: int | None = N
     options = checked(options or Text())
     if options.hashing is not None:
         return _buckets(options.hashing), encode(documents, options, (), n_threads)
-    parts = each_block(partial(_count_block, options=options), documents, n_threads)
-    vocabulary, mappings = _core.unite([words for words, _ in parts])
-    return vocabulary, joined([tokens for _, tokens in parts], mappings)
+    return total(partial(Bags.of, options=options), documents, n_threads).united()
 
 
 def encode(documents: Any, options: Text | None, vocabulary: Vocabulary, n_threads: int | None = None) -> Tokens:
@@ -93,6 +91,30 @@ def union(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, list[np.ndarr
     vocabulary = tuple(sorted(set().union(*vocabularies)))
     code = {word: i for i, word in enumerate(vocabulary)}
     return vocabulary, [np.fromiter(map(code.get, words), np.int32, len(words)) for words in vocabularies]
+
+
+class Bags(msgspec.Struct, frozen=True):
+    """The bags of blocks of documents, each block in codes of its own: a statistic, the rows of a sum one after another.
+
+    The words of all blocks are brought together once, after the last sum, not again with each.
+    """
+
+    blocks: tuple[tuple[_core.Vocabulary, Tokens], ...]
+
+    @classmethod
+    def of(cls, documents: list, first_row: int, options: Text) -> Bags:
+        """The bags of one block, whose first document is this row."""
+        block, missing = texts(documents, first_row, options.lowercase)
+        vocabulary, arrays = _core.count_tokens(block, _reading(block, options))
+        return cls(((vocabulary, _tokens(arrays, missing)),))
+
+    def __add__(self, other: Bags) -> Bags:
+        return Bags(self.blocks + other.blocks)
+
+    def united(self) -> Counted:
+        """One sorted vocabulary, and the bags of all rows in its codes."""
+        vocabulary, mappings = _core.unite([words for words, _ in self.blocks])
+        return vocabulary, joined([tokens for _, tokens in self.blocks], mappings)
 
 
 class DocumentFrequency(msgspec.Struct, frozen=True):
@@ -193,12 +215,6 @@ def _check_limits(low: float, high: float) -> None:
             raise ValueError(f"{name}={value!r} must be a number of documents or a float share from 0 to 1")
     if isinstance(low, Integral) == isinstance(high, Integral) and high < low:
         raise ValueError(f"max_df={high!r} is below min_df={low!r}, so no word can be kept; swap them")
-
-
-def _count_block(documents: list, first_row: int, options: Text) -> tuple[_core.Vocabulary, Tokens]:
-    block, missing = texts(documents, first_row, options.lowercase)
-    vocabulary, arrays = _core.count_tokens(block, _reading(block, options))
-    return vocabulary, _tokens(arrays, missing)
 
 
 def _encode_block(documents: list, first_row: int, options: Text, words: _core.Words | None) -> Tokens:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import in_order
+from baytree.engine.threads import S, added, in_order
 
 Part = TypeVar("Part")
 
@@ -30,6 +30,11 @@ def each_block(work: Callable[[list, int], Part], documents: Any, n_threads: int
         return work(_listed(documents, slice(first_row, first_row + size)), first_row)
 
     return in_order(on_block, first_rows, n_threads)
+
+
+def total(observe: Callable[[list, int], S], documents: Any, n_threads: int | None) -> S:
+    """One round: what `observe(block, first row)` sees in each block, added up in the order of the rows."""
+    return added(each_block(observe, documents, n_threads))
 
 
 def texts(documents: list, first_row: int, lowercase: bool) -> tuple[list[str | bytes | None], np.ndarray]:

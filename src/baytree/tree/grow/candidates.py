@@ -11,8 +11,9 @@ import numpy as np
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 from baytree.tree.grow.policy import Policy
+from baytree.tree.model.links import parents
 from baytree.tree.model.routing import leaves
-from baytree.tree.model.structure import Tree, parents
+from baytree.tree.model.structure import Tree
 from baytree.tree.view.nodes import groups
 
 

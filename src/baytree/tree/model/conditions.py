@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -14,7 +15,10 @@ import numpy as np
 from baytree.show.conditions import sentence
 from baytree.summary import NamedCondition
 from baytree.table.schema import Kind, Schema
-from baytree.tree.model.structure import Tree, bounds
+from baytree.tree.model.links import bounds
+
+if TYPE_CHECKING:
+    from baytree.tree.model.structure import Tree
 
 
 class Interval(msgspec.Struct, frozen=True, gc=False):

@@ -13,6 +13,7 @@ from baytree.engine import threads
 from baytree.model import Evidence, Explanation
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
+from baytree.tree.model.links import bounds, parents
 from baytree.tree.model.places import SPREAD, STOP
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ def values(tree: Tree, table: Table) -> np.ndarray:
 
 def explain(tree: Tree, table: Table) -> list[Explanation]:
     """One ledger per row: the root's distribution, and what each test on the way changed of it."""
-    from baytree.tree.model.structure import parents
-
     stopped = _without_spreading(tree)
     rest, answer, above = leaves(stopped, table), values(tree, table), parents(tree)
     return [_ledger(tree, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
@@ -46,8 +45,6 @@ def explain(tree: Tree, table: Table) -> list[Explanation]:
 
 def router(tree: Tree) -> _core.Router:
     """The tree as the core routes by it."""
-    from baytree.tree.model.structure import bounds
-
     used = bounds(tree, tree.surrogates) if tree.uses_surrogates else np.zeros(len(tree) + 1, np.int64)
     more_cuts = np.ascontiguousarray(tree.more_cuts.cut)
     return _core.Router(_arrays(tree), _arrays(tree.surrogates), used, more_cuts, bounds(tree, tree.more_cuts))

@@ -6,7 +6,6 @@ arrays, never a recursion: a chain of a million nodes is as safe as a stump.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +15,7 @@ from baytree.model import Explanation
 from baytree.summary import TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
-from baytree.tree.model import checks
+from baytree.tree.model import checks, outline
 from baytree.tree.model import routing as reading
 from baytree.tree.model.places import SPREAD
 
@@ -161,15 +160,13 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
 
     def formula(self, schema: Schema) -> Formula:
         """The tree as an expression of the raw columns."""
-        from baytree.tree.formula import decision_tree
+        from baytree.tree.formula import decision_tree  # only who leaves needs it
 
         return decision_tree(self, schema)
 
     def summary(self, schema: Schema) -> TreeSummary:
         """The tree as records, a node after the other."""
-        from baytree.tree.view.outline import summary
-
-        return summary(self, schema)
+        return outline.summary(self, schema)
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless every test reads a column of the schema in a way of its kind."""
@@ -181,55 +178,3 @@ def unsmoothed(tree: Tree) -> Tree:
     total = tree.counts.sum(axis=1, keepdims=True)
     shares = np.divide(tree.counts, total, out=tree.value.copy(), where=total > 0)
     return tree if np.array_equal(shares, tree.value) else msgspec.structs.replace(tree, value=shares)
-
-
-def parents(tree: Tree) -> np.ndarray:
-    """int32 [n_nodes]: the parent of every node; the root is its own."""
-    inner = np.flatnonzero(tree.column >= 0)
-    parent = np.zeros(len(tree), np.int32)
-    children = np.repeat(tree.first[inner] - np.cumsum(tree.branches[inner]) + tree.branches[inner], tree.branches[inner])
-    parent[children + np.arange(len(children))] = np.repeat(inner, tree.branches[inner])
-    return parent
-
-
-def depths(tree: Tree) -> np.ndarray:
-    """int32 [n_nodes]: the number of tests above each node, by doubling the jumps towards the root."""
-    above = parents(tree)
-    depth = np.ones(len(tree), np.int32)
-    depth[0] = 0
-    while above.any():
-        depth = depth + depth[above]
-        above = above[above]
-    return depth
-
-
-def preorder(tree: Tree) -> Iterator[int]:
-    """The nodes depth first: a node, then its first child with everything below, then the next."""
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if tree.column[node] >= 0:
-            first = int(tree.first[node])
-            waiting.extend(range(first + int(tree.branches[node]) - 1, first - 1, -1))
-
-
-def importances(tree: Tree, n_columns: int) -> np.ndarray:
-    """float64 [n_columns]: the gain of each column's tests, and the adjusted share of its surrogates, over all."""
-    inner = tree.column >= 0
-    total = np.bincount(tree.column[inner], weights=tree.gain[inner], minlength=n_columns)
-    substitute = tree.surrogates
-    total += np.bincount(substitute.column, tree.gain[substitute.node] * substitute.adjusted, n_columns)
-    return total / total.sum() if total.sum() > 0 else total
-
-
-def bounds(tree: Tree, record: Surrogates | MoreCuts | Significance) -> np.ndarray:
-    """int64 [n_nodes + 1]: the entries of node i are those from bounds[i] up to bounds[i + 1]."""
-    return np.searchsorted(record.node, np.arange(len(tree) + 1)).astype(np.int64)
-
-
-def cuts(tree: Tree, node: int) -> np.ndarray:
-    """float64 [n_cuts]: the thresholds of a test by cuts, ascending; none where all numbers take one branch."""
-    first, last = np.searchsorted(tree.more_cuts.node, [node, node + 1])
-    every = np.append(tree.cut[node], tree.more_cuts.cut[first:last])
-    return every if tree.strict[node] else every[every < np.inf]

@@ -9,8 +9,9 @@ import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
-from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree, parents
+from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
 
 Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
 

@@ -11,8 +11,8 @@ from baytree.show.conditions import label, sentence
 from baytree.show.names import number, plain, quoted, shortened
 from baytree.summary import Node
 from baytree.table.schema import Schema
+from baytree.tree.model.outline import class_names, outlined
 from baytree.tree.model.structure import Tree
-from baytree.tree.view.outline import class_names, outlined
 
 MOST_CARDS = 2000
 _MOST_LEVELS = 4  # that are named beside a branch

@@ -12,7 +12,8 @@ from baytree.show.names import number, plain
 from baytree.show.results import frame_of
 from baytree.show.terminal import in_columns
 from baytree.table.schema import Schema
-from baytree.tree.model.structure import Tree, importances
+from baytree.tree.model.links import importances
+from baytree.tree.model.structure import Tree
 
 
 class Importance(msgspec.Struct, frozen=True):

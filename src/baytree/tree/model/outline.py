@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from baytree.show import outline
 from baytree.summary import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
-from baytree.tree.model.structure import Tree
+
+if TYPE_CHECKING:
+    from baytree.tree.model.structure import Tree
 
 _NO_TESTS: Mapping[int, float] = MappingProxyType({})
 

@@ -1,0 +1,111 @@
+"""Estimators whose learner is additive: they go on learning, merge and forget, by adding and subtracting what was seen."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from baytree.engine.parts import InMemory
+from baytree.estimators.base import SETTLING, Classifier, Entered, Estimator, Regressor
+from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.learner import Additive, Learnt, Observed
+from baytree.table import encode, labels
+from baytree.table.schema import Schema
+from baytree.table.shape import check_columns
+from baytree.table.table import Table
+
+
+class AdditiveEstimator(Estimator):
+    """An estimator whose learner is additive: it can go on learning, merge, and forget."""
+
+    seen_: Any  # the statistic of all rows so far
+
+    def merge(self, other: Self) -> Self:
+        """A new estimator that has seen what both have seen."""
+        from sklearn.base import clone
+
+        return clone(self)._settle_on(self._so_far + other._so_far, hasattr(self, "feature_names_in_"))
+
+    def forget(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Removes rows that were learnt, exactly: the model is as if they had never been seen."""
+        check_is_fitted(self, "seen_")
+        entered = self._enter_more(X, y, sample_weight, self.schema_)
+        gone = self._observed(entered.table)
+        with SETTLING:
+            left = self._so_far - gone
+            model = self._additive(self.schema_).derive(left.seen, left.schema)  # parameters may name what is forgotten now
+            self._settle(left.schema, Learnt(model, left.seen), entered.has_text_names)
+        return self
+
+    def _learn_more(self, X: FrameLike, y: TargetLike, classes: ArrayLike | None, sample_weight: WeightsLike) -> Self:
+        """derive(seen + of(batch)): the same model as `fit` on all rows so far."""
+        with SETTLING:
+            if not hasattr(self, "seen_"):
+                entered = self._enter(X, y, sample_weight)
+                return self._settle_on(self._observed(_with_classes(entered.table, classes)), entered.has_text_names)
+        entered = self._enter_more(X, y, sample_weight, self.schema_)
+        more = self._observed(_with_classes(entered.table, classes))
+        with SETTLING:
+            return self._settle_on(self._so_far + more, entered.has_text_names)
+
+    def _enter_more(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> Entered:
+        """A further batch under the kinds of those before it; its levels and classes may be new."""
+        sample = self._sample(X, y, sample_weight)
+        check_columns(sample.frame, known, type(self).__name__)
+        schema, values = encode.more(sample.frame, known, sample.label.target, self._accepts_infinite)
+        label = labels.recode(sample.label, schema.target)
+        table = Table(schema, values, sample.weight, label, sample.is_unweighted)
+        return Entered(table, sample.frame.has_text_names, sample.kept)
+
+    @property
+    def _so_far(self) -> Observed:
+        check_is_fitted(self, "seen_")
+        return Observed(self.schema_, self.seen_)
+
+    def _observed(self, table: Table) -> Observed:
+        return self._additive(table.schema).observed(InMemory(table, self.n_jobs))
+
+    def _additive(self, schema: Schema) -> Additive:
+        learner = self._learner(schema)
+        if not isinstance(learner, Additive):
+            raise ValueError(f"{self!r} needs all rows at once; use fit, or parameters whose model adds up")
+        return learner
+
+    def _settle_on(self, all_rows: Observed, has_text_names: bool) -> Self:
+        """Puts the model in place that follows from all that was seen."""
+        model = self._additive(all_rows.schema).derive(all_rows.seen, all_rows.schema)
+        self._settle(all_rows.schema, Learnt(model, all_rows.seen), has_text_names)
+        return self
+
+
+class AdditiveClassifier(Classifier, AdditiveEstimator):
+    """A classifier whose learner is additive."""
+
+    def partial_fit(
+        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. New classes and levels may come at any time."""
+        return self._learn_more(X, y, classes, sample_weight)
+
+
+class AdditiveRegressor(Regressor, AdditiveEstimator):
+    """A regressor whose learner is additive."""
+
+    def partial_fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. New levels may come at any time."""
+        return self._learn_more(X, y, None, sample_weight)
+
+
+def _with_classes(table: Table, classes: ArrayLike | None) -> Table:
+    """The table under a target that also knows these classes."""
+    if classes is None:
+        return table
+    declared = labels.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
+    target = table.schema.target.union(declared)
+    label = labels.recode(labels.Labels(table.label, table.schema.target), target)
+    schema = msgspec.structs.replace(table.schema, target=target)
+    return msgspec.structs.replace(table, schema=schema, label=label)

@@ -1,0 +1,85 @@
+"""An estimator's parameters as a learner, for those who learn from rows that are encoded once, or that come in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, TypeVar
+
+from sklearn.base import clone
+
+from baytree import notices
+from baytree.engine.parts import InMemory
+from baytree.estimators.additive import AdditiveEstimator
+from baytree.estimators.base import Entered, Estimator
+from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.learner import Additive, Learner
+from baytree.table.frames import RawFrame
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from baytree.learner import Observed
+
+E = TypeVar("E", bound=Estimator)
+A = TypeVar("A", bound=AdditiveEstimator)
+Batch = tuple[FrameLike, TargetLike, WeightsLike]
+
+
+def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) -> Learner:
+    """The estimator's parameters, checked, as a learner of rows of this schema.
+
+    `rows` are those to be learnt from where they are only some of the table's, such as those of a fold: they may know fewer
+    classes and levels than the schema by which parameters are read.
+    """
+    estimator._check_common_parameters()
+    for_rows = {} if rows is None else estimator._for_rows(Entered(rows, False, None))
+    return estimator._learner(schema, **for_rows)
+
+
+def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:
+    """The kinds and levels that the estimator would see in the columns of a frame."""
+    return estimator._schema_of(frame)
+
+
+def has_own_kinds(estimator: Estimator) -> bool:
+    """Whether the estimator decides by rules of its own what kinds of columns there are."""
+    return type(estimator)._schema_of is not Estimator._schema_of
+
+
+def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
+    """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
+    with notices.keeping():  # what is to be told of these rows is told when they are learnt from
+        schema = estimator._enter(X, y, None).table.schema
+    return isinstance(estimator, AdditiveEstimator) and isinstance(estimator._learner(schema), Additive)
+
+
+def settled(estimator: E, table: Table, has_text_names: bool) -> E:
+    """The estimator, learnt from rows that are encoded already."""
+    learnt = learner_of(estimator, table.schema, table).learn(InMemory(table, estimator.n_jobs))
+    estimator._settle(table.schema, learnt, has_text_names)
+    return estimator
+
+
+def learnt_in_batches(estimator: A, batches: Iterable[Batch]) -> A:
+    """The estimator, learnt from rows that come a batch at a time, each read once: derive(Σ of(batch))."""
+    fresh = clone(estimator)
+    has_text_names = True
+
+    def seen() -> Iterator[Observed]:
+        nonlocal has_text_names
+        for entered in _entered(fresh, batches):
+            has_text_names = entered.has_text_names
+            yield fresh._observed(entered.table)
+
+    return fresh._settle_on(reduce(add, seen()), has_text_names)
+
+
+def _entered(estimator: AdditiveEstimator, batches: Iterable[Batch]) -> Iterator[Entered]:
+    """Each batch encoded, under the kinds of the first and all levels and classes so far."""
+    known = None
+    for batch in batches:
+        entered = estimator._enter(*batch) if known is None else estimator._enter_more(*batch, known)
+        known = entered.table.schema
+        yield entered

@@ -1,0 +1,125 @@
+"""Rows with their labels and weights, as users give them: the one reading of a frame, its target and its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree import notices
+from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.table import encode, labels
+from baytree.table.frames import RawFrame, read
+from baytree.table.infer import Census, warn_of
+from baytree.table.labels import Labels
+from baytree.table.notes import Note
+from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
+from baytree.table.shape import check_shape
+from baytree.table.weights import weight_column
+
+ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """The raw columns of the rows that count, with their labels and weights."""
+
+    frame: RawFrame
+    label: Labels
+    weight: np.ndarray  # float64 [n_rows], none of them 0
+    is_unweighted: bool
+    kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
+
+
+def read_sample(X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels, name: str) -> Sample:
+    """The rows that count; `y` is the labels or the name of their column, `sample_weight` likewise. `name` asks for them."""
+    frame, label = _labelled(X, y, read_labels)
+    check_shape(frame, len(label.values), name)
+    frame, given = _weighed(frame, sample_weight)
+    weight, is_unweighted = encode.weights(given, frame.n_rows)
+    kept = None if is_unweighted and not label.has_missing else counting(label, weight)
+    if kept is None:
+        return Sample(frame, label, weight, is_unweighted)
+    return Sample(encode.take(frame, kept), labels.take(label, kept), weight[kept], is_unweighted, kept)
+
+
+def read_truth(
+    X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels, name: str
+) -> tuple[Labels, np.ndarray]:
+    """The labels that answers are held against, one for each row of X, and their weights."""
+    frame = read(X)
+    label = _by_name(X, frame, y, read_labels)[1] if isinstance(y, str) else read_labels(y, "y")
+    check_shape(frame, len(label.values), name)
+    return label, encode.weights(_weighed(frame, sample_weight)[1], frame.n_rows)[0]
+
+
+def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:
+    """Which rows have a label and a weight that is not zero; None where all have, a warning where labels are missing."""
+    missing = label.missing
+    keep = (weight > 0) & ~missing
+    if keep.all():
+        return None
+    if missing.any():
+        notices.warn(f"{int(missing.sum())} rows have no value in the target column {label.target.name!r} and are left out")
+    if not keep.any():
+        raise ValueError(f"no row has a label in the target column {label.target.name!r}")
+    return keep
+
+
+def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
+    """The kinds and levels of the columns: as declared, or inferred; the columns of a sparse matrix are numbers."""
+    if isinstance(declared, Schema):
+        return declared
+    if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
+        names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
+        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
+    return Census.of(frame, declared).schema(frame.is_named)
+
+
+def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:
+    """The schema with its target, and with what is told of that; what is doubtful is warned of."""
+    told = (*labels.notes(target), *notes)
+    warn_of(told)
+    return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *told))
+
+
+def _labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:
+    """The columns and the labels, whether they come together or apart."""
+    frame = read(X)
+    if isinstance(y, str):
+        return _by_name(X, frame, y, read_labels)
+    name = labels.name_apart(y, frame.columns)
+    label = read_labels(y, name)
+    if label.has_missing:
+        row = int(np.argmax(label.missing))
+        raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
+    return msgspec.structs.replace(frame, target=name), label
+
+
+def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:
+    if not frame.is_named or name not in frame.columns:
+        raise ValueError(f"no target column {name!r}; the columns are {', '.join(map(repr, frame.columns))}")
+    label = labels.without_words_for_none(read_labels(_original(X, frame, name), name))
+    return msgspec.structs.replace(_without(frame, name), target=name), label
+
+
+def _original(X: FrameLike, frame: RawFrame, name: str) -> Any:
+    """The target column as its library holds it, so that classes go back in the type in which they came."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "__getitem__")
+    names = getattr(X, "column_names", X.columns) if is_frame else X if isinstance(X, dict) else ()
+    original = next((other for other in names if str(other) == name), None)
+    column = frame.columns[name] if original is None else X[original]
+    return column if hasattr(column, "__len__") and not isinstance(column, str) else frame.columns[name]
+
+
+def _weighed(frame: RawFrame, sample_weight: WeightsLike) -> tuple[RawFrame, Any]:
+    """The weights, also where they are the name of a column, which then is none to learn from."""
+    if not isinstance(sample_weight, str):
+        return frame, sample_weight
+    return _without(frame, sample_weight), weight_column(frame, sample_weight)
+
+
+def _without(frame: RawFrame, name: str) -> RawFrame:
+    columns = {other: raw for other, raw in frame.columns.items() if other != name}
+    return msgspec.structs.replace(frame, columns=columns, matrix=None)

@@ -1,0 +1,142 @@
+"""Models and rows that every export is tried with: raw tables with gaps, new levels, dates and words."""
+
+import warnings
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import is_regressor
+
+import baytree as bt
+
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.baytree"))
+N_ROWS = 160
+RNG = np.random.default_rng(11)
+WORDS = "the cat sat on a mat with some café dogs and 42 naïve birds under_score was here again"
+
+
+def with_gaps(values: list, share: float = 0.1) -> list:
+    return [None if RNG.random() < share else value for value in values]
+
+
+def number(values: np.ndarray) -> list:
+    return with_gaps(np.round(values, 3).tolist())
+
+
+CLASS = RNG.integers(0, 3, N_ROWS)
+TABLE = {
+    "size": number(RNG.normal(CLASS, 1.0)),
+    "price": number(1e6 * RNG.gamma(2.0, 1.0 + CLASS)),
+    "steps": number(RNG.integers(0, 4, N_ROWS) + CLASS.astype(float)),
+    "day": with_gaps([datetime(2020, 1, 1) + timedelta(days=int(d)) for d in 90 * CLASS + RNG.integers(0, 200, N_ROWS)]),
+    "grade": with_gaps([("low", "mid", "high")[k] for k in (CLASS + RNG.integers(0, 2, N_ROWS)) % 3]),
+    "colour": with_gaps([("red", "O'Brien", "grün\n")[k] for k in (CLASS * RNG.integers(0, 2, N_ROWS)) % 3]),
+    "zip": with_gaps([98101 + int(k) for k in RNG.integers(0, 3, N_ROWS)]),
+    "flag": with_gaps([bool(k) for k in RNG.integers(0, 2, N_ROWS)]),
+    "review": with_gaps([" ".join(RNG.choice(WORDS.split()[c : c + 12], 9)) for c in CLASS]),
+}
+SCHEMA = {"grade": ["low", "mid", "high"], "zip": "nominal", "review": bt.Text(), "colour": "nominal"}
+NAMES = np.array(["ant", "bee", "cow"], object)[CLASS]
+TARGET = 3.0 * CLASS + RNG.normal(size=N_ROWS)
+NUMBERS, COUNTS, LEVELS = ("size", "price", "steps"), ("steps", "price"), ("grade", "colour", "zip", "flag")
+MIXED = (*NUMBERS, "day", *LEVELS)
+ALL = (*MIXED, "review")
+
+
+def disturbed() -> list[dict]:
+    """The rows of the table, and as many with gaps, new levels, numbers beyond the range, and cells that are left out."""
+    rows = [{name: values[i] for name, values in TABLE.items()} for i in range(N_ROWS)]
+    for row in [dict(row) for row in rows]:
+        for name in row:
+            chance = RNG.random()
+            if chance < 0.1:
+                row[name] = None
+            elif chance < 0.2 and name in ("grade", "colour", "review"):
+                row[name] = "never seen"
+            elif chance < 0.2 and name == "zip":
+                row[name] = 5
+            elif chance < 0.3 and name in NUMBERS:
+                row[name] = float(RNG.choice([0.0, 1e3, 2.0, 1e9, 3.5]))
+        rows.append(row)
+    return [*rows, dict.fromkeys(TABLE)]
+
+
+ROWS = disturbed()
+
+
+def named(estimator: type, columns: tuple[str, ...] = MIXED, **parameters: object) -> pytest.param:
+    shown = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return pytest.param(estimator, columns, parameters, id=f"{estimator.__name__}({shown})"[:60])
+
+
+def events(event: str, columns: tuple[str, ...] = COUNTS, **parameters: object) -> pytest.param:
+    return named(bt.NaiveBayesClassifier, columns, events=dict.fromkeys(columns, event), **parameters)
+
+
+NOT_OF_TREES = [
+    *(named(bt.NaiveBayesClassifier, ALL, estimate=estimate) for estimate in ("bayes", "map", "mle")),
+    *(named(bt.NaiveBayesClassifier, conventions=program) for program in ("sklearn", "e1071", "weka")),
+    *(named(bt.NaiveBayesClassifier, numeric=numeric) for numeric in ("kernel", "discretized")),
+    named(bt.NaiveBayesClassifier, numeric="kernel", conventions="weka"),
+    *(
+        events(event, estimate=estimate)
+        for event in ("bernoulli", "poisson", "multinomial")
+        for estimate in ("bayes", "mle")
+    ),
+    events("complement"),
+    *(events(event, ("review",)) for event in ("bernoulli", "complement")),
+    events("bernoulli", ("review",), estimate="mle"),
+    events("multinomial", ("review",), conventions="sklearn"),
+    named(bt.GaussianNB, NUMBERS),
+    named(bt.BernoulliNB, NUMBERS, binarize=1.0),
+    named(bt.CategoricalNB, LEVELS),
+    named(bt.MultinomialNB, COUNTS),
+    named(bt.ComplementNB, COUNTS),
+    named(bt.ComplementNB, COUNTS, norm=True),
+    *(named(bt.JointDistribution, ("grade", "colour", "flag"), alpha=alpha) for alpha in (0.0, 0.5)),
+    named(bt.LinearDiscriminantAnalysis),
+    named(bt.QuadraticDiscriminantAnalysis),
+    named(bt.LogisticRegression, ALL),
+    named(bt.LogisticRegression, ALL, multi_class="ovr"),
+    named(bt.LogisticRegression, ordinal="dummies", standardize=False),
+    named(bt.LogisticRegression, penalty="l1", C=0.5),
+    named(bt.LogisticRegressionCV, NUMBERS, Cs=3, cv=3),
+    named(bt.LinearRegression),
+    named(bt.LinearRegression, penalty="l1", C=0.5, missing="mean", ordinal="dummies"),
+    named(bt.LinearRegressionCV, NUMBERS, lambdas=3, cv=3),
+]
+TREES = [
+    named(bt.CARTClassifier),
+    named(bt.CARTClassifier, cp=0.0, min_split=2, costs=[[0, 1, 5], [2, 0, 1], [1, 1, 0]]),
+    named(bt.CARTRegressor, cp=0.0),
+    named(bt.C45Classifier),
+    named(bt.C45Classifier, conventions="j48", laplace=True),
+    named(bt.C45Classifier, subset=True, pruning=None),
+    named(bt.ID3Classifier, LEVELS),
+    named(bt.CHAIDClassifier, alpha_merge=0.3, alpha_split=0.9, min_split=4, min_leaf=2),
+    named(bt.CHAIDRegressor, alpha_merge=0.3, alpha_split=0.9, min_split=4, min_leaf=2),
+    *(named(bt.DecisionTreeClassifier, missing=m) for m in ("learned", "surrogate", "fractional", "category", "largest")),
+    *(named(bt.DecisionTreeClassifier, branching=branching) for branching in ("multiway", "merge")),
+    named(bt.DecisionTreeRegressor),
+    named(bt.DecisionTreeRegressor, branching="multiway"),
+    named(bt.DecisionTreeRegressor, missing="surrogate"),
+]
+
+
+FAR_MODELS = [
+    *(named(bt.NaiveBayesClassifier, NUMBERS, **p) for p in ({}, {"estimate": "mle"}, {"numeric": "kernel"})),
+    *(named(bt.NaiveBayesClassifier, NUMBERS, conventions=program) for program in ("weka", "e1071")),
+    *(named(estimator, NUMBERS) for estimator in (bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis)),
+    named(bt.LogisticRegression, NUMBERS),
+    named(bt.LinearRegression, NUMBERS),
+]
+
+
+def fitted(estimator: type, columns: tuple[str, ...], parameters: dict, target: np.ndarray | None = None):
+    if target is None:
+        target = TARGET if is_regressor(estimator()) else NAMES
+    schema = {name: kind for name, kind in SCHEMA.items() if name in columns}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator(schema=schema, **parameters).fit({name: TABLE[name] for name in columns}, target)
