@@ -61,7 +61,7 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
-        if isinstance(y, str):
+        if isinstance(y, str) and not hasattr(self, "partial_fit"):  # what adds up may meet other classes later
             labels.refuse_one_class(entered.table.schema.target)
         learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
         learnt = learner.learn(InMemory(entered.table, self.n_jobs))

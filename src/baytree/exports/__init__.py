@@ -72,7 +72,7 @@ def formula_of(model: Fitted | Predictor) -> Formula:
     predictor = model if isinstance(model, Predictor) else model._predictor
     for column in predictor.schema.columns:
         if column.source != column.name:
-            raise ValueError(f"column {column.name!r} is a part of the date {column.source!r}: such models cannot be exported yet")
+            raise ValueError(f"column {column.name!r} is a part of a date: such models cannot be exported yet")
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
 
 

@@ -335,7 +335,8 @@ def _schema_table(schema: Schema) -> str:
 def _why(schema: Schema, name: str) -> str:
     """Why a column is left out: the first of its notes that says so."""
     said = (note.done for note in schema.notes if note.column == name and "left out" in note.done)
-    return next(said, "only identifies rows").removeprefix("is left out: ").removeprefix("is left out, ").removesuffix(", so it only identifies rows")
+    words = re.sub("^is left out[:,] ", "", next(said, "only identifies rows"))
+    return words.removesuffix(", so it only identifies rows")
 
 
 def _shortened(name: str) -> str:
