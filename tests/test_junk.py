@@ -115,7 +115,7 @@ def call_with_junk(name, seed):
         arguments = (rows,) if method in ROWS_IN else (rows, junk.labels(n)) if method in ROWS_AND_LABELS_IN else ()
         calls.append((method, arguments, None))
     for method, arguments, weight in calls:
-        if not hasattr(model, method):
+        if not callable(getattr(model, method, None)):
             continue
         try:
             takes_weights = weight is not None and "sample_weight" in inspect.signature(model.fit).parameters

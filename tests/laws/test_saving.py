@@ -38,6 +38,9 @@ CLASSIFIERS = {
     "cart": bt.CARTClassifier(cp=0.0, min_split=4),
     "c45": bt.C45Classifier(),
     "c45 subset": bt.C45Classifier(subset=True),
+    "c50": bt.C50Classifier(),
+    "c50 rules": bt.C50Classifier(rules=True),
+    "c50 boosted": bt.C50Classifier(trials=4, fuzzy=True),
     "j48": bt.C45Classifier(conventions="j48"),
     "j48 binary": bt.C45Classifier(conventions="j48", binary=True),
     "id3": bt.ID3Classifier(),
@@ -52,6 +55,7 @@ CLASSIFIERS = {
     "lda": bt.LinearDiscriminantAnalysis(),
     "qda": bt.QuadraticDiscriminantAnalysis(shrinkage=0.5),
     "logistic": bt.LogisticRegression(),
+    "mars": bt.MARSClassifier(max_degree=2),
     "logistic cv": bt.LogisticRegressionCV(Cs=3, cv=3),
 }
 REGRESSORS = {
@@ -59,6 +63,7 @@ REGRESSORS = {
     "chaid numbers": bt.CHAIDRegressor(min_split=5, min_leaf=1, alpha_split=0.9),
     "tree numbers": bt.DecisionTreeRegressor(max_depth=4),
     "linear": bt.LinearRegression(),
+    "mars numbers": bt.MARSRegressor(max_degree=2),
     "ridge": bt.LinearRegression(penalty="l2", missing="mean"),
     "lasso by cv": bt.LinearRegressionCV(penalty="l1", lambdas=5, cv=3),
     "multiway numbers": bt.DecisionTreeRegressor(branching="multiway", max_depth=3),

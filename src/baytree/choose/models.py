@@ -41,11 +41,15 @@ STRENGTHS = (
     0.21544346900318823, 1.0, 4.641588833612772, 21.54434690031882, 100.0,
 )  # fmt: skip
 _BY_CV = {"Cs": STRENGTHS, "max_iter": 100}
+_SPLINES = {"max_degree": 2, "max_terms": 41}  # more terms take long, and pruning keeps few of them
 _LOGISTIC = "LogisticRegressionCV"
 CLASSIFIERS = {
     "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
     "id3": Family("ID3", "ID3Classifier"),
     "c45": Family("C4.5", "C45Classifier", effort=1.5),
+    "c50": Family("C5.0", "C50Classifier"),
+    "c50-rules": Family("C5.0, rules", "C50Classifier", {"rules": True}, effort=3.0),
+    "c50-boosted": Family("C5.0, 10 trials", "C50Classifier", {"trials": 10}, effort=10.0, competes=False),
     "cart": Family("CART, pruned by 1 SE", "CARTClassifier", {"cp": 0.0005, "pruning": "1se"}, effort=10.0),
     "chaid": Family("CHAID", "CHAIDClassifier", effort=5.0),
     "nb-mle": Family("naive Bayes, mle", "NaiveBayesClassifier", {"estimate": "mle"}, effort=0.1, takes_text=True),
@@ -54,6 +58,7 @@ CLASSIFIERS = {
     "qda": Family("QDA", "QuadraticDiscriminantAnalysis", effort=1.5),
     "logistic": Family("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=16.0, takes_text=True),
     "lasso": Family("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=18.0, takes_text=True),
+    "mars": Family("MARS", "MARSClassifier", _SPLINES, effort=6.0),
     "logistic-fixed": Family("logistic, L2 at C = 1", "LogisticRegression", effort=2.0, competes=False, takes_text=True),
     "cart-cp": Family("CART, cp 0.01", "CARTClassifier", competes=False),
     "tree": Family("tree, not pruned", "DecisionTreeClassifier", competes=False),
@@ -66,6 +71,7 @@ REGRESSORS = {
     "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "pruning": "min"}, effort=10.0),
     "cart-cp": Family("CART, cp 0.01", "CARTRegressor"),
     "chaid": Family("CHAID", "CHAIDRegressor", effort=5.0),
+    "mars": Family("MARS", "MARSRegressor", _SPLINES, effort=3.0),
     "tree": Family("tree, not pruned", "DecisionTreeRegressor", competes=False),
 }
 FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}

@@ -52,7 +52,7 @@ def completed(kind: type) -> str:
     """The docstring of an estimator with the entries that it shares with others."""
     text = inspect.cleandoc(kind.__doc__ or "")
     parameters = list(inspect.signature(kind).parameters)
-    text = _with_entries(text, "Parameters", PARAMETERS, parameters)
+    text = _with_entries(text, "Parameters", {**getattr(kind, "_parameters", {}), **PARAMETERS}, parameters)
     return _with_entries(text, "Attributes", ATTRIBUTES, [name for name in ATTRIBUTES if _may_have(kind, name)])
 
 
@@ -92,6 +92,8 @@ def _bounds(text: str, section: str) -> tuple[int, int]:
 def _may_have(kind: type, name: str) -> bool:
     if name == "classes_":
         return hasattr(kind, "predict_proba")
+    if name == "trace_" and "trace" not in inspect.signature(kind).parameters:
+        return False
     if name in _OF_TREES:
         return hasattr(kind, "tree_")
     return name != "seen_" or hasattr(kind, "partial_fit")

@@ -21,7 +21,10 @@ RECORDS = {
     "products": "linear.regression.statistic:Products",
     "regression": "linear.regression.model:Regression",
     "scatter": "linear.scatter.scatter:Scatter",
+    "rule_trials": "tree.boost.rules:RuleTrials",
+    "splines": "linear.splines.model:Splines",
     "tree": "tree.model.structure:Tree",
+    "tree_trials": "tree.boost.trees:TreeTrials",
 }
 
 

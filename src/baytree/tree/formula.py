@@ -19,7 +19,7 @@ def decision_tree(tree: Tree, schema: Schema) -> Formula:
     """The shares, or the mean, where a row comes to rest; of a row in parts, those of its parts by their shares."""
     steps = Steps(schema)
     answers, choice = _spread(tree, steps) if _may_spread(tree) else _routed(tree, steps)
-    classes, nodes = class_names(schema), _nodes(tree, schema)
+    classes, nodes = class_names(schema), nodes_of(tree, schema)
     columns, decided = inputs(schema, "any"), None if classes is None else choice
     return Formula("decision tree", columns, schema.target.name, classes, answers, decided, tuple(steps.done), (nodes,))
 
@@ -42,7 +42,7 @@ def _spread(tree: Tree, steps: Steps) -> tuple[Expression, Expression]:
     return answers, FirstHighest(votes)
 
 
-def _nodes(tree: Tree, schema: Schema) -> tuple[Node, ...]:
+def nodes_of(tree: Tree, schema: Schema) -> tuple[Node, ...]:
     start = links.bounds(tree, tree.surrogates).tolist() if tree.uses_surrogates else [0] * (len(tree) + 1)
     tests = _Tests(tree, schema)
     return tuple(_node(tree, k, tests, range(start[k], start[k + 1])) for k in range(len(tree)))

@@ -40,6 +40,9 @@ nb::dict arrays(const Growth& tree) {
   all["ratio"] = column_of<double>(tree, [](const Node& n) { return n.ratio; });
   all["errors"] = column_of<double>(tree, [](const Node& n) { return n.errors; });
   all["counts"] = to_numpy(std::vector<double>(tree.counts), {tree.node.size(), tree.n_classes});
+  std::vector<double> soft;
+  for (const SoftCut& cut : tree.soft) soft.insert(soft.end(), {cut.low, cut.mid, cut.high});
+  all["soft"] = to_numpy(std::move(soft), {tree.soft.size(), 3});
   all["branch_of"] = to_numpy(std::vector<int32_t>(tree.branch_of), {tree.branch_of.size()});
   return all;
 }

@@ -7,6 +7,7 @@ NB_MODULE(_core, module) {
   bind_statistics(module);
   bind_cuts(module);
   bind_fractional(module);
+  bind_c50(module);
   bind_sorted(module);
   bind_route(module);
   bind_prune(module);
@@ -18,4 +19,5 @@ NB_MODULE(_core, module) {
   bind_amounts(module);
   bind_wrapper(module);
   bind_linear(module);
+  bind_splines(module);
 }

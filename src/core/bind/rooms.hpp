@@ -7,6 +7,7 @@ namespace baytree::bind {
 void bind_statistics(nanobind::module_& module);
 void bind_cuts(nanobind::module_& module);
 void bind_fractional(nanobind::module_& module);
+void bind_c50(nanobind::module_& module);
 void bind_sorted(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
 void bind_prune(nanobind::module_& module);
@@ -18,5 +19,6 @@ void bind_bayes(nanobind::module_& module);
 void bind_amounts(nanobind::module_& module);
 void bind_wrapper(nanobind::module_& module);
 void bind_linear(nanobind::module_& module);
+void bind_splines(nanobind::module_& module);
 
 }  // namespace baytree::bind

@@ -1,4 +1,8 @@
 // Bindings of routing: rows to the nodes of a tree given as arrays.
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
 #include "bind/columns.hpp"
 #include "bind/rooms.hpp"
 #include "tree/prune/cost_complexity.hpp"
@@ -45,13 +49,17 @@ class PyRouter {
   }
 
   nb::ndarray<nb::numpy, double> mixtures(const nb::list& arrays, const Vector<int32_t>& levels, size_t rows,
-                                          nb::ndarray<const double, nb::ndim<2>, nb::c_contig> value, int threads) {
+                                          nb::ndarray<const double, nb::ndim<2>, nb::c_contig> value, int threads,
+                                          std::optional<Vector<double>> soft) {
     const Columns columns = checked(arrays, levels, rows);
     if (value.shape(0) != router_.nodes.size()) throw nb::value_error("one value is needed per node");
+    if (soft && soft->shape(0) != 4 * router_.nodes.size()) throw nb::value_error("four numbers are needed per soft cut");
+    Router router = router_;
+    if (soft) router.soft = view(*soft);
     Workers workers(threads, is_interrupted);
     std::vector<double> out(rows * value.shape(1), 0.0);
     const std::span<const double> values(value.data(), value.size());
-    interruptible([&] { tree::route::mixtures(router_, columns.views, values, rows, out, workers); });
+    interruptible([&] { tree::route::mixtures(router, columns.views, values, rows, out, workers); });
     return to_numpy(std::move(out), {rows, value.shape(1)});
   }
 
@@ -124,7 +132,8 @@ void bind_route(nb::module_& module) {
       .def("leaves", &PyRouter::leaves, "columns"_a, "levels"_a.noconvert(), "rows"_a, "threads"_a)
       .def("class_losses", &PyRouter::class_losses)
       .def("number_losses", &PyRouter::number_losses)
-      .def("mixtures", &PyRouter::mixtures, "columns"_a, "levels"_a.noconvert(), "rows"_a, "value"_a.noconvert(), "threads"_a);
+      .def("mixtures", &PyRouter::mixtures, "columns"_a, "levels"_a.noconvert(), "rows"_a, "value"_a.noconvert(), "threads"_a,
+           "soft"_a.noconvert() = nb::none());
 }
 
 }  // namespace baytree::bind

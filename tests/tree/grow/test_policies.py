@@ -14,6 +14,7 @@ ESTIMATORS = {
     "ID3": bt.ID3Classifier(),
     "C4.5": bt.C45Classifier(),
     "J48": bt.C45Classifier(conventions="j48"),
+    "C5.0": bt.C50Classifier(),
     "CART": bt.CARTClassifier(),
     "CHAID": bt.CHAIDClassifier(),
 }

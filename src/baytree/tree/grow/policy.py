@@ -64,6 +64,7 @@ class Arithmetic(StrEnum):
     C45 = "c4.5"
     J48 = "j48"
     ID3 = "id3"
+    C50 = "c5.0"
 
 
 class Stopping(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -131,7 +132,11 @@ class ReducedError(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     held_out: np.ndarray | None = None  # float64 [n_rows], the share of each row; None draws a third by what rows hold
 
 
-Pruner = CrossValidated | Collapse | ErrorBased | ReducedError
+class OneStandardError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Subtrees that cost least per leaf go first, while all errors rise by no more than one standard error (C5.0)."""
+
+
+Pruner = CrossValidated | Collapse | ErrorBased | ReducedError | OneStandardError
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

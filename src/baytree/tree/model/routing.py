@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,8 +17,10 @@ from baytree.tree.model.links import bounds, parents
 from baytree.tree.model.places import SPREAD, STOP
 
 if TYPE_CHECKING:
+    from baytree.tree.model.conditions import Branches
     from baytree.tree.model.structure import Tree
 
+_MOST_LEVELS = 4  # that an explanation names of a condition
 _SMALL = 20_000  # rows; below it a second thread costs more than it brings
 
 
@@ -29,18 +31,34 @@ def leaves(tree: Tree, table: Table) -> np.ndarray:
 
 def values(tree: Tree, table: Table) -> np.ndarray:
     """float64 [n_rows, n_outputs]: class probabilities, or the mean, of each row."""
-    way = router(tree)
-    if not way.may_spread:
-        return tree.value[way.leaves(columns(table), level_counts(table.schema), len(table), _threads(table))]
-    value = np.ascontiguousarray(tree.value)
-    return way.mixtures(columns(table), level_counts(table.schema), len(table), value, _threads(table))
+    return mixtures(tree, table, tree.value)
+
+
+def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | None = None) -> np.ndarray:
+    """float64 [n_rows, n_outputs]: what a table [n_nodes, n_outputs] says of the nodes that parts of each row reach.
+
+    `soft` [n_nodes, 4] are the low bound, the middle and the high bound between which a row follows both branches of a cut,
+    and the grid that numbers are rounded to.
+    """
+    way, given = router(tree), (columns(table), level_counts(table.schema), len(table))
+    if not way.may_spread and soft is None:
+        return value[way.leaves(*given, _threads(table))]
+    bounds = None if soft is None else np.ascontiguousarray(soft).ravel()
+    return way.mixtures(*given, np.ascontiguousarray(value), _threads(table), bounds)
 
 
 def explain(tree: Tree, table: Table) -> list[Explanation]:
     """One ledger per row: the root's distribution, and what each test on the way changed of it."""
-    stopped = _without_spreading(tree)
-    rest, answer, above = leaves(stopped, table), values(tree, table), parents(tree)
-    return [_ledger(tree, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
+    return explained(tree, table, values(tree, table))
+
+
+def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]:
+    """The ledgers of answers [n_rows, n_outputs] that the tree leads to; what its paths do not tell is in the last line."""
+    from baytree.tree.model.conditions import Branches
+
+    rest, above = leaves(_without_spreading(tree), table), parents(tree)
+    branches = Branches(tree, table.schema)
+    return [_ledger(branches, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
 
 
 def router(tree: Tree) -> _core.Router:
@@ -80,16 +98,24 @@ def _path(above: np.ndarray, node: int) -> list[int]:
     return path[::-1]
 
 
-def _ledger(tree: Tree, table: Table, row: int, path: list[int], answer: np.ndarray) -> Explanation:
-    lines = [_line(tree, table, row, node, tree.value[below] - tree.value[node]) for node, below in pairwise(path)]
+def _ledger(branches: Branches, table: Table, row: int, path: list[int], answer: np.ndarray) -> Explanation:
+    tree = branches.tree
+    lines = [_line(branches, table, row, node, below) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
-        lines.append(_line(tree, table, row, path[-1], answer - tree.value[path[-1]]))
+        column = table.schema.columns[int(tree.column[path[-1]])]
+        lines.append(Evidence(column.name, "missing", answer - tree.value[path[-1]]))
     target = table.schema.target
     classes = target.classes if target and target.classes is not None else (target.name if target else "value",)
     unit = "probability" if tree.n_classes else "number"
     return Explanation(tuple(classes), tree.value[0].copy(), tuple(lines), answer, unit)
 
 
-def _line(tree: Tree, table: Table, row: int, node: int, effect: np.ndarray) -> Evidence:
-    column = int(tree.column[node])
-    return Evidence(table.schema.columns[column].name, table.schema.columns[column].show(table.values[column][row]), effect)
+def _line(branches: Branches, table: Table, row: int, node: int, below: int) -> Evidence:
+    """What the branch from a node to the one below asked of the row's value, and what that changed."""
+    tree, place = branches.tree, int(branches.tree.column[node])
+    column, branch = table.schema.columns[place], below - branches.first[node]
+    value = column.show(table.values[place][row])
+    asked = next(islice(branches.of(node), branch, None))
+    if value != "missing":
+        asked = msgspec.structs.replace(asked, missing=False)
+    return Evidence(column.name, value, tree.value[below] - tree.value[node], asked.show(table.schema, _MOST_LEVELS))

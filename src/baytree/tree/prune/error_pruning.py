@@ -39,8 +39,8 @@ class Pessimism(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pessimism(arithmetic: str, confidence: float) -> Pessimism:
-    """The estimate of C4.5 release 8 (interpolated deviates) or of J48 (exact deviates)."""
-    if arithmetic == Arithmetic.C45:
+    """The estimate of C4.5 release 8 and C5.0 (interpolated deviates) or of J48 (exact deviates)."""
+    if arithmetic in (Arithmetic.C45, Arithmetic.C50):
         at, deviate = zip(*Z_TABLE, strict=True)
         return Pessimism(confidence, float(np.interp(confidence, at, deviate)), 0.67)
     return Pessimism(confidence, NormalDist().inv_cdf(1 - confidence), 1.0)

@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
     def covers(self, table: Table) -> np.ndarray:
         """bool [n_rows]: the rows that pass every condition."""
         covered = np.zeros(len(table), np.bool_)
-        covered[_passing(self.conditions, table, np.arange(len(table)))] = True
+        covered[passing(self.conditions, table, np.arange(len(table)))] = True
         return covered
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class RuleSet(msgspec.Struct, frozen=True):
         """int64 [n_rows]: the place of the rule that answers each row, −1 where none does."""
         place, waiting = np.full(len(table), -1), np.arange(len(table))
         for k, rule in enumerate(self.rules):
-            place[_passing(rule.conditions, table, waiting)] = k
+            place[passing(rule.conditions, table, waiting)] = k
             waiting = waiting[place[waiting] < 0]
         return place
 
@@ -105,7 +105,7 @@ class RuleSet(msgspec.Struct, frozen=True):
         wanted, waiting, kept = codes[self.apply(table)], np.arange(len(table)), []
         for rule, code in zip(self.rules, codes, strict=False):
             needed = _needed(rule.conditions, table, waiting, wanted == code)
-            taken = _passing(needed, table, waiting)
+            taken = passing(needed, table, waiting)
             if len(taken):
                 kept.append(msgspec.structs.replace(rule, conditions=needed))
                 waiting = np.setdiff1d(waiting, taken, assume_unique=True)
@@ -118,7 +118,7 @@ class RuleSet(msgspec.Struct, frozen=True):
         return {"rules": [rule.to_dict() for rule in self.rules], "default": self.default.to_dict()}
 
 
-def _passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> np.ndarray:
+def passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> np.ndarray:
     """Those of the rows that pass every condition."""
     for condition in conditions:
         rows = rows[_holds(condition, table.values[condition.column][rows])]
@@ -155,6 +155,6 @@ def _needed(
     """The conditions that keep out waiting rows for which the rule is not right; the last condition is tried first."""
     for condition in reversed(conditions):
         fewer = tuple(each for each in conditions if each is not condition)
-        if is_right[_passing(fewer, table, waiting)].all():
+        if is_right[passing(fewer, table, waiting)].all():
             conditions = fewer
     return conditions

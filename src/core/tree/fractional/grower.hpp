@@ -151,7 +151,7 @@ class FractionalGrower {
     write_test(node, pending.column, pending.test);
     std::vector<int32_t> direction = directions(pending.cases, node, pending.test);
     settle_missing<Real>(rules_, x_log2_x_, tree_.n_classes, node, pending.cases, direction);
-    refuse_explosion(node, direction);
+    refuse_explosion(node.column, tree_.node.size(), from_.label.size(), static_cast<size_t>(node.branches), direction);
     node.first = tree_.append(static_cast<size_t>(node.branches));
     tree_.node[pending.id] = node;
     Partition<Real> parts(pending.cases, direction, std::vector<Real>(static_cast<size_t>(node.branches)));
@@ -165,14 +165,6 @@ class FractionalGrower {
     if (node.test == Test::each_level) pending.is_used[pending.column] = true;
     for (const size_t b : open)
       wait_with_best_test({node.first + static_cast<int32_t>(b), pending.depth + 1, pending.is_used, std::move(parts.children[b]), -1, {}});
-  }
-
-  // One branch per level, or one fraction per branch, can be out of all proportion to the rows.
-  void refuse_explosion(const Node& node, std::span<const int32_t> direction) const {
-    constexpr size_t kNodes = 1 << 22, kFractions = 1 << 27;
-    const auto spread = static_cast<size_t>(std::count(direction.begin(), direction.end(), -1));
-    const auto branches = static_cast<size_t>(node.branches);
-    if (tree_.node.size() + branches > kNodes + 4 * from_.label.size() || spread * branches > kFractions) throw TooManyBranches{node.column};
   }
 
   const Training& from_;

@@ -29,11 +29,23 @@ struct Node {
   bool is_leaf() const { return test == Test::none; }
 };
 
+// A threshold with bounds: in between, a row follows both branches, half of it each at the middle.
+struct SoftCut {
+  double low = 0, mid = 0, high = 0;
+
+  double share_below(double value, double middle) const {
+    if (value <= low) return 1;
+    if (value >= high) return 0;
+    return value <= middle ? 1 - 0.5 * (value - low) / (middle - low) : 0.5 * (high - value) / (high - middle);
+  }
+};
+
 struct Growth {
   std::vector<Node> node;
   std::vector<double> counts;      // [n_nodes, n_classes]
   std::vector<int32_t> branch_of;  // level -> branch maps of grouped tests, one after the other
   size_t n_classes = 0;
+  std::vector<SoftCut> soft;       // [n_nodes] where thresholds are soft, otherwise none
 
   std::span<double> counts_of(size_t id) { return {counts.data() + id * n_classes, n_classes}; }
   std::span<const double> counts_of(size_t id) const { return {counts.data() + id * n_classes, n_classes}; }

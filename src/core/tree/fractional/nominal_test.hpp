@@ -10,13 +10,12 @@ struct LevelIndex {
   std::vector<int32_t> present;  // levels met, ascending once counted
 };
 
-// Class weights of the levels that occur among the cases, in level order.
-template <std::floating_point Real>
-Branches<Real> tabulate(const NodeCases<Real>& at, std::span<const int32_t> code, int32_t levels, LevelIndex& index) {
-  const auto k = at.counts.size();
+// Class weights of the levels that occur among the cases, in level order, summed in `Sum`.
+template <std::floating_point Sum, std::floating_point Real>
+Branches<Sum> tabulate(const Cases<Real>& cases, size_t k, std::span<const int32_t> code, int32_t levels, LevelIndex& index) {
   if (index.row_of.size() < static_cast<size_t>(levels)) index.row_of.resize(static_cast<size_t>(levels), -1);
   index.present.clear();
-  for (const Case<Real>& it : at.cases.all)
+  for (const Case<Real>& it : cases.all)
     if (const int32_t level = code[it.row]; level >= 0 && index.row_of[level] < 0) {
       index.row_of[level] = 0;
       index.present.push_back(level);
@@ -24,9 +23,9 @@ Branches<Real> tabulate(const NodeCases<Real>& at, std::span<const int32_t> code
   std::sort(index.present.begin(), index.present.end());
   for (size_t b = 0; b < index.present.size(); ++b) index.row_of[index.present[b]] = static_cast<int32_t>(b);
 
-  Branches<Real> split{.table = std::vector<Real>(index.present.size() * k), .weight = std::vector<Real>(index.present.size()),
-                       .known = std::vector<Real>(k), .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
-  for (const auto [row, label, weight] : at.cases.all) {
+  Branches<Sum> split{.table = std::vector<Sum>(index.present.size() * k), .weight = std::vector<Sum>(index.present.size()),
+                      .known = std::vector<Sum>(k), .absent = std::vector<Sum>(k), .missing = 0, .n_classes = k};
+  for (const auto [row, label, weight] : cases.all) {
     const int32_t level = code[row];
     if (level < 0) {
       split.missing += weight;

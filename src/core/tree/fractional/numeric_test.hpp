@@ -21,30 +21,39 @@ class Sides {
     high_[label] -= weight;
     below_ += weight;
     if (rough_ == Rough::none) return;
-    const double low = term(low_[label]), high = term(high_[label]);
-    low_sum_ += low - low_term_[label];
-    high_sum_ += high - high_term_[label];
-    low_term_[label] = low;
-    high_term_[label] = high;
+    if (label != moved_) settle();
+    moved_ = label;
+  }
+  // Brings the sums up to date: cases of one class that follow each other are added up first.
+  void settle() {
+    if (moved_ < 0) return;
+    const double low = term(low_[moved_]), high = term(high_[moved_]);
+    low_sum_ += low - low_term_[moved_];
+    high_sum_ += high - high_term_[moved_];
+    low_term_[moved_] = low;
+    high_term_[moved_] = high;
+    moved_ = -1;
   }
   Real below() const { return below_; }
   std::span<const Real> low() const { return low_; }
   std::span<const Real> high() const { return high_; }
   // The impurity that is left, in units of weight; both sides hold something.
-  double roughly(Real known) const {
+  double roughly(Real known) {
+    settle();
     const double below = below_, above = known - below_;
     if (rough_ == Rough::gini) return below - low_sum_ / below + above - high_sum_ / above;
-    return x_log2_x_(below) - low_sum_ + x_log2_x_(above) - high_sum_;
+    return x_log2_x_.nearly(below) - low_sum_ + x_log2_x_.nearly(above) - high_sum_;
   }
 
  private:
-  double term(double weight) const { return rough_ == Rough::gini ? weight * weight : x_log2_x_(weight); }
+  double term(double weight) const { return rough_ == Rough::gini ? weight * weight : x_log2_x_.nearly(weight); }
   const XLog2XTable& x_log2_x_;
   const Rough rough_;
   std::vector<Real> low_, high_;
   std::vector<double> low_term_, high_term_;
   double low_sum_ = 0, high_sum_ = 0;
   Real below_ = 0;
+  int32_t moved_ = -1;  // the class whose terms are not up to date
 };
 
 // The weight that each side must hold.
@@ -65,17 +74,18 @@ double halfway(double low, double high) {
   return middle < b && middle >= a ? static_cast<double>(middle) : low;
 }
 
-template <std::floating_point Real>
-Branches<Real> known_part(const NodeCases<Real>& at, const RankedColumn& column, size_t n_known) {
-  const auto k = at.counts.size();
-  Branches<Real> split{.table = std::vector<Real>(2 * k), .weight = std::vector<Real>(2), .known = {},
-                       .absent = std::vector<Real>(k), .missing = 0, .n_classes = k};
-  if (n_known == at.cases.size()) {
-    split.known.assign(at.counts.begin(), at.counts.end());
+// The class weights of the cases with and without a value, summed in `Sum`.
+template <std::floating_point Sum, std::floating_point Real>
+Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, const RankedColumn& column, size_t n_known) {
+  const auto k = counts.size();
+  Branches<Sum> split{.table = std::vector<Sum>(2 * k), .weight = std::vector<Sum>(2), .known = {},
+                      .absent = std::vector<Sum>(k), .missing = 0, .n_classes = k};
+  if (n_known == cases.size()) {
+    split.known.assign(counts.begin(), counts.end());
     return split;
   }
   split.known.resize(k);
-  for (const auto [row, label, weight] : at.cases.all) {
+  for (const auto [row, label, weight] : cases.all) {
     const bool is_known = column.rank[row] >= 0;
     (is_known ? split.known : split.absent)[label] += weight;
     if (!is_known) split.missing += weight;
@@ -134,22 +144,24 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   if (sorted.size() < 2) return {.branches = 2};
-  return best_cut(at, known_part(at, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
+  return best_cut(at, known_part(at.cases, at.counts, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
+}
+
+// The largest training value that is not above the middle of two neighbours, by rank.
+inline int32_t rank_below_middle(const RankedColumn& column, int32_t low, int32_t high) {
+  const double a = column.measured[low], b = column.measured[high];
+  const double middle = column.is_single ? halfway<float>(a, b) : halfway<double>(a, b);
+  return static_cast<int32_t>(std::upper_bound(column.measured.begin(), column.measured.end(), middle) - column.measured.begin()) - 1;
 }
 
 // Where the winning cut lies: at the largest training value not above the middle, or in the middle itself.
 template <std::floating_point Real>
 void place_cut(ColumnTest<Real>& test, const RankedColumn& column, bool midpoint) {
-  const auto& values = midpoint ? column.distinct : column.measured;
-  const double low = values[test.rank], high = values[test.next];
-  const bool is_single = column.is_single && !midpoint;
-  const double middle = is_single ? halfway<float>(low, high) : halfway<double>(low, high);
   if (midpoint) {
-    test.cut = middle;
+    test.cut = halfway<double>(column.distinct[test.rank], column.distinct[test.next]);
     return;
   }
-  const auto above = std::upper_bound(column.measured.begin(), column.measured.end(), middle);
-  test.rank = static_cast<int32_t>(above - column.measured.begin()) - 1;
+  test.rank = rank_below_middle(column, test.rank, test.next);
   test.cut = column.distinct[test.rank];
 }
 

@@ -1,5 +1,6 @@
 // Sends the cases of a node down its branches and keeps every column in order: nothing is sorted twice.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 
 #include "tree/fractional/cases.hpp"
@@ -12,6 +13,13 @@ struct TooManyBranches {
   int32_t column;
 };
 
+// One branch per level, or one fraction per branch, can be out of all proportion to the rows.
+inline void refuse_explosion(int32_t column, size_t nodes, size_t rows, size_t branches, std::span<const int32_t> direction) {
+  constexpr size_t kNodes = 1 << 22, kFractions = 1 << 27;
+  const auto spread = static_cast<size_t>(std::count(direction.begin(), direction.end(), -1));
+  if (nodes + branches > kNodes + 4 * rows || spread * branches > kFractions) throw TooManyBranches{column};
+}
+
 // The cases of each branch. A case without a branch is in every branch that has a known case, in its share.
 template <std::floating_point Real>
 class Partition {
@@ -20,6 +28,14 @@ class Partition {
   Partition(const Cases<Real>& parent, std::span<const int32_t> direction, std::vector<Real> otherwise)
       : parent_(parent), direction_(direction), children(otherwise.size()), known(otherwise.size()), share(otherwise.size()), place_(parent.size()) {
     weigh(otherwise);
+    deal();
+  }
+
+  // By shares that are known already; a branch of share 0 gets no case without a value.
+  Partition(const Cases<Real>& parent, std::span<const int32_t> direction, std::vector<Real> known_weight, std::vector<Real> shares)
+      : parent_(parent), direction_(direction), children(shares.size()), known(std::move(known_weight)), share(std::move(shares)), place_(parent.size()) {
+    for (size_t b = 0; b < share.size(); ++b)
+      if (share[b] > 0) reached_.push_back(b);
     deal();
   }
 

@@ -16,6 +16,7 @@ struct GivenColumn {
   std::span<const double> value;
   std::span<const int32_t> code;
   int32_t levels = 0;
+  bool is_ordered = false;  // levels that are cut between neighbours; only C5.0 knows of it
   bool is_numeric() const { return levels == 0; }
 };
 

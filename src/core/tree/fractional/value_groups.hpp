@@ -42,9 +42,9 @@ inline void unite_same_shares(LevelGroups& groups) {
     }
 }
 
-// Keeps the pair search small: the order by the share of the first class is cut into kMaxGroups runs.
-inline void unite_neighbours(LevelGroups& groups) {
-  if (groups.size() <= kMaxGroups) return;
+// Keeps the pair search small: the order by the share of the first class is cut into runs.
+inline void unite_neighbours(LevelGroups& groups, size_t most = kMaxGroups) {
+  if (groups.size() <= most) return;
   std::vector<size_t> order(groups.size());
   for (size_t g = 0; g < order.size(); ++g) order[g] = g;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -52,7 +52,7 @@ inline void unite_neighbours(LevelGroups& groups) {
   });
   LevelGroups fewer{.levels = {}, .counts = {}, .weight = {}, .aside_counts = groups.aside_counts};
   for (size_t place = 0; place < order.size(); ++place) {
-    const size_t g = order[place], run = place * kMaxGroups / order.size();
+    const size_t g = order[place], run = place * most / order.size();
     if (run == fewer.size()) {
       fewer.levels.emplace_back();
       fewer.counts.emplace_back(groups.counts[g].size());
@@ -65,13 +65,14 @@ inline void unite_neighbours(LevelGroups& groups) {
   groups = std::move(fewer);
 }
 
+// Each level alone; those of a weight up to `aside` are put aside.
 template <std::floating_point Real>
-LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> present) {
+LevelGroups single_levels(const Branches<Real>& split, std::span<const int32_t> present, double aside) {
   LevelGroups groups;
   groups.aside_counts.resize(split.n_classes);
   for (size_t b = 0; b < present.size(); ++b) {
     const auto row = split.row(b);
-    if (static_cast<double>(split.weight[b]) <= kAside) {
+    if (static_cast<double>(split.weight[b]) <= aside) {
       for (size_t c = 0; c < row.size(); ++c) groups.aside_counts[c] += row[c];
       continue;
     }
@@ -100,7 +101,7 @@ Branches<Real> as_branches(const LevelGroups& groups, const Branches<Real>& spli
 // A test of groups of levels, by greedy pairing.
 template <std::floating_point Real>
 ColumnTest<Real> best_groups(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const int32_t> present, int32_t levels) {
-  LevelGroups groups = single_levels(split, present);
+  LevelGroups groups = single_levels(split, present, kAside);
   ColumnTest<Real> test;
   if (groups.size() < 2) return test;
   const bool has_aside = groups.size() < static_cast<size_t>(levels);

@@ -11,12 +11,14 @@ struct Pessimism {
   double confidence = 0.25;
   double z = 0.6925;
   double top_share = 0.67;  // of the right cases, when more than N − ½ are wrong
+  double nearly_one = 1;    // fewer errors than this lie between none and one, among more than `few` cases
+  double few = 0;
 
   // Expected further errors among N cases of which E are wrong (upper confidence limit of a binomial).
   double extra(double n, double e) const {
     if (!(n > 0)) return 0;
     if (e < 1e-6) return none_wrong(n);
-    if (e < 1) return none_wrong(n) + e * (extra(n, 1.0) - none_wrong(n));
+    if (e < nearly_one && n > few) return none_wrong(n) + e * (extra(n, 1.0) - none_wrong(n));
     if (e + 0.5 >= n) return std::max(top_share * (n - e), 0.0);
     const double a = e + 0.5, q = z * z;
     return n * (a + q / 2 + std::sqrt(q * (a * (1 - a / n) + q / 4))) / (n + q) - e;

@@ -48,6 +48,7 @@ struct Test {
 struct Router {
   std::vector<Test> nodes, surrogates;
   std::span<const double> share;  // [n_nodes]
+  std::span<const double> soft;   // [n_nodes, 4], low, middle, high and grid of soft cuts; none where cuts are hard
 
   // The branch of a row at a node: by its own test, by a surrogate, or by the rule for missing values.
   int32_t branch(const Test& node, std::span<const ColumnView> columns, size_t row) const {
@@ -76,6 +77,19 @@ struct Router {
     return best;
   }
 
+  // The share of a row that goes below a soft cut: 1 up to the low bound, ½ at the middle, 0 from the high bound on; -1 = no soft cut.
+  // The number is rounded to the grid first, where there is one.
+  double softened(const Test& node, size_t at, std::span<const ColumnView> columns, size_t row) const {
+    if (soft.empty() || node.column < 0 || node.entries) return -1;
+    const double low = soft[4 * at], middle = soft[4 * at + 1], high = soft[4 * at + 2], grid = soft[4 * at + 3];
+    double x = columns[size_t(node.column)][row];
+    if (x != x) return -1;
+    if (grid > 0) x = std::nearbyint(x / grid) * grid;
+    if (x <= low) return 1;
+    if (x >= high) return 0;
+    return x <= middle ? 1 - 0.5 * (x - low) / (middle - low) : 0.5 * (high - x) / (high - middle);
+  }
+
   // Adds the row's mixture of node values to `out`: spread rows go down every branch with its share.
   struct Placement {
     int32_t node;
@@ -88,6 +102,11 @@ struct Router {
       const auto [at, weight] = open.back();
       open.pop_back();
       const Test& node = nodes[size_t(at)];
+      if (const double below = softened(node, size_t(at), columns, row); below >= 0) {
+        if (below < 1) open.push_back({node.first + 1, weight * (1 - below)});
+        if (below > 0) open.push_back({node.first, weight * below});
+        continue;
+      }
       const int32_t taken = node.column < 0 ? kStop : branch(node, columns, row);
       if (taken == kStop)
         for (size_t k = 0; k < out.size(); ++k) out[k] += weight * value[size_t(at) * out.size() + k];

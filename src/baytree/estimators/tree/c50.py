@@ -1,0 +1,177 @@
+"""C5.0: C4.5's successor, with groups of levels, rule sets, boosting, winnowing, costs and soft thresholds (Quinlan)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Self
+
+import msgspec
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from baytree import settings as given
+from baytree.estimators.base import Classifier
+from baytree.estimators.tree.face import MistakeCosts, TreeShape
+from baytree.table.schema import Schema
+from baytree.tree.boost.learner import C50Learner
+from baytree.tree.boost.rules import VotingRules
+from baytree.tree.boost.usage import UsageTable, usage_table
+from baytree.tree.grow.costs import Weighing
+from baytree.tree.grow.policies import C50
+from baytree.tree.grow.policy import Branching, ErrorBased, OneStandardError, Policy, Pruner
+from baytree.tree.model.structure import Tree
+
+
+class C50Classifier(TreeShape, Classifier):
+    """Trees or rule sets by C5.0: levels in groups, pruned twice, and boosted where several trials are asked for.
+
+    Parameters
+    ----------
+    trials : int, default=1
+        How many trees or rule sets are boosted; each turns to the rows that those before it got wrong, and all vote.
+    rules : bool, default=False
+        Whether trees become rule sets, in which every rule that holds votes for its class.
+    subset : bool, default=True
+        Whether nominal tests unite levels into groups instead of having a branch for each level.
+    global_pruning : bool, default=True
+        Whether the whole tree is pruned once more, as long as its errors rise by no more than one standard error.
+    confidence : float, default=0.25
+        Of the error estimate that branches are pruned by; smaller prunes more.
+    min_cases : float, default=2
+        At least two branches of a test must hold this weight.
+    winnow : bool, default=False
+        Whether columns that do no good on half of the rows are left out first.
+    fuzzy : bool, default=False
+        Whether rows near a threshold follow both branches. Rule sets have no such thresholds.
+    costs : array-like or dict of dict, optional
+        ``costs[i][j]``: what predicting class j costs when i is true, in the order of `classes_` or by label; costs below 1
+        count as 1. A tree with costs gives the class of least expected cost and is not pruned a second time.
+    early_stopping : bool, default=True
+        Whether boosting ends when a trial makes hardly any mistakes, or too many; of two trials or fewer, the first is kept.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+        The tree of each trial; none with ``rules=True``.
+    rules_ : tuple of VotingRules
+        The rule set of each trial; none with ``rules=False``.
+    weights_ : ndarray of shape (n_trials, n_rows)
+        What each training row weighed in each trial.
+    winnowed_ : tuple of str
+        The columns that winnowing left out; none without it.
+    feature_importances_ : ndarray of shape (n_columns,)
+        C5.0's usage: the share of the training rows for which a column's value is read on the way to their class.
+
+    Notes
+    -----
+    The models are those of C5.0 release 2.07 as R's package runs it: float32 where that decides, with each weight over their
+    mean. A value that float32 cannot tell from another is kept as it is. Rows and classes of weight 0 are left out, and
+    winnowing counts every row once, where the program divides by a mean that it has not computed yet.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> days = {"wind": ["weak", "strong", "weak", "strong"] * 3, "play": ["yes", "no", "yes", "no"] * 3}
+    >>> print(bt.C50Classifier().fit(days, "play"))
+    no (12 rows, 0.500)
+    |  wind in {strong}: no (6 rows, 0.929)
+    |  wind in {weak}: yes (6 rows, 0.929)
+    >>> print(bt.C50Classifier(rules=True).fit(days, "play"))
+    rule 0: IF wind = strong THEN no (6 rows; confidence 0.875, lift 1.8)
+    rule 1: IF wind = weak THEN yes (6 rows; confidence 0.875, lift 1.8)
+    default: no
+    """
+
+    def __init__(
+        self,
+        *,
+        trials: int = 1,
+        rules: bool = False,
+        subset: bool = True,
+        global_pruning: bool = True,
+        confidence: float = 0.25,
+        min_cases: float = 2,
+        winnow: bool = False,
+        fuzzy: bool = False,
+        costs: MistakeCosts = None,
+        early_stopping: bool = True,
+        schema: dict | Schema | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ):
+        self.trials = trials
+        self.rules = rules
+        self.subset = subset
+        self.global_pruning = global_pruning
+        self.confidence = confidence
+        self.min_cases = min_cases
+        self.winnow = winnow
+        self.fuzzy = fuzzy
+        self.costs = costs
+        self.early_stopping = early_stopping
+        self.schema = schema
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    @property
+    def trees_(self) -> tuple[Tree, ...]:
+        """The tree of each trial; none where these are rule sets."""
+        check_is_fitted(self, "model_")
+        return getattr(self.model_, "trees", ())
+
+    @property
+    def rules_(self) -> tuple[VotingRules, ...]:
+        """The rule set of each trial; none where these are trees."""
+        check_is_fitted(self, "model_")
+        return getattr(self.model_, "sets", ())
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree of the first trial."""
+        if not self.trees_:
+            raise AttributeError("with rules=True there is no tree; the rule sets are in rules_")
+        return self.trees_[0]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """C5.0's usage: the share of the training rows for which each column's value is read: [n_columns]."""
+        check_is_fitted(self, "model_")
+        return self.model_.usage
+
+    def importances(self) -> UsageTable:
+        """The same as a table, the most used column first."""
+        check_is_fitted(self, "model_")
+        return usage_table(self.model_.usage, self.schema_)
+
+    def without(self, rule: int, trial: int = 0) -> Self:
+        """A new estimator whose rule set lacks the rule at this place."""
+        if not self.rules_:
+            raise ValueError("only a rule set can do without a rule; fit with rules=True")
+        sets = [rules.without(rule) if k == trial else rules for k, rules in enumerate(self.rules_)]
+        other = copy.copy(self)
+        other.model_ = msgspec.structs.replace(self.model_, sets=tuple(sets))
+        return other
+
+    def _algorithm(self, schema: Schema) -> C50Learner:
+        return C50Learner(
+            policy=self._policy(),
+            weighing=Weighing(None, given.costs(self.costs, schema.classes)),
+            trials=given.whole("trials", self.trials, 1, 1000),
+            rules=given.flag("rules", self.rules),
+            winnow=given.flag("winnow", self.winnow),
+            fuzzy=given.flag("fuzzy", self.fuzzy),
+            early_stopping=given.flag("early_stopping", self.early_stopping),
+        )
+
+    def _policy(self) -> Policy:
+        by_error = ErrorBased(confidence=given.number("confidence", self.confidence, 1e-6, 1.0))
+        pruning: tuple[Pruner, ...] = (by_error,)
+        if given.flag("global_pruning", self.global_pruning):
+            pruning = (by_error, OneStandardError())
+        least = given.number("min_cases", self.min_cases, 1e-6)
+        return msgspec.structs.replace(
+            C50,
+            branching=Branching.GROUPED if given.flag("subset", self.subset) else Branching.MULTIWAY,
+            stopping=msgspec.structs.replace(C50.stopping, min_leaf=least),
+            pruning=pruning,
+        )

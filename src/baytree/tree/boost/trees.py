@@ -1,0 +1,124 @@
+"""C5.0's trees as one model: a single tree answers by itself, several vote, each for its class as surely as it can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from baytree.model import Explanation
+from baytree.summary import TreeSummary, TrialsSummary
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+from baytree.tree.boost.votes import leading, named_trials, shares_of, vote_ledgers, votes_for
+from baytree.tree.grow.c50 import told_counts
+from baytree.tree.model import routing
+from baytree.tree.model.filled import FilledTree
+from baytree.tree.model.structure import Tree
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+
+class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree_trials"):
+    """The trees of the trials, in their order."""
+
+    trees: tuple[FilledTree, ...]
+    usage: np.ndarray  # float64 [n_columns], the share of the training rows for which a column's value was read
+    costs: np.ndarray | None = None  # float64 [n_classes (predicted), n_classes (true)]
+    soft: tuple[np.ndarray, ...] = ()  # float64 [n_nodes, 4] of each tree: low, middle, high, grid of its soft thresholds
+
+    def answers(self, table: Table) -> np.ndarray:
+        """float64 [n_rows, n_classes]: the shares of the leaf, smoothed; of several trees their shares of the votes."""
+        if len(self.trees) == 1:
+            return self._shares(0, table)[1]
+        return shares_of(self._votes(table))
+
+    def choices(self, table: Table) -> np.ndarray:
+        """int64 [n_rows]: the class of most weight, or of least expected cost; a tie goes to that of all rows."""
+        if len(self.trees) == 1:
+            return self._choices(self._shares(0, table)[0])
+        return leading(self._votes(table), self.first_class)
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """The ledger of each row: what each test changed, or the votes."""
+        if len(self.trees) == 1:
+            return routing.explained(self.trees[0], table, self.answers(table))
+        each = [self._trial(k, table) for k in range(len(self.trees))]
+        return vote_ledgers(table, named_trials(table, each), shares_of(np.sum([votes for votes, _ in each], axis=0)))
+
+    def formula(self, schema: Schema) -> Formula:
+        """The trees as an expression of the raw columns."""
+        from baytree.tree.boost.formula import tree_trials
+
+        return tree_trials(self, schema)
+
+    def summary(self, schema: Schema) -> TreeSummary | TrialsSummary:
+        """The trees as records, one by one."""
+        told = tuple(tree.summary(schema) for tree in self.trees)
+        return told[0] if len(told) == 1 else TrialsSummary(schema.target.name, told)
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless every tree fits the schema, and every array the trees."""
+        n = len(schema.classes)
+        for tree in self.trees:
+            tree.check(schema)
+        if not self.trees or self.usage.shape != (len(schema),):
+            raise ValueError("the trials have no tree, or their columns are not those of the schema")
+        if self.costs is not None and self.costs.shape != (n, n):
+            raise ValueError("the costs are not those of the classes")
+        if self.soft and [bounds.shape for bounds in self.soft] != [(len(tree), 4) for tree in self.trees]:
+            raise ValueError("the bounds of soft thresholds are not those of the trees")
+
+    @property
+    def title(self) -> str:
+        """What the model is."""
+        return "decision tree" if len(self.trees) == 1 else f"{len(self.trees)} decision trees that vote"
+
+    @property
+    def first_class(self) -> int:
+        """The class of all rows, which wins ties."""
+        return int(self.trees[0].prediction[0])
+
+    def _votes(self, table: Table) -> np.ndarray:
+        return np.sum([self._trial(k, table)[0] for k in range(len(self.trees))], axis=0)
+
+    def _trial(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [n_rows, n_classes] and int64 [n_rows]: how surely tree k votes for which class."""
+        plain, smooth = self._shares(k, table)
+        choice = self._choices(plain, int(self.trees[k].prediction[0]))
+        return votes_for(choice, self._confidence(plain, smooth, choice), plain.shape[1]), choice
+
+    def _confidence(self, plain: np.ndarray, smooth: np.ndarray, choice: np.ndarray) -> np.ndarray:
+        rows = np.arange(len(choice))
+        if self.costs is None:
+            return smooth[rows, choice]
+        expected = plain @ self.costs.T
+        total = expected.sum(axis=1)
+        return 1.0 - np.divide(expected[rows, choice], total, out=np.zeros(len(total)), where=total > 0)
+
+    def _shares(self, k: int, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """float64 [n_rows, n_classes], twice: the shares where a row comes to rest, and the same smoothed by one row."""
+        tree = self.trees[k]
+        found = routing.mixtures(tree, table, told(tree), self.soft[k] if self.soft else None)
+        plain, weight = found[:, :-1], found[:, -1:]
+        smooth = (weight * plain + prior(tree)) / (weight + 1.0)
+        return plain, smooth / smooth.sum(axis=1, keepdims=True)
+
+    def _choices(self, plain: np.ndarray, first: int | None = None) -> np.ndarray:
+        if self.costs is None:
+            return leading(plain, self.first_class if first is None else first)
+        return np.argmin(np.where(plain > 0, plain @ self.costs.T, np.inf), axis=1)
+
+
+def told(tree: Tree) -> np.ndarray:
+    """float64 [n_nodes, n_classes + 1]: the class shares that each node answers with, and the weight behind them."""
+    counts, weight = told_counts(tree)
+    return np.column_stack([counts / weight[:, None], weight])
+
+
+def prior(tree: Tree) -> np.ndarray:
+    """float64 [n_classes]: the class shares of all rows."""
+    counts, weight = told_counts(tree)
+    return counts[0] / weight[0]

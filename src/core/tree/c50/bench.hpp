@@ -1,0 +1,148 @@
+// The rows that C5.0 works on: columns ranked once, and row weights that splitting changes and restores.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "numbers/impurity.hpp"
+#include "tree/fractional/cases.hpp"
+#include "tree/prune/error_pruning.hpp"
+
+namespace baytree::tree::c50 {
+
+using fractional::Case, fractional::Cases, fractional::GivenColumn, fractional::Growth, fractional::Node, fractional::OrderedCase,
+    fractional::RankedColumn, fractional::SoftCut, fractional::Test, fractional::Training, fractional::heaviest, numbers::XLog2XTable;
+
+struct Settings {
+  double min_cases = 2;  // M
+  bool groups = true;    // levels of nominal columns are united into groups
+  double declared = 2;   // classes, also those that do not occur
+  prune::Pessimism pessimism;
+};
+
+inline constexpr double kEmpty = 0.05;    // a branch of less weight is an empty leaf
+inline constexpr double kReached = 1e-4;  // a branch of less weight takes no part of a row without a value
+
+// Class weights are doubles while they are counted; what a node keeps of them, and row weights, are float32.
+struct Bench {
+  const Training& from;
+  Settings settings;
+  std::vector<float> weight;      // [n_rows], changed while rows follow several branches
+  std::vector<float> multiplier;  // [n_classes], what costs make a row of each class weigh
+  std::vector<bool> in_use;       // [n_columns]
+  bool starts_whole = true;       // every row weighed 1 at the start
+  XLog2XTable x_log2_x;
+
+  size_t n_rows() const { return from.label.size(); }
+  size_t n_classes() const { return from.n_classes; }
+  double term(double x) const { return x_log2_x(static_cast<float>(x)); }
+
+  // weight · entropy of class weights
+  double entropy(std::span<const double> counts) const {
+    double sum = 0, whole = 0;
+    for (const double count : counts) sum += term(count), whole += count;
+    return term(whole) - sum;
+  }
+
+  // Entropy of the branches' weights and of what is missing, as one more branch.
+  float info(std::span<const double> branches, double missing, double whole) const {
+    double sum = term(missing);
+    for (const double branch : branches) sum += term(branch);
+    return static_cast<float>((term(whole) - sum) / whole);
+  }
+
+  void refresh(Cases<float>& cases) const {
+    for (Case<float>& it : cases.all) it.weight = weight[it.row];
+  }
+
+  double unweighted(const Case<float>& it) const { return it.weight / multiplier[it.label]; }
+
+  // Expected further errors of a node with these class weights and this class.
+  float extra_errors(std::span<const double> counts, int32_t label) const {
+    double n = 0, wrong = 0, times = 1;
+    for (size_t c = 0; c < counts.size(); ++c) {
+      const double count = counts[c] / multiplier[c];
+      n += count;
+      if (static_cast<int32_t>(c) == label) continue;
+      wrong += count;
+      if (multiplier[c] != 1) times = multiplier[c];
+    }
+    return static_cast<float>(settings.pessimism.extra(static_cast<float>(n), static_cast<float>(wrong)) * times);
+  }
+};
+
+inline std::vector<double> count_classes(const Cases<float>& cases, size_t n_classes) {
+  std::vector<double> counts(n_classes);
+  for (const Case<float>& it : cases.all) counts[it.label] += it.weight;
+  return counts;
+}
+
+// Writes what a node keeps of its cases: its class is the first of the heaviest.
+inline void keep_counts(Growth& tree, size_t id, std::span<const double> counts, size_t rows) {
+  Node& node = tree.node[id];
+  double whole = 0;
+  for (size_t c = 0; c < counts.size(); ++c) {
+    whole += counts[c];
+    tree.counts_of(id)[c] = static_cast<float>(counts[c]);
+  }
+  node.label = heaviest<double>(tree.counts_of(id));
+  node.weight = static_cast<float>(whole);
+  node.rows = static_cast<int64_t>(rows);
+  node.errors = static_cast<float>(node.weight - tree.counts_of(id)[node.label]);
+}
+
+// Where each case goes at a node: a branch, or -1 = no value. Numbers go by rank, as they did when the cut was found.
+inline int32_t direction_of(const Growth& tree, const Node& node, const Training& from, int32_t row) {
+  if (node.test == Test::threshold) {
+    const int32_t rank = from.ranked[from.stripe[node.column]].rank[row];
+    return rank < 0 ? -1 : rank <= node.level ? 0 : 1;
+  }
+  const int32_t code = from.columns[node.column].code[row];
+  return code < 0 ? -1 : tree.branch(node, code);
+}
+
+inline std::vector<int32_t> directions(const Growth& tree, const Node& node, const Training& from, const Cases<float>& cases) {
+  std::vector<int32_t> direction(cases.size());
+  for (size_t i = 0; i < cases.size(); ++i) direction[i] = direction_of(tree, node, from, cases[i].row);
+  return direction;
+}
+
+// How cases without a value are shared out: in float32, by the known weight of the branches.
+struct Shares {
+  std::vector<float> known;      // [n_branches]
+  std::vector<float> share;      // [n_branches], 0 for a branch that is an empty leaf
+  std::vector<int32_t> unknown;  // rows without a value
+};
+
+// `counts_rows`: weights are those of whole rows, whatever dividing out shares has left of them.
+inline Shares share_out(const Bench& bench, const Cases<float>& cases, std::span<const int32_t> direction, size_t branches, bool counts_rows) {
+  Shares shares{std::vector<float>(branches), std::vector<float>(branches), {}};
+  std::vector<double> known(branches), plain(branches);
+  double missing = 0, total = 0;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const double weight = counts_rows ? 1 : cases[i].weight, unweighted = counts_rows ? 1 : bench.unweighted(cases[i]);
+    if (direction[i] < 0) {
+      shares.unknown.push_back(cases[i].row);
+      missing += weight;
+      continue;
+    }
+    known[static_cast<size_t>(direction[i])] += weight;
+    plain[static_cast<size_t>(direction[i])] += unweighted;
+    total += unweighted;
+  }
+  for (size_t b = 0; b < branches; ++b) {
+    const float share = total > 0 ? static_cast<float>(plain[b] / total) : 0.0F;
+    shares.known[b] = static_cast<float>(known[b]);
+    if (known[b] + share * missing >= kEmpty) shares.share[b] = share;
+  }
+  return shares;
+}
+
+// Gives rows without a value the part of their weight that follows a branch, and takes it back: not always to the last bit.
+inline void follow(Bench& bench, const Shares& shares, size_t branch) {
+  for (const int32_t row : shares.unknown) bench.weight[row] *= shares.share[branch];
+}
+inline void come_back(Bench& bench, const Shares& shares, size_t branch) {
+  for (const int32_t row : shares.unknown) bench.weight[row] /= shares.share[branch];
+}
+
+}  // namespace baytree::tree::c50

@@ -1,0 +1,121 @@
+// The test that a column offers at a node: a cut of numbers, a cut of ordered levels, or a branch for each level.
+#pragma once
+#include "tree/c50/bench.hpp"
+#include "tree/fractional/nominal_test.hpp"
+#include "tree/fractional/numeric_test.hpp"
+
+namespace baytree::tree::c50 {
+
+using fractional::Branches, fractional::LevelIndex, fractional::Rough, fractional::Sides;
+using Offer = fractional::ColumnTest<float>;
+
+// What is the same for every column of a node.
+struct NodeView {
+  const Bench& bench;
+  const Cases<float>& cases;
+  std::span<const double> counts;  // [n_classes]
+  double weight;
+  double min_cases() const { return bench.settings.min_cases; }
+};
+
+// (1 − Y/W) (entropy before − entropy after), where `rest` is weight · entropy after the test.
+inline float gain_of(const NodeView& at, const Branches<double>& split, double rest) {
+  const double known = at.weight - split.missing;
+  if (!(known > 0)) return 0;
+  const double gain = (1 - split.missing / at.weight) * (at.bench.entropy(split.known) - rest) / known;
+  return static_cast<float>(std::max(gain, 0.0));
+}
+
+inline double rest_of(const Bench& bench, const Branches<double>& split) {
+  double rest = 0;
+  for (size_t b = 0; b < split.weight.size(); ++b) rest += bench.entropy(split.row(b));
+  return rest;
+}
+
+// Between two cases of one class, each alone with its value, the entropy is concave: no cut there is better than both around it.
+inline bool is_within_run(const Cases<float>& cases, std::span<const OrderedCase> sorted, size_t i) {
+  if (i == 0 || i + 2 >= sorted.size() || cases[sorted[i].item].label != cases[sorted[i + 1].item].label) return false;
+  return sorted[i - 1].rank != sorted[i].rank && sorted[i + 2].rank != sorted[i + 1].rank;
+}
+
+// The cut that leaves the least entropy, the lowest on ties; then charged for the choice among cuts, or for its precision.
+inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
+  Offer best;
+  best.branches = 2;
+  if (sorted.size() < 2) return best;
+  const auto split = fractional::known_part<double>(at.cases, at.counts, column, sorted.size());
+  const double known = at.weight - split.missing;
+  if (known < 2 * at.min_cases()) return best;
+  const double least = std::max(at.min_cases(), std::min(0.1 * known / at.bench.settings.declared, 25.0));
+  const double slack = known * (1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(sorted.size()));
+  Sides<double> sides(split.known, at.bench.x_log2_x, Rough::entropy);
+  double least_rest = std::numeric_limits<double>::infinity(), low = 0;
+  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
+    const OrderedCase here = sorted[i];
+    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
+    if (sorted[i + 1].rank == here.rank || sides.below() < least - 1e-5) continue;
+    if (known - sides.below() < least) break;
+    ++best.cuts;
+    const bool is_last = known - sides.below() - at.cases[sorted[i + 1].item].weight < least;
+    if (best.cuts > 1 && !is_last && is_within_run(at.cases, sorted, i)) continue;
+    if (sides.roughly(known) > least_rest + slack) continue;
+    const double rest = at.bench.entropy(sides.low()) + at.bench.entropy(sides.high());
+    if (!(rest < least_rest)) continue;
+    least_rest = rest;
+    low = sides.below();
+    best.rank = here.rank;
+    best.next = sorted[i + 1].rank;
+  }
+  if (best.rank < 0) return best;
+  best.raw_gain = gain_of(at, split, least_rest);
+  const double range = column.measured[sorted.back().rank] - column.measured[sorted.front().rank];
+  const double gap = column.measured[best.next] - column.measured[best.rank];
+  const double charge = std::min(std::log2(static_cast<double>(best.cuts)), std::log2(range / gap));
+  best.gain = static_cast<float>(best.raw_gain - charge / at.weight);
+  best.info = at.bench.info(std::vector<double>{low, known - low}, split.missing, at.weight);
+  best.is_valid = best.gain > 0;
+  return best;
+}
+
+// Two branches: the levels below one that occurs, and the others.
+inline Offer best_ordered_cut(const NodeView& at, const Branches<double>& split, std::span<const int32_t> present, int32_t levels) {
+  Offer best;
+  best.branches = 2;
+  const double known = at.weight - split.missing;
+  std::vector<double> low(at.counts.size()), high(split.known);
+  double below = 0, low_weight = 0, least_rest = std::numeric_limits<double>::infinity();
+  for (size_t b = 0; b + 1 < present.size(); ++b) {
+    below += split.weight[b];
+    for (size_t c = 0; c < low.size(); ++c) low[c] += split.row(b)[c], high[c] -= split.row(b)[c];
+    if (below < at.min_cases() || known - below < at.min_cases()) continue;
+    ++best.cuts;
+    const double rest = at.bench.entropy(low) + at.bench.entropy(high);
+    if (!(rest < least_rest)) continue;
+    least_rest = rest;
+    low_weight = below;
+    best.level = present[b + 1];
+  }
+  if (best.level < 0) return best;
+  best.raw_gain = gain_of(at, split, least_rest);
+  best.gain = static_cast<float>(best.raw_gain - std::log2(static_cast<double>(best.cuts)) / at.weight);
+  best.info = at.bench.info(std::vector<double>{low_weight, known - low_weight}, split.missing, at.weight);
+  best.is_valid = best.gain > 0;
+  best.group.assign(static_cast<size_t>(levels), 1);
+  std::fill_n(best.group.begin(), best.level, 0);
+  return best;
+}
+
+// A branch for each declared level.
+inline Offer each_level(const NodeView& at, const Branches<double>& split, int32_t levels) {
+  Offer offer;
+  const auto enough = std::count_if(split.weight.begin(), split.weight.end(), [&](double weight) { return weight >= at.min_cases(); });
+  if (enough < 2) return offer;
+  offer.is_valid = true;
+  offer.branches = levels;
+  offer.cuts = std::count_if(split.weight.begin(), split.weight.end(), [](double weight) { return weight > 0.5; });
+  offer.gain = offer.raw_gain = gain_of(at, split, rest_of(at.bench, split));
+  offer.info = at.bench.info(split.weight, split.missing, at.weight);
+  return offer;
+}
+
+}  // namespace baytree::tree::c50

@@ -1,0 +1,84 @@
+"""C5.0, fit by fit: the size of the first tree or rule set, the class of every row, and the stored probabilities."""
+
+from math import floor
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference import columns_and_labels, expected, frame, in_order, probabilities, tables
+
+from baytree import C50Classifier
+
+KEYS = {
+    "tree": {},
+    "tree_subset": {},
+    "rules": {"rules": True},
+    "boost10": {"trials": 10},
+    "rules_boost5": {"rules": True, "trials": 5},
+    "tree_no_global_pruning": {"global_pruning": False},
+    "tree_subset_off": {"subset": False},
+    "tree_CF10_min10": {"confidence": 0.10, "min_cases": 10},
+    "tree_fuzzy": {"fuzzy": True},
+    "winnow": {"winnow": True},
+    "costs": {},
+    "weights": {},
+}
+# Decided by the last bit of float32 sums of fractional rows: decision 80.
+BY_A_BIT = {("credit_a", "winnow"), ("soybean", "boost10")}
+# Where no rule holds, the program gives the class of autos that never occurs its share too.
+ONE_CLASS_MORE = {("autos", "rules")}
+
+
+def fitted(stored, name, key):
+    """The model of a stored fit, its columns, and the fit."""
+    fit, classes = stored["fits"].get(key), stored["classes"]
+    if fit is None or "error" in fit:
+        pytest.skip(f"{name}: C5.0 was not run with {key}")
+    X, y = columns_and_labels(name)
+    about = frame(name)[1]
+    y = pd.Categorical(y, about["columns"][about["target"]]["levels"])
+    theirs = fit["args"].get("costs") if key == "costs" else None  # [predicted][true]
+    costs = theirs and {a: {b: theirs[j][i] for j, b in enumerate(classes)} for i, a in enumerate(classes)}
+    weight = np.array(fit["args"]["weights"], float) if key == "weights" else None
+    return C50Classifier(costs=costs, **KEYS[key]).fit(X, y, sample_weight=weight), X, fit
+
+
+def leaves(node):
+    """The leaves that hold rows."""
+    below = [leaves(branch["node"]) for branch in node.get("branches") or [] if branch["value"] != "N/A"]
+    return sum(below) if below else int(sum(node.get("freq") or [0]) > 0)
+
+
+def size(fit):
+    return len(fit["rulesets"][0]["rules"]) if "rulesets" in fit else leaves(fit["trees"][0])
+
+
+@pytest.mark.parametrize("key", list(KEYS))
+@pytest.mark.parametrize("name", tables("c50"))
+def test_the_model_is_that_of_c50(name, key):
+    if (name, key) in BY_A_BIT:
+        pytest.skip(f"{name}, {key}: a tie of fractional rows that float32 decides")
+    stored = expected("c50", name)
+    model, X, fit = fitted(stored, name, key)
+    assert (len(model.rules_[0]) if model.rules_ else model.trees_[0].n_leaves) == size(fit)
+    assert [str(label) for label in model.predict(X)] == [stored["classes"][code] for code in fit["class"]]
+    if "prob" in fit and key != "costs" and (name, key) not in ONE_CLASS_MORE:
+        rows, theirs = probabilities(fit["prob"])
+        ours = in_order(model, X if isinstance(rows, slice) else X.iloc[rows], stored["classes"])
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", tables("c50"))
+def test_rules_have_the_order_cover_and_confidence_of_c50(name):
+    stored = expected("c50", name)
+    model, _, fit = fitted(stored, name, "rules")
+    theirs = fit["rulesets"][0]
+    classes = [str(label) for label in model.classes_]
+    told = [(rule.label, -rule.thousandths, rule.cover, rule.right, f"{rule.lift:.3g}") for rule in model.rules_[0]]
+    want = [
+        (classes.index(r["class"]), -floor(1000 * r["confidence"] + 0.5), r["cover"], r["ok"], f"{r['lift']:.3g}")
+        for r in theirs["rules"]
+    ]
+    assert [each[:2] for each in told] == [each[:2] for each in want]
+    assert sorted(told) == sorted(want)  # rules of the same class and vote may stand in another order
+    assert classes[model.rules_[0].default] == theirs["default"]

@@ -1,0 +1,111 @@
+"""What C5.0's models promise beyond agreeing with the program."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import baytree as bt
+
+RNG = np.random.default_rng(3)
+N = 300
+FRAME = pd.DataFrame(
+    {
+        "size": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N)),
+        "colour": RNG.choice(["red", "green", "blue", "grey"], N),
+        "rank": pd.Categorical.from_codes(RNG.integers(0, 4, N), ["S", "M", "L", "XL"], ordered=True),
+    }
+)
+SCORE = FRAME["size"].fillna(0) + FRAME["colour"].isin(["red", "blue"]) + 0.5 * FRAME["rank"].cat.codes
+LABEL = np.where(SCORE + RNG.normal(scale=0.4, size=N) > 1.2, "yes", "no")
+MODELS = {
+    "tree": bt.C50Classifier(),
+    "rules": bt.C50Classifier(rules=True),
+    "boosted": bt.C50Classifier(trials=6),
+    "boosted rules": bt.C50Classifier(rules=True, trials=4),
+    "soft": bt.C50Classifier(fuzzy=True),
+    "costs": bt.C50Classifier(costs=[[0, 1], [4, 0]]),
+}
+
+
+@pytest.fixture(params=list(MODELS))
+def model(request):
+    return MODELS[request.param].fit(FRAME, LABEL)
+
+
+def test_probabilities_are_shares(model):
+    shares = model.predict_proba(FRAME)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares >= 0).all()
+
+
+def test_the_ledger_adds_up_and_tells_the_probability(model):
+    for told, shares in zip(model.explain(FRAME[:20]), model.predict_proba(FRAME[:20]), strict=True):
+        np.testing.assert_array_equal(told.probability, shares)
+        total = told.start + sum(line.effect for line in told.evidence)
+        np.testing.assert_allclose(told.scores, total)
+
+
+def test_the_exported_python_answers_alike(model):
+    names = {}
+    exec(model.export("python"), names)
+    rows = FRAME.astype(object).where(FRAME.notna(), None).to_dict("records")
+    shares = [[names["predict_proba"](row)[label] for label in model.classes_] for row in rows]
+    np.testing.assert_allclose(shares, model.predict_proba(FRAME), rtol=0, atol=1e-12)
+    assert [names["predict"](row) for row in rows] == model.predict(FRAME).tolist()
+
+
+def test_threads_do_not_change_the_model(model):
+    other = bt.C50Classifier(**{**model.get_params(), "n_jobs": 3}).fit(FRAME, LABEL)
+    assert str(other) == str(model)
+    np.testing.assert_array_equal(other.predict_proba(FRAME), model.predict_proba(FRAME))
+
+
+def test_a_set_without_a_rule_votes_without_it():
+    model = MODELS["rules"].fit(FRAME, LABEL)
+    fewer = model.without(0)
+    assert len(fewer.rules_[0]) == len(model.rules_[0]) - 1
+    assert fewer.rules_[0][0] == model.rules_[0][1]
+    covered = model.rules_[0].holding(model._encoded(FRAME))[:, 0]
+    np.testing.assert_array_equal(fewer.predict_proba(FRAME)[~covered], model.predict_proba(FRAME)[~covered])
+
+
+def test_only_rules_can_be_left_out():
+    with pytest.raises(ValueError, match="rules=True"):
+        MODELS["tree"].fit(FRAME, LABEL).without(0)
+    with pytest.raises(ValueError, match="there is no rule 99"):
+        MODELS["rules"].fit(FRAME, LABEL).without(99)
+
+
+def test_a_row_that_no_rule_covers_gets_the_default_class():
+    model = MODELS["rules"].fit(FRAME, LABEL)
+    nothing = pd.DataFrame({"size": [np.nan], "colour": [None], "rank": [None]})
+    assert model.predict(nothing)[0] == model.classes_[model.rules_[0].default]
+    np.testing.assert_allclose(model.predict_proba(nothing), 0.5)
+
+
+def test_a_column_of_the_root_is_used_by_every_row_that_has_a_value():
+    model = MODELS["tree"].fit(FRAME, LABEL)
+    root = int(model.tree_.column[0])
+    known = FRAME.iloc[:, root].notna().mean()
+    assert model.feature_importances_[root] == pytest.approx(known)
+    assert model.importances().rows[0].usage == model.feature_importances_.max()
+
+
+def test_each_trial_is_printed():
+    model = MODELS["boosted"].fit(FRAME, LABEL)
+    assert str(model).count("trial ") == len(model.trees_)
+    assert len(model.weights_) == len(model.trees_)
+
+
+def test_winnowing_names_what_it_leaves_out():
+    noisy = FRAME.assign(**{f"noise {k}": RNG.normal(size=N) for k in range(5)})
+    model = bt.C50Classifier(winnow=True).fit(noisy, LABEL)
+    used = {model.schema_.names[j] for j in np.flatnonzero(model.feature_importances_)}
+    assert used.isdisjoint(model.winnowed_)
+
+
+def test_a_chain_of_tests_needs_no_deep_stack():
+    n = 20_000
+    frame, label = {"x": np.arange(float(n))}, np.where(np.arange(n) // 2 % 2, "a", "b")
+    model = bt.C50Classifier(confidence=1.0, global_pruning=False).fit(frame, label)
+    assert len(model.predict(frame)) == n
