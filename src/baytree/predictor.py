@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from baytree.formula.use import columns_used
 from baytree.given import FrameLike
 from baytree.model import Explanation, Explanations, choices
 from baytree.show.text import text
 from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
-from baytree.table.frames import read
+from baytree.table.frames import Numbers, RawFrame, read
 from baytree.table.schema import Schema
 from baytree.table.shape import check_columns, check_shape
 from baytree.table.table import Table
@@ -38,11 +40,30 @@ class Predictor(msgspec.Struct, frozen=True):
         frame = read(X)
         check_shape(frame, frame.n_rows, self.name)
         check_columns(frame, self.schema, self.name)
+        frame = self._with_unused(frame)
         values = encode.encode(frame, self.schema, unseen=self.unseen, accepts_infinite=self.accepts_infinite)
         return Table(self.schema, values, np.ones(frame.n_rows), None, True)
 
+    def needed(self, given: Collection[str]) -> tuple[str, ...]:
+        """The columns that rows must have; of those that are not given, the ones that decide no answer may be absent."""
+        sources = tuple(dict.fromkeys(column.source for column in self.schema.columns))
+        if all(name in given for name in sources):
+            return sources
+        used = columns_used(self.model.formula(self.schema))
+        return tuple(dict.fromkeys(self.schema.columns[j].source for j in sorted(used)))
+
+    def _with_unused(self, frame: RawFrame) -> RawFrame:
+        """The rows with columns that decide no answer, where these are absent, as missing ones."""
+        absent = [c.source for c in self.schema.columns if c.source not in frame.columns]
+        if not absent or not (self.schema.is_named and frame.is_named) or set(absent) & set(self.needed(frame.columns)):
+            return frame
+        empty = Numbers.of(np.full(frame.n_rows, np.nan))
+        return msgspec.structs.replace(frame, columns={**frame.columns, **dict.fromkeys(absent, empty)}, matrix=None)
+
     def predict(self, X: FrameLike) -> np.ndarray:
         """The most probable class, or the expected number, of each row."""
+        if is_without_rows(X):
+            return self.classes[:0] if self.schema.target.classes is not None else np.empty(0)
         table = self.encoded(X)
         if self.schema.target.classes is None:
             return self.model.answers(table)[:, 0]
@@ -50,12 +71,24 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of the classes."""
+        if is_without_rows(X):
+            return np.empty((0, len(self.schema.classes)))
         return self.model.answers(self.encoded(X))
 
     def explain(self, X: FrameLike) -> list[Explanation]:
         """One ledger per row."""
-        return Explanations(self.model.explain(self.encoded(X)))
+        return Explanations([] if is_without_rows(X) else self.model.explain(self.encoded(X)))
 
     def describe(self) -> str:
         """The model in words."""
         return text(self.model.summary(self.schema))
+
+
+def is_without_rows(X: FrameLike) -> bool:
+    """Whether a table that has columns, or a list of rows, holds no row at all: zero rows have zero answers."""
+    if isinstance(X, (list, tuple)):
+        return not len(X)
+    if isinstance(X, dict):
+        return bool(X) and all(hasattr(v, "__len__") and not isinstance(v, str) and not len(v) for v in X.values())
+    shape = getattr(X, "shape", None)
+    return shape is not None and len(shape) == 2 and shape[0] == 0 and shape[1] > 0

@@ -12,12 +12,18 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from baytree import notices
 from baytree.choose.confusion import Confusion
 from baytree.choose.residuals import Residuals
 from baytree.table import files
+from baytree.table.frames import read
+from baytree.table.infer import Census
+from baytree.table.labels import notes as target_notes
+from baytree.table.labels import refuse_one_class
+from baytree.table.reading.forms import is_nothing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +31,8 @@ if TYPE_CHECKING:
     from baytree.estimators.additive import AdditiveEstimator
     from baytree.estimators.base import Estimator
     from baytree.predictor import Predictor
-    from baytree.table.schema import Target
+    from baytree.table.notes import Note
+    from baytree.table.schema import Schema, Target
 
 Progress = Callable[[int], Any]
 
@@ -37,6 +44,7 @@ class Lesson:
     target: str
     weight: str | None = None
     drop: tuple[str, ...] = ()
+    task: str | None = None  # what the target is, where it was said
 
 
 def learn(
@@ -46,19 +54,28 @@ def learn(
 
     `offers` are estimators by their task, "classification" or "regression"; of two, the target column decides.
     """
-    return files.attempt(source, lambda source: _learnt(offers, source, lesson, progress))
+    learnt = files.attempt(source, lambda source: _learnt(offers, source, lesson, progress))
+    return with_notes(learnt, source.notes)
 
 
 def answers(
-    model: Predictor, source: files.Source, with_probabilities: bool, progress: Progress | None = None
+    model: Predictor,
+    source: files.Source,
+    with_probabilities: bool,
+    progress: Progress | None = None,
+    kept: Iterable[str] = (),
 ) -> Iterator[dict[str, Any]]:
-    """For each batch its answers as columns: the prediction, and the probability of each class if asked for."""
-    classes = target_of(model).classes if with_probabilities else ()
-    for frame in source.batches(progress):
-        columns: dict[str, Any] = {"prediction": model.predict(frame).tolist()}
+    """For each batch its answers as columns: those to copy, the prediction, the probability of each class if asked for."""
+    classes, kept = target_of(model).classes if with_probabilities else (), tuple(kept)
+    n_batches = 0
+    for n_batches, frame in enumerate(source.batches(progress), start=1):  # noqa: B007
+        columns: dict[str, Any] = {name: frame[name].to_list() for name in kept}
+        columns["prediction"] = model.predict(frame).tolist()
         if classes:
             columns |= dict(zip((f"P({name})" for name in classes), model.predict_proba(frame).T, strict=True))
         yield columns
+    if not n_batches:  # no row, no answer, but the names of the columns
+        yield {name: [] for name in (*kept, "prediction", *(f"P({label})" for label in classes or ()))}
 
 
 def confusion(model: Predictor, source: files.Source, progress: Progress | None = None) -> Confusion:
@@ -100,6 +117,8 @@ def _learnt(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesso
     if not isinstance(only, AdditiveEstimator):
         return _at_once(offers, source, lesson, progress)
     first = next((kept for frame in source.batches() if len(kept := _counted(frame, lesson, 0))), None)
+    if first is not None:
+        _check_task(offers, first, lesson)
     if first is not None and not adds_up(only, _split(first, lesson)[0], lesson.target):
         return _at_once(offers, source, lesson, progress)
     return _in_batches(only, source, lesson, progress)
@@ -110,37 +129,100 @@ def _in_batches(
 ) -> AdditiveEstimator:
     from baytree.estimators.learning import learnt_in_batches
 
-    n_rows, n_kept = 0, 0
+    n_rows, n_kept, census = 0, 0, None
 
     def batches() -> Iterator[tuple[pl.DataFrame, str, np.ndarray | None]]:
-        nonlocal n_rows, n_kept
+        nonlocal n_rows, n_kept, census
         for frame in source.batches(progress):
             kept = _counted(frame, lesson, n_rows)
             n_rows, n_kept = n_rows + len(frame), n_kept + len(kept)
             if len(kept):
                 columns, weight = _split(kept, lesson)
+                seen = _census(estimator, columns, lesson.target)
+                census = seen if census is None else census + seen
                 yield columns, lesson.target, weight
         _tell(source, lesson, n_rows, n_kept)
 
-    return learnt_in_batches(estimator, batches())
+    with notices.keeping() as told:
+        learnt = learnt_in_batches(estimator, batches())
+    refuse_one_class(learnt.schema_.target)
+    notices.tell([each for each in told if "; to change it, " not in each[0]])  # all rows together say that better
+    return learnt if census is None else _as_whole(estimator, learnt, census, source, lesson)
+
+
+def _as_whole(
+    estimator: AdditiveEstimator, learnt: AdditiveEstimator, census: Census, source: files.Source, lesson: Lesson
+) -> AdditiveEstimator:
+    """What was learnt, with what all rows together tell; learnt once more where they ask for other kinds than the first."""
+    whole = census.schema()
+    if isinstance(estimator.schema, (dict, type(None))) and _kinds(whole) != _kinds(learnt.schema_):
+        declared = {**(estimator.schema or {}), **_kinds(whole)}
+        again = _in_batches(type(estimator)(**{**estimator.get_params(), "schema": declared}), source, lesson, None)
+        learnt = again.set_params(schema=estimator.schema)
+    notes = (*whole.notes, *target_notes(learnt.schema_.target))
+    learnt.schema_ = msgspec.structs.replace(learnt.schema_, notes=notes)
+    return learnt
+
+
+def _census(estimator: AdditiveEstimator, columns: pl.DataFrame, target: str) -> Census:
+    frame = read(columns.drop(target))
+    declared = estimator.schema if isinstance(estimator.schema, dict) else None
+    return Census.of(msgspec.structs.replace(frame, target=target), declared)
+
+
+def _kinds(schema: Schema) -> dict[str, Any]:
+    """What each column is taken for, without its levels; one that is left out is dropped."""
+    kinds: dict[str, Any] = dict.fromkeys(schema.left_out, "drop")
+    for column in schema.columns:
+        if column.source == column.name:
+            kinds[column.name] = msgspec.structs.replace(column, levels=(), declared=False)
+    return kinds
 
 
 def _at_once(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
     import polars as pl
 
-    from baytree.choose.problem import task_of
+    from baytree.choose.problem import task_notes, task_of
 
     frame = pl.concat(source.batches(progress))
     kept = _counted(frame, lesson, 0)
     _tell(source, lesson, len(frame), len(kept))
     columns, weight = _split(kept, lesson)
+    _check_task(offers, columns, lesson)
     chosen = next(iter(offers)) if len(offers) == 1 else task_of(columns[lesson.target], lesson.target)
-    return offers[chosen].fit(columns, lesson.target, sample_weight=weight)
+    learnt = offers[chosen].fit(columns, lesson.target, sample_weight=weight)
+    return with_notes(learnt, task_notes(columns[lesson.target], lesson.target, lesson.task))
+
+
+def with_notes(estimator: Estimator, notes: Iterable[Note]) -> Estimator:
+    """The estimator, its schema with further notes in front."""
+    schema = estimator.schema_
+    told = tuple(dict.fromkeys((*notes, *schema.notes)))
+    estimator.schema_ = msgspec.structs.replace(schema, notes=told)
+    return estimator
+
+
+def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, lesson: Lesson) -> None:
+    """Refuses to take a number for classes, or words for a number, unless that was said."""
+    from baytree.choose.problem import task_of
+
+    found = task_of(frame[lesson.target], lesson.target)
+    if lesson.task is not None or found in offers:
+        return
+    n = frame[lesson.target].n_unique()
+    if found == "regression":
+        raise ValueError(
+            f"the target {lesson.target!r} holds {n:,} different numbers, and this model predicts classes; "
+            "use a model of numbers, such as cart or linear, or give task='classification' to take each number for a class"
+        )
+    raise ValueError(
+        f"the target {lesson.target!r} holds classes, but this model is for numbers; use one of classes, such as cart or nb"
+    )
 
 
 def _counted(frame: pl.DataFrame, lesson: Lesson, n_before: int) -> pl.DataFrame:
     """The rows that count: with a label, and with a weight that is not zero."""
-    keep = frame[lesson.target].is_not_null()
+    keep = _is_labelled(frame[lesson.target])
     if lesson.weight:
         weight = frame[lesson.weight].fill_null(-1.0)
         wrong = (weight < 0).arg_max() or 0
@@ -149,6 +231,15 @@ def _counted(frame: pl.DataFrame, lesson: Lesson, n_before: int) -> pl.DataFrame
             raise ValueError(f"{place}: a weight is a number that is not negative, not {frame[lesson.weight][wrong]!r}")
         keep &= weight > 0
     return frame if keep.all() else frame.filter(keep)
+
+
+def _is_labelled(labels: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if labels.dtype != pl.String:
+        return labels.is_not_null()
+    gone = [text for text in labels.drop_nulls().unique().to_list() if is_nothing(text)]
+    return labels.is_not_null() & ~labels.is_in(gone).fill_null(False)
 
 
 def _split(frame: pl.DataFrame, lesson: Lesson) -> tuple[pl.DataFrame, np.ndarray | None]:

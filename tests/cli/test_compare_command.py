@@ -140,7 +140,7 @@ def test_missing_values_are_told_before_the_leaderboard(tmp_path):
 def test_a_remedy_is_said_in_options_and_not_in_python(tmp_path):
     bands(30).assign(name=[f"person {i}" for i in range(30)]).to_csv(tmp_path / "rows.csv", index=False)
     said = run("compare", "rows.csv", "-t", "label", "-m", "nb", "--no-save").output
-    assert "use --nominal 'name' or --text 'name'" in said
+    assert "use --keep 'name'" in said
     assert "schema=" not in said
 
 

@@ -50,9 +50,10 @@ def test_every_kind_of_nothing_is_missing():
     assert np.isnan(read(masked).columns["x1"].values[0])
 
 
-def test_the_empty_string_is_a_level():
-    model = bt.NaiveBayesClassifier().fit({"x": ["", "a", "", "a"], "y": [0, 1, 0, 1]}, "y")
-    assert model.schema_["x"].levels == ("", "a")
+def test_the_empty_string_is_missing_unless_its_column_is_declared():
+    rows = {"x": ["", "a", "b", "a"], "y": [0, 1, 0, 1]}
+    assert bt.NaiveBayesClassifier().fit(rows, "y").schema_["x"].levels == ("a", "b")
+    assert bt.NaiveBayesClassifier(schema={"x": "nominal"}).fit(rows, "y").schema_["x"].levels == ("", "a", "b")
 
 
 def test_what_is_given_is_never_changed():

@@ -17,8 +17,9 @@ from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
-from baytree.table.sample import counting, schema_of
-from baytree.table.schema import Kind, Schema, SchemaLike
+from baytree.table.notes import Note
+from baytree.table.sample import counting, schema_of, with_target
+from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 from baytree.table.weights import weight_column
 
@@ -36,6 +37,7 @@ class Problem:
     declared: SchemaLike = None
     is_unweighted: bool = True
     kept: np.ndarray | None = None  # bool [n_given]: which of the given rows these are; None where they are all
+    task: str | None = None  # what the target is, where it was said
 
     @classmethod
     def of(
@@ -60,7 +62,7 @@ class Problem:
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
         weight, is_unweighted = encode.weights(sample_weight, len(label.values))
-        return _counted(cls(X, y, label, weight, declared, is_unweighted))
+        return _counted(cls(X, y, label, weight, declared, is_unweighted, task=task))
 
     @property
     def is_classification(self) -> bool:
@@ -84,7 +86,7 @@ class Problem:
     def schema(self) -> Schema:
         """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
         schema = schema_of(self.frame, self.declared)
-        return msgspec.structs.replace(schema, target=self.label.target)
+        return with_target(schema, self.label.target, *task_notes(self.y, self.name, self.task))
 
     @cached_property
     def frame(self) -> RawFrame:
@@ -116,7 +118,7 @@ class Problem:
         if isinstance(self.declared, Schema):
             return self.declared
         free = {name for name, raw in self.frame.columns.items() if isinstance(raw, Strings)}
-        kinds = {c.name: c.text if c.kind is Kind.TEXT else c.kind.value for c in self.schema.columns if c.name in free}
+        kinds = {c.name: _kind_of(c) for c in self.schema.columns if c.name in free}
         own = {name: kind for name, kind in (self.declared or {}).items() if name in self.frame.columns}
         order = labels.declared_order(self.declared, self.name)
         return {**kinds, **own, **({} if order is None else {labels.name_apart(self.y, self.frame.columns): order})}
@@ -158,12 +160,30 @@ class Problem:
         return self.select([j for j, name in enumerate(self.schema.inputs) if name not in gone])
 
 
+def _kind_of(column: Column) -> Any:
+    """What all rows say of a column, without the levels that only some of them have."""
+    return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
+
+
+def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
+    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
+    raw = labels.as_numbers(read_column(y, name), name)
+    if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
+        return ()
+    n = len(np.unique(raw.values[~np.isnan(raw.values)]))
+    if task_of(y, name) == "regression":
+        return (Note(name, f"{n:,} different numbers: a number to predict", 0, "task", "classification"),)
+    return (Note(name, f"{n:,} different whole numbers are taken for classes", 0, "task", "regression"),) if n > 2 else ()
+
+
 def task_of(y: TargetLike, name: str = "y") -> str:
     """Whether labels are classes or numbers: "classification" or "regression"."""
-    raw = read_column(y, name)
+    raw = labels.as_numbers(read_column(y, name), name)
     if not isinstance(raw, Numbers) or raw.unit is not None:
         return "classification"
     known = np.unique(raw.values[~np.isnan(raw.values)])
+    if not len(known):
+        return "classification"
     is_whole = bool((known == np.floor(known)).all())
     return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
 
@@ -195,7 +215,7 @@ def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
         return labels.read_numbers(y, name)
-    return labels.in_declared_order(labels.read_classes(y, name), declared)
+    return labels.in_declared_order(labels.without_words_for_none(labels.read_classes(y, name)), declared)
 
 
 def _counted(problem: Problem) -> Problem:

@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
+from baytree import notices
 from baytree.choose import models
 from baytree.cli.console import unknown
+from baytree.cli.reading import asked
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
     from baytree.predictor import Predictor
-    from baytree.table.files import Source
+    from baytree.table.files import Asked, Source
 
 
-def source(table: str, *, text: Iterable[str] = (), numbers: Iterable[str] = ()) -> Source:
-    """The table that was named: a file, `-`, or a bundled table where there is no such file."""
+def source(table: str, how: Asked) -> Source:
+    """The table that was named: a file, `-`, or a bundled table where there is no such file. What is odd in it is told."""
     from baytree import datasets
     from baytree.table import files
 
@@ -29,11 +32,14 @@ def source(table: str, *, text: Iterable[str] = (), numbers: Iterable[str] = ())
     if name in datasets.names() and not Path(table).exists():
         return files.in_memory(name, datasets.load(name, as_="polars"))
     try:
-        return files.source(table, text=text, numbers=numbers)
+        found = files.opened(table, how)
     except files.PathError as error:
         near = [] if Path(table).exists() else get_close_matches(name, datasets.names(), 1)
         hint = f"; did you mean the bundled table {near[0]!r}?" if near else ""
         raise click.UsageError(f"{error}{hint}") from None
+    for note in found.notes:
+        notices.warn(str(note))
+    return found
 
 
 def columns(names: Iterable[str], table: Source) -> None:
@@ -41,21 +47,6 @@ def columns(names: Iterable[str], table: Source) -> None:
     for name in names:
         if name not in table.columns:
             raise click.UsageError(f"{table.name}: {unknown('column', name, table.columns)}")
-
-
-def declared(nominal: Iterable[str], ordinal: Iterable[str], text: Iterable[str]) -> dict[str, Any]:
-    """The schema that the options declare.
-
-    >>> declared(["zip"], ["size=S<M<L"], ["review"])
-    {'zip': 'nominal', 'size': ['S', 'M', 'L'], 'review': 'text'}
-    """
-    kinds: dict[str, Any] = dict.fromkeys(nominal, "nominal")
-    for order in ordinal:
-        name, given, levels = order.partition("=")
-        if not given or "<" not in levels:
-            raise click.UsageError(f'--ordinal {order!r}: name the levels in order, as in --ordinal "size=S<M<L"')
-        kinds[name.strip()] = [level.strip() for level in levels.split("<")]
-    return kinds | dict.fromkeys(text, "text")
 
 
 def offers(short: str, params: Iterable[str], schema: Mapping[str, Any], task: str | None = None) -> dict[str, Estimator]:
@@ -78,11 +69,12 @@ def _made(short: str, family: models.Family, values: Mapping[str, Any], schema: 
     return family.made(**values, schema=dict(schema) or None)
 
 
-def predictor(path: Path) -> Predictor:
-    """What a model file needs to answer; scikit-learn stays asleep."""
+def predictor(path: Path, is_strict: bool = False) -> Predictor:
+    """What a model file needs to answer; scikit-learn stays asleep. A strict one refuses what it cannot read."""
     from baytree.storage import read_predictor
 
-    return read_predictor(_model_file(path))
+    found = read_predictor(_model_file(path))
+    return msgspec.structs.replace(found, unseen="error") if is_strict else found
 
 
 def learnt(path: Path) -> Estimator:
@@ -92,20 +84,19 @@ def learnt(path: Path) -> Estimator:
     return load(_model_file(path))
 
 
-def source_for(model: Predictor, table: str) -> Source:
-    """The table, its columns read as the types that the model was trained with; others are only passed over."""
+def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
+    """The table, its columns read as the model was trained; others are only passed over."""
     from baytree.table import files
     from baytree.table.schema import Kind
 
     schema = model.schema
-    levels = {column.name: column.levels for column in schema.columns}
+    levels = {column.source: column.levels for column in schema.columns}
     levels |= {schema.target.name: schema.classes or ()} if schema.target else {}
-    words = [name for name, known in levels.items() if known and isinstance(known[0], str)]
-    numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC and not column.unit]
-    if schema.target and schema.classes is None:
-        numbers.append(schema.target.name)
-    found = source(table, text=words, numbers=numbers)
-    columns(schema.names, found)
+    words = {name for name, known in levels.items() if known and isinstance(known[0], str)}
+    words |= {column.source for column in schema.columns if column.form or column.kind is Kind.TEXT}
+    found = source(table, asked({**options, "keep": ()}, words=words))
+    columns([name for name in model.needed(found.columns) if name not in found.columns], found)
+    columns(kept, found)
     return files.checked(files.passing_over(found, [name for name in found.columns if name not in levels]))
 
 

@@ -14,7 +14,8 @@ import click
 
 from baytree.choose import models as families
 from baytree.cli import arguments, pages, refit
-from baytree.cli.console import Stopped, leave_at_once, say, unknown
+from baytree.cli.console import Stopped, leave_at_once, say, tell, unknown
+from baytree.cli.reading import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 _Table = click.argument("table", metavar="TABLE")
 _Target = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
-_Nominal = click.option("--nominal", multiple=True, metavar="COLUMN", help="Numbers that are only codes.")
-_Ordinal = click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order.")
-_Text = click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words.")
-_Drop = click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out.")
 _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="What the target is.")
 
 
@@ -42,10 +39,8 @@ _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help=
 @click.option("-m", "--models", metavar="NAMES", help="Which models, such as c45,cart,nb; all by default.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to save.")
 @click.option("--no-save", is_flag=True, help="Save nothing.")
-@_Nominal
-@_Ordinal
-@_Text
-@_Drop
+@kind_options
+@read_options
 @_Task
 def compare(table: str, target: str, models: str | None, output: Path | None, no_save: bool, **options: Any) -> None:
     """Try every model on the same folds of TABLE, and recommend the simplest that is as good as the best: within one
@@ -77,10 +72,11 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     frame, schema = _frame(table, target, options)
     problem = Problem.of(frame, target, options["task"], schema or None)
     if not click.get_current_context().meta.get("quiet"):
-        click.echo(escaped(f"{problem.schema}\n\n{pages.of_rows(problem)}\n", keep="\n"))
-    asked = {name: options[name] for name in ("cv", "repeats", "by", "task")} | {"costs": _costs(options["costs"])}
-    with _progress() as tell:
-        result = _compared(frame, target, models, **asked, schema=schema or None, progress=tell)
+        click.echo(escaped(f"{problem.schema.table()}\n\n{pages.of_rows(problem)}\n", keep="\n"))
+    tell(problem.schema.notes)
+    given = {name: options[name] for name in ("cv", "repeats", "by", "task")} | {"costs": _costs(options["costs"])}
+    with _progress() as watch:
+        result = _compared(frame, target, models, **given, schema=schema or None, progress=watch)
     click.echo(pages.coloured(escaped(str(result), keep="\n")))
     click.echo("\n" + escaped(pages.beginning(str(result.recommended)), keep="\n"))
     again = refit.command(click.get_current_context(), result.recommendation.short)
@@ -130,10 +126,8 @@ def _costs(given: str | None) -> Any:
 @click.option("--by", default="information_gain", show_default=True, metavar="MEASURE", help="How columns are ranked.")
 @click.option("--cuts", type=click.Choice(["auto", "best", "mdl", "quantiles"]), default="auto", help="How numbers are cut.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as CSV.")
-@_Nominal
-@_Ordinal
-@_Text
-@_Drop
+@kind_options
+@read_options
 @_Task
 def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **options: Any) -> None:
     """Rank the columns of TABLE by what they tell about the target.
@@ -181,10 +175,10 @@ def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFra
     """The whole table without what is dropped, and the kinds that were declared."""
     from baytree.table import files
 
-    schema = arguments.declared(options["nominal"], options["ordinal"], options["text"])
-    source = arguments.source(table, text=schema)
-    arguments.columns([target, *schema, *options["drop"]], source)
-    return files.all_rows(source).drop(list(options["drop"])), schema
+    schema, dropped = declared(options), names(options["drop"])
+    source = arguments.source(table, asked(options, schema))
+    arguments.columns([target, *schema, *dropped], source)
+    return files.all_rows(source).drop(dropped), schema
 
 
 def _compared(*given: Any, **options: Any) -> Comparison:

@@ -9,7 +9,8 @@ import click
 
 from baytree.choose import models
 from baytree.cli import arguments, choosing, leaving, looking
-from baytree.cli.console import Commands, progress, say, unknown
+from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
+from baytree.cli.reading import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
 
@@ -17,6 +18,7 @@ EXPLAINED = 3  # rows, where none is asked for
 
 _Model = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
 _Table = click.argument("table", metavar="TABLE")
+_Strict = click.option("--strict", is_flag=True, help="Stop at a cell that cannot be read, or a level that is new.")
 _Output = click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
 
 
@@ -25,8 +27,9 @@ _Output = click.option("-o", "--output", type=click.Path(path_type=Path, dir_oka
 def main() -> None:
     """Classifiers that a person can read.
 
-    TABLE is a CSV, TSV, Parquet, NDJSON or Excel file, - for CSV on standard input, or the name of a bundled table
-    (see baytree datasets).
+    TABLE is a CSV, TSV, Parquet, JSON, NDJSON or Excel file, also in a zip, - for CSV on standard input, or the name of a
+    bundled table (see baytree datasets). It is read as a person would read it; notes say what was done and which option
+    changes it.
 
     \b
     Examples:
@@ -43,12 +46,10 @@ def main() -> None:
 @click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
 @click.option("-m", "--model", default="nb", show_default=True, metavar="NAME", help=", ".join(models.names()) + ".")
 @click.option("-p", "--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the model.")
-@click.option("--nominal", multiple=True, metavar="COLUMN", help="Numbers that are only codes.")
-@click.option("--ordinal", multiple=True, metavar="COLUMN=A<B<C", help="Words that have an order.")
-@click.option("--text", multiple=True, metavar="COLUMN", help="Free text, taken as words.")
 @click.option("--weight", metavar="COLUMN", help="How much each row counts.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out.")
-@click.option("--task", type=click.Choice(list(models.FAMILIES)), help="What the target is, for a model of both.")
+@kind_options
+@read_options
+@click.option("--task", type=click.Choice(list(models.FAMILIES)), help="What the target is: classes, or a number.")
 @_Output
 def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Learn to predict a column of TABLE.
@@ -70,44 +71,52 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     from baytree import streams
     from baytree.storage import save
 
-    schema = arguments.declared(options["nominal"], options["ordinal"], options["text"])
+    schema = declared(options)
     offers = arguments.offers(model, param, schema, options["task"])
-    lesson = streams.Lesson(target, options["weight"], options["drop"])
+    lesson = streams.Lesson(target, options["weight"], tuple(names(options["drop"])), options["task"])
     weights = [lesson.weight] if lesson.weight else []
-    source = arguments.source(table, text=schema, numbers=weights)
+    source = arguments.source(table, asked(options, schema, numbers=weights))
     arguments.columns([target, *schema, *weights, *lesson.drop], source)
     with progress(source.size, "learning") as done:
         learnt = streams.learn(offers, source, lesson, done)
+    tell(learnt.schema_.notes)
     if output is None:
         click.echo(escaped(str(learnt), keep="\n"))
         return
     save(learnt, output)
-    say(f"{learnt.schema_}\n\nsaved to {output}")
+    say(f"{learnt.schema_.table()}\n\nsaved to {output}")
 
 
 @main.command(short_help="Predict each row of a table.")
 @_Model
 @_Table
 @click.option("--proba", is_flag=True, help="Also the probability of each class.")
+@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
+@_Strict
+@read_options
 @_Output
-def predict(model: Path, table: str, proba: bool, output: Path | None) -> None:
+def predict(model: Path, table: str, proba: bool, keep: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Predict each row of TABLE, as CSV on standard output or in a file.
+
+    A cell that cannot be read, and a level that was not there in training, is taken as missing, with a note; --strict stops
+    there instead. Columns that the model does not use may be absent.
 
     \b
     Examples:
       baytree predict m.baytree new.csv
       baytree predict m.baytree new.csv --proba -o answers.csv
+      baytree predict m.baytree new.csv --keep id,name -o answers.csv
       cat new.csv | baytree predict m.baytree -
     """
     from baytree import streams
     from baytree.cli import sheet
 
-    predictor = arguments.predictor(model)
+    predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
     if proba and streams.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
-    source = arguments.source_for(predictor, table)
+    source = arguments.source_for(predictor, table, options, kept)
     with sheet.written(output) as write, progress(source.size, "predicting") as done:
-        for columns in streams.answers(predictor, source, proba, done):
+        for columns in streams.answers(predictor, source, proba, done, kept):
             write(columns)
     if output:
         say(f"saved to {output}")
@@ -131,14 +140,16 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
         looking.draw(predictor, model, output)
         say(f"saved to {output}")
         return
-    click.echo(escaped(str(predictor.schema) if schema else predictor.describe(), keep="\n"))
+    click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
 
 
 @main.command(short_help="Say why rows get their answers.")
 @_Model
 @_Table
 @click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Which row; the first is 1.")
-def explain(model: Path, table: str, row: tuple[int, ...]) -> None:
+@_Strict
+@read_options
+def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> None:
     """Say why rows of TABLE get their answers: what each column adds for and against.
 
     \b
@@ -148,8 +159,8 @@ def explain(model: Path, table: str, row: tuple[int, ...]) -> None:
     """
     from baytree import streams
 
-    predictor = arguments.predictor(model)
-    found = streams.rows(arguments.source_for(predictor, table), row or range(1, EXPLAINED + 1))
+    predictor = arguments.predictor(model, options["strict"])
+    found = streams.rows(arguments.source_for(predictor, table, options), row or range(1, EXPLAINED + 1))
     absent = sorted(set(row) - set(found))
     if absent:
         raise click.UsageError(f"{table} has no row {absent[0]:,}")
@@ -161,7 +172,9 @@ def explain(model: Path, table: str, row: tuple[int, ...]) -> None:
 @main.command(short_help="Say how well a model predicts a table.")
 @_Model
 @_Table
-def evaluate(model: Path, table: str) -> None:
+@_Strict
+@read_options
+def evaluate(model: Path, table: str, **options: Any) -> None:
     """Say how well a model predicts TABLE, which must hold its target column.
 
     Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
@@ -176,9 +189,9 @@ def evaluate(model: Path, table: str) -> None:
     from baytree import streams
     from baytree.cli import verdicts
 
-    predictor = arguments.predictor(model)
+    predictor = arguments.predictor(model, options["strict"])
     target = streams.target_of(predictor)
-    source = arguments.source_for(predictor, table)
+    source = arguments.source_for(predictor, table, options)
     arguments.columns([target.name], source)
     with progress(source.size, "evaluating") as done:
         count = streams.residuals if target.classes is None else streams.confusion

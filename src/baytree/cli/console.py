@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from baytree import notices
 from baytree.show.terminal import escaped
 
 MOST_LISTED = 12  # names in a sentence
@@ -46,7 +47,7 @@ class Commands(click.Group):
         except Exception as error:
             if ctx.meta.get("debug"):
                 raise
-            raise click.ClickException(escaped(_sentence(error), keep="\n")) from None
+            raise click.ClickException(in_options(escaped(_sentence(error), keep="\n"))) from None
 
 
 class Stopped(click.ClickException):
@@ -111,7 +112,7 @@ def _notes(ctx: click.Context) -> Generator[None]:
     def note(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in said and not ctx.meta.get("quiet"):
             said.add(str(message))
-            click.echo(click.style("note: ", fg="yellow") + _in_options(escaped(str(message))), err=True)
+            click.echo(click.style("note: ", fg="yellow") + in_options(escaped(str(message))), err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
@@ -119,9 +120,21 @@ def _notes(ctx: click.Context) -> Generator[None]:
         yield
 
 
-def _in_options(note: str) -> str:
-    """A remedy said as a user of the command line can follow it: options instead of a schema."""
-    return re.sub(r"declare schema=\{'([^']*)': 'nominal'\} or 'text'", r"use --nominal '\1' or --text '\1'", note)
+def tell(told: Iterable[object]) -> None:
+    """Notes on standard error, each said once; nothing with --quiet."""
+    for note in told:
+        notices.warn(str(note))
+
+
+def in_options(note: str) -> str:
+    """A remedy said as a user of the command line can follow it: options instead of a schema.
+
+    >>> in_options("column 'zip': …; to change it, declare schema={'zip': 'nominal'}")
+    "column 'zip': …; to change it, use --nominal 'zip'"
+    """
+    note = re.sub(r"declare schema=\{(.*?): '(dmy|mdy)'\}", r"use --date \1=\2", note)
+    note = re.sub(r"declare schema=\{(.*?): '(\w+)'\}", r"use --\2 \1", note)
+    return re.sub(r"(?:read with|give) (\w+)=('.*?'|\d+)", r"use --\1 \2", note)
 
 
 def _sentence(error: Exception) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
-import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -27,7 +26,7 @@ from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame
-from baytree.table.sample import Sample, read_sample, read_truth, schema_of
+from baytree.table.sample import Sample, read_sample, read_truth, schema_of, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
 
@@ -69,6 +68,8 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
+        if isinstance(y, str) and not hasattr(self, "partial_fit"):  # what adds up may meet other classes later
+            labels.refuse_one_class(entered.table.schema.target)
         learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
         rows = InMemory(entered.table, self.n_jobs)
         learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))
@@ -110,7 +111,7 @@ class Estimator(BaseEstimator):
     def _enter(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Entered:
         self._check_common_parameters()
         sample = self._sample(X, y, sample_weight)
-        schema = msgspec.structs.replace(self._schema_of(sample.frame), target=sample.label.target)
+        schema = with_target(self._schema_of(sample.frame), sample.label.target)
         schema, values = encode.learn(sample.frame, schema, self._accepts_infinite)
         table = Table(schema, values, sample.weight, sample.label.values, sample.is_unweighted)
         return Entered(table, sample.frame.has_text_names, sample.kept)

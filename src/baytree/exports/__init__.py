@@ -70,6 +70,9 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
 def formula_of(model: Fitted | Predictor) -> Formula:
     """What a fitted model computes, with its rule for levels that were never seen."""
     predictor = model if isinstance(model, Predictor) else model._predictor
+    for column in predictor.schema.columns:
+        if column.source != column.name:
+            raise ValueError(f"column {column.name!r} is a part of a date: such models cannot be exported yet")
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from math import inf
+from math import ceil, floor, inf
 
 from baytree.show.names import listed, plain
 from baytree.summary import NamedCondition
@@ -29,7 +29,9 @@ def label(condition: NamedCondition, most_levels: int | None = None) -> str:
 
 
 def interval(condition: NamedCondition, name: str = "") -> str:
-    """The numbers around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`."""
+    """The numbers around a name: `3 < age ≤ 10`; without a name `3 < … ≤ 10`, `≤ 10`, `> 3`. Dates: `before 2024-03-01`."""
+    if condition.unit and (between := dates(condition)):
+        return f"{name} {between}".strip()
     above, below = "≤" if condition.from_low else "<", "<" if condition.below_high else "≤"
     low, high = edge(condition.low, condition.unit), edge(condition.high, condition.unit)
     if low and high:
@@ -37,6 +39,23 @@ def interval(condition: NamedCondition, name: str = "") -> str:
     if low:
         return f"{name} {'≥' if condition.from_low else '>'} {low}".strip()
     return f"{name} {below} {high}".strip() if high else f"{name} known".strip()
+
+
+def dates(condition: NamedCondition) -> str:
+    """The dates between two edges in words: `before 2024-03-01`, `from 2024-01-01 on`; nothing where there is no edge."""
+    low = _moment(condition.low, condition.unit, condition.from_low)
+    high = _moment(condition.high, condition.unit, condition.below_high)
+    if low and high:
+        return f"from {low}, before {high}"
+    return f"from {low} on" if low else f"before {high}" if high else ""
+
+
+def _moment(edge: float | None, unit: str | None, is_itself: bool) -> str:
+    """The first moment beyond an edge: the edge itself where it belongs to what follows, else the next one of its unit."""
+    if edge is None or abs(edge) == inf:
+        return ""
+    step = 0.0 if unit == "clock" else float(edge == floor(edge) and not is_itself)
+    return shown(edge if unit == "clock" else ceil(edge) + step, unit)
 
 
 def edge(value: float | None, unit: str | None) -> str:

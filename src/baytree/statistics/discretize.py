@@ -46,6 +46,8 @@ def mdl_cuts_of_weights(value: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """
     place, label = np.nonzero(weight)  # value by value, so ascending
     values, order = value[place], np.arange(len(place))
+    if not len(values):
+        return np.empty(0)
     positions = _core.mdl_cuts(values, order, label.astype(np.int32), weight[place, label], _UNUSED, weight.shape[1])
     return _between(values, order, positions)
 

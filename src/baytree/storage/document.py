@@ -9,7 +9,7 @@ import msgspec
 
 from baytree.statistics.profile import Profile
 from baytree.storage.errors import ModelFileError, naming
-from baytree.storage.schemas import check_schema
+from baytree.storage.schemas import StoredSchema, check_schema
 from baytree.storage.stored_arrays import decode, encode
 from baytree.table.schema import Schema
 
@@ -18,7 +18,20 @@ _HEAD = re.compile(rb'\{"baytree": (\d{1,9}), "sha256": "([0-9a-f]{64})", "docum
 _TAIL = b"}\n"
 
 
-class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The document as it is written: what it may lack is not there at all."""
+
+    estimator: str
+    parameters: dict[str, msgspec.Raw]
+    schema: StoredSchema
+    accepts_infinite: bool
+    has_text_names: bool
+    model: msgspec.Raw
+    seen: msgspec.Raw
+    profile: Profile | msgspec.UnsetType = msgspec.UNSET
+
+
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a model file holds."""
 
     estimator: str
@@ -33,7 +46,9 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 def write(document: Document) -> bytes:
     """The bytes of a file."""
-    body = msgspec.json.format(encode(document), indent=1)
+    optional = {"schema": StoredSchema.of(document.schema), "profile": document.profile or msgspec.UNSET}
+    stored = _Stored(**msgspec.structs.asdict(document) | optional)
+    body = msgspec.json.format(encode(stored), indent=1)
     return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
 
 
@@ -50,7 +65,9 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
     if _digest(version, body) != head[2]:
         raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
     with naming(name):
-        document = decode(msgspec.Raw(body), Document)
+        stored = decode(msgspec.Raw(body), _Stored)
+        optional = {"schema": stored.schema.schema(), "profile": stored.profile or None}
+        document = Document(**msgspec.structs.asdict(stored) | optional)
         check_schema(document.schema)
     return version, document
 

@@ -3,10 +3,49 @@
 from __future__ import annotations
 
 import re
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 
-from baytree.table.schema import Kind, Level, Schema
+from baytree.table.notes import Note
+from baytree.table.reading.forms import Form
+from baytree.table.schema import Column, Kind, Level, Schema, Target, Text
+
+
+class StoredColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A column as it is written: its form only where it has one."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Any, ...] = ()
+    declared: bool = False
+    unit: str | None = None
+    text: Text | None = None
+    form: Form | msgspec.UnsetType = msgspec.UNSET
+
+
+class StoredSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A schema as it is written: its notes only where it has some."""
+
+    columns: tuple[StoredColumn, ...]
+    target: Target = Target("")
+    inputs: tuple[str, ...] = ()
+    is_named: bool = True
+    notes: tuple[Note, ...] | msgspec.UnsetType = msgspec.UNSET
+
+    @classmethod
+    def of(cls, schema: Schema) -> Self:
+        """A schema as it is written."""
+        fields = [msgspec.structs.asdict(column) for column in schema.columns]
+        columns = tuple(StoredColumn(**each | {"form": each["form"] or msgspec.UNSET}) for each in fields)
+        return cls(columns, schema.target, schema.inputs, schema.is_named, schema.notes or msgspec.UNSET)
+
+    def schema(self) -> Schema:
+        """The schema that was written."""
+        fields = [msgspec.structs.asdict(column) for column in self.columns]
+        columns = tuple(Column(**each | {"form": each["form"] or None}) for each in fields)
+        return Schema(columns, self.target, self.inputs, self.is_named, self.notes or ())
 
 
 def refuse_odd_labels(schema: Schema) -> None:
@@ -24,13 +63,14 @@ def refuse_odd_labels(schema: Schema) -> None:
 
 def check_schema(schema: Schema) -> None:
     """Raises an error where a schema from a file could not have come from a table."""
-    if len(set(schema.names)) < len(schema.columns) or not set(schema.names) <= set(schema.inputs):
+    sources = {column.source for column in schema.columns}
+    if len(set(schema.names)) < len(schema.columns) or not sources <= set(schema.inputs):
         raise ValueError("the schema names a column twice, or one that was never given")
     for column in schema.columns:
         _check_levels(column.levels, f"column {column.name!r}")
         if column.kind is Kind.TEXT and not all(isinstance(word, str) for word in column.levels):
             raise ValueError(f"column {column.name!r} has words that are no strings")
-        if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us"):
+        if column.unit is not None and column.unit not in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "clock"):
             raise ValueError(f"column {column.name!r} has the unit {column.unit!r}, which is none")
     if not schema.target.name:
         raise ValueError("the schema has no target")

@@ -7,9 +7,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree import notices
 from baytree.engine.threads import by_columns
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together, read_column
-from baytree.table.infer import Census
+from baytree.table.infer import Census, levels_of
+from baytree.table.reading import strings
+from baytree.table.reading.forms import is_nothing
+from baytree.table.reading.matching import Matched, matched
 from baytree.table.schema import Column, Kind, Schema, Target, Text
 from baytree.table.table import SparseColumns, Tokens, Values, holds_infinite, refuse_infinite
 from baytree.table.text import bags
@@ -68,14 +72,14 @@ def aligned(frame: RawFrame, schema: Schema) -> RawFrame:
     """The columns that a schema asks for, under its names and in its order."""
     if not (schema.is_named and frame.is_named):
         columns = dict(zip(schema.inputs, frame.columns.values(), strict=True))
-        return msgspec.structs.replace(frame, columns={name: columns[name] for name in schema.names})
-    for name in schema.names:
-        if name not in frame.columns:
+        return msgspec.structs.replace(frame, columns={column.name: columns[column.source] for column in schema.columns})
+    for column in schema.columns:
+        if column.source not in frame.columns:
             raise ValueError(
-                f"column {name!r} was there in training and is missing now; "
+                f"column {column.source!r} was there in training and is missing now; "
                 f"the columns are {', '.join(map(repr, frame.columns))}"
             )
-    return msgspec.structs.replace(frame, columns={name: frame.columns[name] for name in schema.names})
+    return msgspec.structs.replace(frame, columns={c.name: frame.columns[c.source] for c in schema.columns})
 
 
 def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
@@ -134,14 +138,18 @@ def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
 
 def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
-        return column, _encoded(raw, column, "error", room)
+        return column, _encoded(raw, column, "missing" if column.kind is Kind.NUMERIC else "error", room)
     vocabulary, tokens = text.count(_documents(raw, column), column.text or Text())
     return msgspec.structs.replace(column, levels=vocabulary), tokens
 
 
 def _kind_of(column: Column) -> Any:
     """What is known of a column before its next batch: its kind, its unit, the order of its ranks; not its levels."""
-    return column if column.kind is Kind.ORDINAL else msgspec.structs.replace(column, levels=(), declared=False)
+    if column.kind is Kind.ORDINAL:
+        return column
+    levels = column.levels if column.kind is Kind.NOMINAL else ()
+    kept = tuple(level for level in levels if isinstance(level, str) and is_nothing(level))
+    return msgspec.structs.replace(column, levels=kept, declared=False)
 
 
 def _recoded(values: Values, batch: Column, joint: Column) -> Values:
@@ -166,37 +174,44 @@ def _rows_of(raw: Raw, rows: np.ndarray) -> Raw:
 
 def _encoded(raw: Raw, column: Column, unseen: str, room: dict[str, np.ndarray]) -> Values:
     if column.kind is Kind.NUMERIC:
-        return _numbers(raw, column)
+        return _numbers(raw, column, unseen)
     if column.kind is Kind.TEXT:
         return text.encode(_documents(raw, column), column.text or Text(), column.levels)
     return _codes(raw, column, unseen, room[column.name])
 
 
-def _numbers(raw: Raw, column: Column) -> np.ndarray:
+def _numbers(raw: Raw, column: Column, unseen: str) -> np.ndarray:
+    if column.form is not None and column.form.part:
+        return strings.part(_numbers(raw, strings.whole_date(column), unseen), column.form.part)
     if isinstance(raw, Numbers):
         return raw.values if raw.unit == column.unit else _in_unit(raw, column)
     if isinstance(raw, Codes) and all(isinstance(level, (bool, int, float)) for level in raw.levels):
         return np.array([*map(float, raw.levels), np.nan])[raw.codes]
     codes = raw.factorise() if isinstance(raw, Strings) else raw
-    parsed = [_parsed(level, column) for level in codes.levels]
-    return np.array([*parsed, np.nan])[codes.codes]
+    read = strings.read(codes, column)
+    _tell_misfits(read, column, unseen)
+    return np.array([*read.values, np.nan])[codes.codes]
 
 
-def _parsed(level: Any, column: Column) -> float:
-    try:
-        return float(level)
-    except (TypeError, ValueError):
+def _tell_misfits(read: strings.Read, column: Column, unseen: str) -> None:
+    """Names the cells that are not what the column holds; they are missing, unless that is an error."""
+    if not read.n_misfits:
+        return
+    what = "a time of day" if column.unit == "clock" else "a date" if column.unit else "a number"
+    if unseen == "error":
         raise ValueError(
-            f"column {column.name!r} is numeric, but {str(level)[:60]!r} is not a number; "
+            f"column {column.name!r} is numeric, but {read.misfit[:60]!r} is not {what}; "
             "correct the value, or train with the column declared nominal"
-        ) from None
+        )
+    cells = "1 cell" if read.n_misfits == 1 else f"{read.n_misfits:,} cells"
+    notices.warn(f"column {column.name!r}: {read.misfit[:60]!r} is not {what} and is taken as missing ({cells})")
 
 
 _SECONDS = {"D": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 def _in_unit(raw: Numbers, column: Column) -> np.ndarray:
-    if raw.unit is None or column.unit is None:
+    if raw.unit is None or column.unit is None or (raw.unit == "clock") != (column.unit == "clock"):
         was, now = ("a date", "a number") if column.unit else ("a number", "a date")
         if np.isnan(raw.values).all():
             return raw.values
@@ -216,14 +231,19 @@ def _documents(raw: Raw, column: Column) -> Any:
 
 
 def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
-    codes = raw if isinstance(raw, Codes) else raw.factorise()
+    if column.form is not None and column.form.part:
+        days = _numbers(raw, strings.whole_date(column), unseen)
+        result[:] = np.where(np.isnan(days), -1, strings.part(np.nan_to_num(days), column.form.part))
+        return result
+    codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):
         return _widened(codes.codes, result)
     place = _places(column)
     recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
+    if (recode[:-1] < 0).any():
+        _tell_unseen(found := matched(codes, recode, column), column, unseen)
+        recode = found.recode
     np.take(recode, codes.codes, out=result, mode="wrap")  # −1, missing, wraps to the last entry
-    if (recode[:-1] < 0).any() and (result[codes.codes >= 0] < 0).any():
-        _tell_unseen(codes, recode, column, unseen)
     return result
 
 
@@ -242,16 +262,21 @@ def _places(column: Column) -> dict[Any, int]:
     return {level: code for code, level in enumerate(column.levels)}
 
 
-def _tell_unseen(codes: Codes, recode: np.ndarray, column: Column, unseen: str) -> None:
-    """Refuses what cannot be meant: another type of level than in training; or any new level where that is asked."""
-    used = set(np.unique(codes.codes[codes.codes >= 0]).tolist())
-    new = [level for code, level in enumerate(codes.levels) if code in used and recode[code] < 0]
-    _refuse_other_type(new, column)
-    if unseen == "error":
-        raise ValueError(f"column {column.name!r}: level {new[0]!r} was not seen in training; use unseen='missing'")
+def _tell_unseen(found: Matched, column: Column, unseen: str) -> None:
+    """Names levels that were written otherwise, or are new; refuses what cannot be meant, and what is asked to be."""
+    if not found.is_any_known:
+        _refuse_other_type(found.new, column)
+    if found.new and unseen == "error":
+        raise ValueError(f"column {column.name!r}: level {found.new[0]!r} was not seen in training; use unseen='missing'")
+    for written, level in found.alike[:3]:
+        notices.warn(f"column {column.name!r}: {written!r} is taken for {level!r}, as it was written in training")
+    if found.new:
+        listed = ", ".join(map(repr, found.new[:3])) + (" …" if len(found.new) > 3 else "")
+        cells = "1 cell" if found.n_new == 1 else f"{found.n_new:,} cells"
+        notices.warn(f"column {column.name!r}: {listed} was not seen in training and is taken as missing ({cells})")
 
 
-def _refuse_other_type(new: list, column: Column) -> None:
+def _refuse_other_type(new: tuple, column: Column) -> None:
     were_text = [isinstance(level, str) for level in column.levels]
     if not new or not were_text:
         return

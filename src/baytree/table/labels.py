@@ -10,7 +10,11 @@ import numpy as np
 
 from baytree import notices
 from baytree.given import TargetLike
-from baytree.table.frames import Codes, Numbers, Strings, factorise_fixed, read_column, without_masked
+from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_fixed, read_column, without_masked
+from baytree.table.infer import Census
+from baytree.table.notes import Note
+from baytree.table.reading.forms import is_nothing, numbers
+from baytree.table.reading.words_seen import look_alikes
 from baytree.table.schema import Schema, SchemaLike, Target, sorted_levels
 
 
@@ -51,11 +55,38 @@ def read_classes(y: TargetLike, name: str = "y") -> Labels:
 def read_numbers(y: TargetLike, name: str = "y") -> Labels:
     """Labels of a regression: finite numbers."""
     raw = read_column(_one_dimensional(y), name)
+    raw = as_numbers(raw, name)
     if not isinstance(raw, Numbers):
         raise ValueError(f"the target {name!r} holds categories; a regression needs numbers: use a classifier")
     if np.isinf(raw.values).any():
         raise ValueError(f"Input y contains infinity: the target {name!r} must be finite")
     return Labels(np.ascontiguousarray(raw.values), Target(name))
+
+
+def without_words_for_none(labels: Labels) -> Labels:
+    """The labels of a named column: a word for no value, such as `NA`, is a missing label."""
+    classes = labels.target.classes or ()
+    gone = [k for k, label in enumerate(classes) if isinstance(label, str) and is_nothing(label)]
+    if not gone or labels.target.declared:
+        return labels
+    values = np.where(np.isin(labels.values, gone), -1, labels.values)
+    return take(Labels(values, labels.target), np.arange(len(values)))
+
+
+def notes(target: Target) -> tuple[Note, ...]:
+    """What is told of the classes: those that differ only in case or blanks."""
+    alike = look_alikes(target.classes or ())
+    if not alike:
+        return ()
+    pairs = "; ".join(" and ".join(map(repr, group)) for group in alike[:3])
+    done = f"classes that differ only in case or blanks are kept apart: {pairs}; correct them in the table if they are one"
+    return (Note(target.name, done, 0, is_doubtful=True),)
+
+
+def refuse_one_class(target: Target) -> None:
+    """Refuses a target with nothing to tell apart."""
+    if target.classes is not None and len(target.classes) == 1:
+        raise ValueError(f"the target {target.name!r} has one class only, {target.classes[0]!r}: there is nothing to learn")
 
 
 def recode(labels: Labels, target: Target) -> np.ndarray:
@@ -76,7 +107,7 @@ def take(labels: Labels, rows: np.ndarray) -> Labels:
     classes = labels.target.classes
     if classes is None:
         return Labels(values, labels.target)
-    used = np.unique(values)
+    used = np.unique(values[values >= 0])
     place = np.full(len(classes) + 1, -1, np.int32)
     place[used] = np.arange(len(used))
     kept = tuple(classes[code] for code in used)
@@ -125,6 +156,17 @@ def classes_array(target: Target) -> np.ndarray:
     array = np.empty(len(classes), object)
     array[:] = classes
     return array
+
+
+def as_numbers(raw: Raw, name: str) -> Raw:
+    """Strings that are numbers as a person writes them, as numbers; any other column as it is."""
+    if not isinstance(raw, Strings) or raw.is_category:
+        return raw
+    column = next(iter(Census.of(RawFrame({name: raw}, len(raw)), {name: "keep"}).schema().columns), None)
+    if column is None or column.form is None or column.form.kind != "number":
+        return raw
+    codes = raw.factorise()
+    return Numbers.of(np.array([*numbers(codes.levels, column.form), np.nan])[codes.codes], name)
 
 
 def _one_dimensional(y: TargetLike) -> Any:

@@ -12,9 +12,10 @@ from baytree import notices
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame, read
-from baytree.table.infer import Census
+from baytree.table.infer import Census, warn_of
 from baytree.table.labels import Labels
-from baytree.table.schema import Column, Kind, Schema, SchemaLike
+from baytree.table.notes import Note
+from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
 from baytree.table.weights import weight_column
 
@@ -92,11 +93,27 @@ def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
     return Census.of(frame, declared).schema(frame.is_named)
 
 
+def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:
+    """The schema with its target, and with what is told of that; what is doubtful is warned of."""
+    told = (*labels.notes(target), *notes)
+    warn_of(told)
+    return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *told))
+
+
 def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:
     if not frame.is_named or name not in frame.columns:
         raise ValueError(f"no target column {name!r}; the columns are {', '.join(map(repr, frame.columns))}")
-    label = read_labels(X[name] if name in X else X[next(other for other in X if str(other) == name)], name)
+    label = labels.without_words_for_none(read_labels(_original(X, frame, name), name))
     return msgspec.structs.replace(_without(frame, name), target=name), label
+
+
+def _original(X: FrameLike, frame: RawFrame, name: str) -> Any:
+    """The target column as its library holds it, so that classes go back in the type in which they came."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "__getitem__")
+    names = getattr(X, "column_names", X.columns) if is_frame else X if isinstance(X, dict) else ()
+    original = next((other for other in names if str(other) == name), None)
+    column = frame.columns[name] if original is None else X[original]
+    return column if hasattr(column, "__len__") and not isinstance(column, str) else frame.columns[name]
 
 
 def _weighed(frame: RawFrame, sample_weight: WeightsLike) -> tuple[RawFrame, Any]:

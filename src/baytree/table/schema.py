@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 
 from baytree.show.terminal import in_columns, ruled
+from baytree.table.notes import Note
+from baytree.table.reading.forms import Form
 
 
 class Kind(StrEnum):
@@ -90,9 +92,11 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Whether the levels were given (a categorical dtype, `schema=`), not collected from the rows: declared levels keep
         their order when tables are joined, collected ones are kept sorted.
     unit : str, optional
-        The unit of a date, as numpy calls it.
+        The unit of a date, as numpy calls it; `clock` for seconds since midnight.
     text : Text, optional
         How a text column is read.
+    form : Form, optional
+        How strings are read where the column is no column of words: numbers with marks and units, dates, yes and no.
 
     Examples
     --------
@@ -107,6 +111,12 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     declared: bool = False
     unit: str | None = None
     text: Text | None = None
+    form: Form | None = None
+
+    @property
+    def source(self) -> str:
+        """The name of the column of the table that this one is read from."""
+        return self.name if self.form is None or not self.form.source else self.form.source
 
     def show(self, value: float | int) -> str:
         """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.
@@ -118,6 +128,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "missing"
         if self.levels:
             return str(self.levels[int(value)])
+        if self.unit == "clock" and np.isfinite(value):
+            return _clock(value)
         if self.unit and np.isfinite(value):
             return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{self.unit}]")))
         return f"{value:.6g}"
@@ -130,6 +142,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not self.unit:
             return f"{value:.3g}"
+        if self.unit == "clock":
+            return f"{value / 60:.3g} minutes"
         days = np.array(1, f"timedelta64[{self.unit}]") / np.timedelta64(1, "D")
         return f"{value * days:.3g} days"
 
@@ -191,9 +205,11 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target : Target
         The column to be predicted; without a name where none is known yet.
     inputs : tuple of str
-        The names of all columns that were given, in order, also of those that only identify rows.
+        The names of all columns that were given, in order, also of those that are left out.
     is_named : bool, default=True
         False where the rows came as an array: columns then go by their position.
+    notes : tuple of Note, default=()
+        What a person should be told about how the table was read.
 
     Examples
     --------
@@ -209,6 +225,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: Target = Target("")  # without a name where no target is known yet
     inputs: tuple[str, ...] = ()  # every column that was given, in order, also those that only identify rows
     is_named: bool = True  # False where the rows came as an array: columns go by position
+    notes: tuple[Note, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -222,14 +239,15 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The columns that were given but only identify rows."""
-        kept = set(self.names)
+        """The columns that were given but are not learnt from: they only identify rows, or were dropped."""
+        kept = {column.source for column in self.columns}
         return tuple(name for name in self.inputs if name not in kept)
 
     def union(self, other: Schema) -> Schema:
         """The schema that knows the levels and classes of both; a column must be of one kind in both."""
         columns = tuple(column.union(other[column.name]) for column in self.columns)
-        return msgspec.structs.replace(self, columns=columns, target=self.target.union(other.target))
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return msgspec.structs.replace(self, columns=columns, target=self.target.union(other.target), notes=notes)
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -243,7 +261,8 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 return column
         raise ValueError(f"no column {name!r}; the columns are {', '.join(map(repr, self.names))}")
 
-    def __str__(self) -> str:
+    def table(self) -> str:
+        """The columns, their kinds and levels, without the notes."""
         return _schema_table(self)
 
     def _repr_html_(self) -> str:
@@ -251,6 +270,9 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         (header, *rows), of = _schema_rows(self), f" for {self.target.name}" if self.target.name else ""
         return table(f"{len(self.columns)} columns{of}", header, rows)
+
+    def __str__(self) -> str:
+        return "\n".join([_schema_table(self), *(f"- {note}" for note in self.notes)])
 
 
 SchemaLike = Mapping[str, Any] | Schema | None  # what a user declares of columns, by name
@@ -293,6 +315,13 @@ def _common_dtype(left: str, right: str) -> str:
     return np.result_type(np.dtype(left), np.dtype(right)).str
 
 
+def _clock(seconds: float) -> str:
+    """A time of day, without seconds where there are none."""
+    minutes, second = divmod(round(float(seconds), 6), 60)
+    tail = f":{second:09.6f}".rstrip("0").rstrip(".") if second else ""
+    return f"{int(minutes // 60):02d}:{int(minutes % 60):02d}{tail}"
+
+
 _WIDTH = 80  # characters of a line
 _SHOWN_NAME, _SHOWN_LEVELS = 40, 24  # characters of a name at most, of levels at least
 
@@ -307,11 +336,18 @@ def _schema_rows(schema: Schema) -> list[tuple[str, str, str]]:
     room = max(_SHOWN_LEVELS, _WIDTH - max(map(len, ["column", *named.values()])) - len("left out") - 4)
     rows = [("column", "kind", "levels")]
     rows += [(named[c.name], c.kind.value, _levels_in_words(c, room)) for c in schema.columns]
-    rows += [(named[name], "left out", "only identifies rows") for name in schema.left_out]
+    rows += [(named[name], "left out", _why(schema, name)) for name in schema.left_out]
     if schema.target.name:
         classes = schema.target.classes
         rows.append((named[schema.target.name], "target", "a number" if classes is None else _listed(classes, room)))
     return rows
+
+
+def _why(schema: Schema, name: str) -> str:
+    """Why a column is left out: the first of its notes that says so."""
+    said = (note.done for note in schema.notes if note.column == name and "left out" in note.done)
+    words = re.sub("^is left out[:,] ", "", next(said, "only identifies rows"))
+    return words.removesuffix(", so it only identifies rows")
 
 
 def _shortened(name: str) -> str:
@@ -322,7 +358,7 @@ def _levels_in_words(column: Column, room: int) -> str:
     if column.kind is Kind.TEXT:
         return f"{len(column.levels)} words" if column.levels else "words"
     if column.kind is Kind.NUMERIC:
-        return f"date ({column.unit})" if column.unit else ""
+        return "time of day" if column.unit == "clock" else f"date ({column.unit})" if column.unit else ""
     return _listed(column.levels, room, " < " if column.kind is Kind.ORDINAL else ", ")
 
 

@@ -17,12 +17,13 @@ BLOCK = 8 << 20  # bytes
 LONGEST_RECORD = 64 << 20  # bytes
 
 
-def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"') -> Iterator[bytes]:
+def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', lines: int = 0) -> Iterator[bytes]:
     """The records of a stream in blocks of about `size` bytes, none of them cut in two.
 
-    `quote` is the mark inside which a line end does not end a record; empty where every line is a record.
+    `quote` is the mark inside which a line end does not end a record; empty where every line is a record. `lines` are those
+    that stand before the stream.
     """
-    rest, lines = b"", 0
+    rest = b""
     while chunk := stream.read(size):
         rest += chunk
         end = last_end(rest) if quote else rest.rfind(b"\n") + 1

@@ -24,6 +24,7 @@ class Reading:
     kind: str = "whole number"  # or number, date, date and time, text
     by_text: bool = False  # parsed as text, then trimmed and converted
     is_fixed: bool = False  # asked for, so never widened
+    is_free: bool = False  # text in which words for no value stay: what they mean is decided with the whole column
 
     @property
     def parsed(self) -> pl.DataType | type[pl.DataType]:
@@ -62,6 +63,12 @@ def trim(values: pl.Series) -> pl.Series:
     """The values without blanks around them; what then stands for a missing value is missing."""
     trimmed = values.str.strip_chars(" \t")
     return trimmed.set(trimmed.is_in(MISSING).fill_null(False), None)
+
+
+def stripped(values: pl.Series) -> pl.Series:
+    """The values without blanks around them; the empty one is missing."""
+    bare = values.str.strip_chars(" \t")
+    return bare.set((bare == "").fill_null(False), None)
 
 
 def convert(reading: Reading, trimmed: pl.Series) -> pl.Series:

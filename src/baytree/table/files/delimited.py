@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from baytree import notices
-from baytree.table.files import blocks, layout
-from baytree.table.files.column_types import MISSING, Reading, convert, first_misfit, infer, trim, widened
+from baytree.table.files import blocks, encodings, layout
+from baytree.table.files.asked import Asked
+from baytree.table.files.column_types import Reading, convert, first_misfit, infer, stripped, trim, widened
+from baytree.table.files.conversion import converted, open_marks, without_words
 from baytree.table.files.errors import FileError
+from baytree.table.files.layout import Layout
+from baytree.table.notes import Note
+from baytree.table.reading.forms import Form
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,12 +26,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Delimited:
-    """A file of delimited text: where it is, what separates its fields, and how each column is read."""
+    """A file of delimited text: how it is laid out, and how each column is read."""
 
-    path: Path
-    name: str
-    separator: str
+    layout: Layout
     readings: tuple[Reading, ...]
+    forms: Mapping[str, Form] = field(default_factory=dict)  # of columns whose marks only the whole file explains
+    missing: tuple[str, ...] = ()  # further words for no value
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return self.layout.text.name
+
+    @property
+    def separator(self) -> str:
+        """What separates its fields."""
+        return self.layout.separator
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -35,16 +51,17 @@ class Delimited:
 
     @property
     def size(self) -> int | None:
-        """The bytes of the file; None where it is compressed."""
-        return None if self.path.suffix == ".gz" else self.path.stat().st_size
+        """The bytes of the file; None where it is compressed or in another encoding."""
+        text = self.layout.text
+        return None if text.path.suffix == ".gz" or text.encoding != "utf-8" else text.path.stat().st_size
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
         """The rows in frames of one set of types; a value that does not fit raises `Contradiction`."""
         row = 1
-        for block in layout.bodies(self.path, self.name, blocks.BLOCK):
+        for block in layout.bodies(self.layout, blocks.BLOCK):
             frame = parse(self, block, row)
             row += len(frame)
-            yield frame.drop("", strict=False)
+            yield without_words(converted(frame.drop("", strict=False), self.forms), self.missing)
             if progress:
                 progress(len(block))
 
@@ -82,22 +99,26 @@ def passing_over(source: Any, names: Iterable[str]) -> Any:
     if not isinstance(source, Delimited):
         return source
     gone = frozenset(names)
-    text = (replace(reading, kind="text", by_text=False, is_fixed=True) for reading in source.readings)
+    text = (replace(reading, kind="text", by_text=False, is_fixed=True, is_free=True) for reading in source.readings)
     pairs = zip(source.readings, text, strict=True)
     return replace(source, readings=tuple(new if old.name in gone else old for old, new in pairs))
 
 
-def open_delimited(path: Path, name: str, text: frozenset[str], numbers: frozenset[str]) -> Delimited:
+def open_delimited(path: Path, name: str, asked: Asked) -> Delimited:
     """The file with its columns; types are inferred from the first rows, or asked for."""
-    header = layout.header(path, name)
-    separator = layout.separator(header, path)
-    names = layout.names(header, separator, name)
-    source = Delimited(path, name, separator, tuple(Reading(column, "text") for column in names))
-    sample = next(layout.bodies(path, name, SAMPLE), b"")
+    found = layout.see(path, name, asked.encoding, asked.header, tuple(asked.keep))
+    texts = tuple(Reading(column, "text", is_free=True) for column in found.names)
+    source = Delimited(found, texts, missing=asked.missing, notes=found.notes)
+    sample = next(layout.bodies(found, SAMPLE), b"")
     if not sample:
-        raise FileError(f"{name}: there is a header but no row")
-    frame = parse(source, sample, 1)
-    return replace(source, readings=tuple(_reading(frame[column], text, numbers) for column in names))
+        return replace(source, readings=tuple(Reading(column, "text") for column in found.names))
+    try:
+        frame = parse(source, sample, 1)
+    except Contradiction as wider:  # bytes that are not UTF-8
+        source, frame = wider.source, parse(wider.source, sample, 1)
+    forms, notes = open_marks(frame, found.separator, asked)
+    readings = tuple(_reading(frame[column], asked, column in forms) for column in found.names)
+    return replace(source, readings=readings, forms=forms, notes=(*source.notes, *notes))
 
 
 def parse(source: Delimited, block: bytes, row: int) -> pl.DataFrame:
@@ -119,8 +140,8 @@ def parse(source: Delimited, block: bytes, row: int) -> pl.DataFrame:
 def _converted(source: Delimited, block: bytes, frame: pl.DataFrame, row: int) -> list[pl.Series]:
     """The columns that are not yet what they should be: text to trim, and text to convert."""
     trims = blocks.may_be_padded(block, source.separator.encode())
-    again = [reading for reading in source.readings if reading.by_text or (trims and reading.kind == "text")]
-    trimmed = [trim(frame[reading.name]) for reading in again]
+    again = [r for r in source.readings if r.by_text or (r.kind == "text" and (trims or not r.is_free))]
+    trimmed = [stripped(frame[reading.name]) if reading.is_free else trim(frame[reading.name]) for reading in again]
     converted = [convert(reading, values) for reading, values in zip(again, trimmed, strict=True)]
     if any(new.null_count() > old.null_count() for new, old in zip(converted, trimmed, strict=True)):
         raise _contradiction(source, _read(_as_text(source), block), row)
@@ -142,7 +163,7 @@ def _read(source: Delimited, block: bytes) -> pl.DataFrame:
         has_header=False,
         schema={reading.name: reading.parsed for reading in source.readings},
         separator=source.separator,
-        null_values=list(MISSING),
+        null_values=[""],
         missing_columns="insert",  # short rows are found by counting, with their number
     )
 
@@ -151,13 +172,15 @@ def _as_text(source: Delimited) -> Delimited:
     return replace(source, readings=tuple(Reading(reading.name, "text") for reading in source.readings))
 
 
-def _reading(sample: pl.Series, text: frozenset[str], numbers: frozenset[str]) -> Reading:
+def _reading(sample: pl.Series, asked: Asked, has_form: bool) -> Reading:
+    if sample.name in asked.text:
+        return Reading(sample.name, "text", is_fixed=True)
+    if has_form or sample.name in asked.words:
+        return Reading(sample.name, "text", is_free=True)
     found = infer(sample)
-    if sample.name in text:
-        return replace(found, kind="text", is_fixed=True)
-    if sample.name in numbers:
+    if sample.name in asked.numbers:
         return replace(found, kind="number", is_fixed=True)
-    return found
+    return replace(found, is_free=found.kind == "text")
 
 
 # what is wrong with it
@@ -178,7 +201,9 @@ def _diagnosis(source: Delimited, block: bytes, row: int, reason: str) -> Except
         text = block.decode()
     except UnicodeDecodeError as error:
         at, byte = row + block.count(b"\n", 0, error.start), block[error.start]
-        return FileError(f"{source.name}, row {at:,}: byte 0x{byte:02x} is not UTF-8; {layout.REMEDY}")
+        if source.layout.text.encoding != "utf-8":
+            return FileError(f"{source.name}, row {at:,}: byte 0x{byte:02x} is not UTF-8; {layout.REMEDY}")
+        return Contradiction(_in_fallback(source), [str(layout.not_utf8())])
     if stray := blocks.first_stray_quote(text, source.separator):
         return _stray(source, row + stray[0], stray[1])
     if ragged := blocks.first_ragged(text, source.separator, len(source.readings)):
@@ -187,6 +212,14 @@ def _diagnosis(source: Delimited, block: bytes, row: int, reason: str) -> Except
         return _contradiction(source, _read(_as_text(source), block), row)
     except pl.exceptions.PolarsError:
         return FileError(f"{source.name}, after row {row - 1:,}: {reason.splitlines()[0]}")
+
+
+def _in_fallback(source: Delimited) -> Delimited:
+    """The source read as Windows-1252: a byte that came late is not UTF-8."""
+    text = source.layout.text
+    found = layout.see(text.path, text.name, encodings.FALLBACK)
+    names = replace(found, names=source.layout.names)
+    return replace(source, layout=names, notes=(*source.notes, layout.not_utf8()))
 
 
 def _stray(source: Delimited, row: int, field: str) -> FileError:
@@ -210,6 +243,7 @@ def _contradiction(source: Delimited, text: pl.DataFrame, row: int) -> Exception
     for reading in source.readings:
         values = text[reading.name]
         wider = reading if reading.kind == "text" else widened(reading, values)
+        wider = replace(wider, is_free=wider.kind == "text" and (reading.is_free or reading.kind != "text"))
         if wider.kind != reading.kind:
             at = first_misfit(reading, values)
             place = f"{source.name}, row {row + at:,}: column {reading.name!r}"

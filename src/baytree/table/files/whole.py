@@ -1,15 +1,19 @@
-"""Files that carry their own types: Parquet, NDJSON and Excel, and frames already in memory."""
+"""Files that are opened as a whole, or carry their own types: Parquet, JSON, NDJSON and Excel, and frames in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baytree.table.files import blocks
-from baytree.table.files.column_types import convert, infer, trim
+from baytree.table.files import arrangement, blocks
+from baytree.table.files.asked import PLAINLY, Asked
+from baytree.table.files.column_types import convert, infer, stripped, trim
+from baytree.table.files.conversion import converted, open_marks, without_words
 from baytree.table.files.errors import FileError
+from baytree.table.files.workbook import sheet_rows
+from baytree.table.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +28,8 @@ class Frame:
     name: str
     frame: pl.DataFrame
     size: None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -33,7 +39,7 @@ class Frame:
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
         """The rows, in slices."""
         for frame in self.frame.iter_slices(_rows_per_batch(len(self.columns))):
-            yield frame
+            yield without_words(frame, self.missing)
             if progress:
                 progress(0)
 
@@ -46,6 +52,8 @@ class Parquet:
     name: str
     columns: tuple[str, ...]
     size: None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
         """The rows, in row order, a bounded number at a time."""
@@ -55,7 +63,7 @@ class Parquet:
         try:
             # collect_batches is not yet a stable part of polars: it is called here only
             for frame in pl.scan_parquet(self.path, glob=False).collect_batches(chunk_size=size):
-                yield frame
+                yield without_words(_as_text(frame), self.missing)
                 if progress:
                     progress(0)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -69,6 +77,8 @@ class Lines:
     path: Path
     name: str
     schema: pl.Schema
+    missing: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,12 +95,12 @@ class Lines:
         import polars as pl
 
         for block in _lines(self.path, self.name):
-            yield pl.read_ndjson(block, schema=self.schema)
+            yield without_words(_as_text(pl.read_ndjson(block, schema=self.schema)), self.missing)
             if progress:
                 progress(len(block))
 
 
-def open_parquet(path: Path, name: str) -> Parquet:
+def open_parquet(path: Path, name: str, asked: Asked = PLAINLY) -> Parquet:
     """The Parquet file with its columns."""
     import polars as pl
 
@@ -99,10 +109,10 @@ def open_parquet(path: Path, name: str) -> Parquet:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(name, "Parquet", error) from None
     _check_flat(name, schema)
-    return Parquet(path, name, tuple(schema))
+    return Parquet(path, name, tuple(schema), missing=asked.missing)
 
 
-def open_lines(path: Path, name: str) -> Lines:
+def open_lines(path: Path, name: str, asked: Asked = PLAINLY) -> Lines:
     """The file of JSON lines with its columns; all of it is read, for any object may bring a new key."""
     import polars as pl
 
@@ -119,24 +129,99 @@ def open_lines(path: Path, name: str) -> Lines:
     if not schema:
         raise FileError(f"{name}: the file is empty")
     known = {column: pl.Float64 if dtype == pl.Null else dtype for column, dtype in schema.items()}
-    return Lines(path, name, pl.Schema(known))
+    return Lines(path, name, pl.Schema(known), asked.missing)
 
 
-def open_excel(path: Path, name: str) -> Frame:
-    """The first sheet of an Excel file. Columns of text are read as text in a CSV file is."""
-    import polars as pl
+def open_json(path: Path, name: str, asked: Asked = PLAINLY) -> Frame | Lines:
+    """A JSON file: a list of objects, an object of columns, an object that holds one of them, or one object a line."""
+    import msgspec
 
     try:
-        frame = pl.read_excel(path)
-    except pl.exceptions.NoDataError:
-        raise FileError(f"{name}: the first sheet is empty") from None
-    except (Exception, pl.exceptions.PanicException) as error:  # the reader has error types of its own
-        raise _damaged(name, "Excel", error) from None
-    return Frame(name, frame.with_columns(_retyped(column) for column in frame if column.dtype == pl.String))
+        content = msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if path.read_bytes().lstrip()[:1] == b"{" and b"\n" in path.read_bytes().strip():
+            return open_lines(path, name, asked)
+        raise FileError(f"{name}: this is not JSON ({error})") from None
+    return Frame(name, _from_json(content, name), missing=asked.missing)
 
 
-def _retyped(column: pl.Series) -> pl.Series:
-    return convert(infer(column), trim(column))
+def open_excel(path: Path, name: str, asked: Asked = PLAINLY) -> Frame:
+    """A sheet of a workbook, the first that holds something unless one is named; read as a text file is."""
+    rows, notes = sheet_rows(path, name, asked.sheet)
+    found = arrangement.arrange(rows, asked.header)
+    cells = rows[found.header] if found.header is not None else rows[0]
+    names, told = arrangement.names(cells, found.width, found.header is not None, tuple(asked.keep))
+    n, below = arrangement.footers(rows[found.first :], found.width)
+    body = rows[found.first : len(rows) - n]
+    frame = _from_cells(names, body)
+    forms, open_notes = open_marks(frame, "", asked)
+    columns = [_retyped(series, asked) for series in converted(frame, forms) if series.name]
+    return Frame(
+        name, frame.select(columns), None, asked.missing, (*notes, *found.notes, *told, *below, *open_notes)
+    )
+
+
+def _from_cells(names: list[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {name: [row[j].strip() or None if j < len(row) else None for row in rows] for j, name in enumerate(names)}
+    filled = {name: cells for name, cells in columns.items() if not name.startswith("column_") or any(cells)}
+    return pl.DataFrame(filled, schema=dict.fromkeys(filled, pl.String))
+
+
+def _from_json(content: Any, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    if isinstance(content, dict):
+        tables = [value for value in content.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+        if len(tables) == 1:
+            content = tables[0]
+        elif content and all(isinstance(value, list) for value in content.values()):
+            lengths = {len(value) for value in content.values()}
+            if len(lengths) > 1:
+                raise FileError(f"{name}: its columns differ in length")
+            return _flat(name, pl.DataFrame(content, strict=False))
+    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
+        raise FileError(f'{name}: a table is a list of objects, [{{"column": value, ...}}, ...]')
+    keys = list(dict.fromkeys(key for row in content for key in row))
+    return _flat(name, pl.DataFrame({key: _cells(key, content) for key in keys}, strict=False))
+
+
+def _cells(key: str, rows: list[dict]) -> list[Any]:
+    """The values of a key; as text where they are of several types, as a person would write them."""
+    values = [row.get(key) for row in rows]
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} or len(kinds) < 2:
+        return values
+    return [value if value is None or isinstance(value, (str, dict, list)) else str(value) for value in values]
+
+
+def _flat(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    for series in frame:
+        if series.dtype == pl.Struct:
+            fields = series.struct.unnest()
+            frame = frame.drop(series.name).with_columns(column.alias(f"{series.name}.{column.name}") for column in fields)
+    _check_flat(name, frame.schema)
+    return _as_text(frame)
+
+
+def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Strings without blanks around them, the empty ones missing, as in a text file."""
+    import polars as pl
+
+    columns = [stripped(series) for series in frame if series.dtype == pl.String]
+    return frame.with_columns(columns) if columns else frame
+
+
+def _retyped(column: pl.Series, asked: Asked) -> pl.Series:
+    import polars as pl
+
+    if column.dtype != pl.String or column.name in asked.text | asked.words:
+        return column
+    found = infer(column)
+    return convert(found, trim(column)) if found.kind != "text" else stripped(column)
 
 
 def _lines(path: Path, name: str) -> Iterator[bytes]:

@@ -45,18 +45,22 @@ def read(frame: FrameLike) -> RawFrame:
         return _from_polars(frame)
     if module == "pyarrow":
         return _from_arrow(frame)
-    if isinstance(frame, dict):
-        return _from_dict(frame)
     if isinstance(frame, RawFrame):
         return frame
     if _is_sparse(frame):
         return from_sparse(frame)
+    if isinstance(frame, dict):
+        return _from_dict(frame) if not _is_row(frame) else _from_rows([frame])
+    if isinstance(frame, (list, tuple)) and frame and all(isinstance(row, dict) for row in frame):
+        return _from_rows(frame)
     native = _through_narwhals(frame)
     return read(native) if native is not None else from_array(frame)
 
 
 def read_column(values: Any, name: str) -> Raw:
     """One raw column from a series, array or list."""
+    if isinstance(values, (Numbers, Codes, Strings)):
+        return values
     module = type(values).__module__.split(".")[0]
     if module == "pandas":
         from baytree.table.frames.pandas import pandas_column
@@ -102,6 +106,17 @@ def _from_arrow(frame: FrameLike) -> RawFrame:
     names = _unique_names(frame.schema.names)
     columns = {name: arrow_column(frame.column(k), name) for k, name in enumerate(names)}
     return RawFrame(columns, frame.num_rows, True, True)
+
+
+def _is_row(frame: dict) -> bool:
+    """Whether a dict holds the values of one row instead of columns."""
+    return bool(frame) and all(isinstance(v, (str, bytes)) or not hasattr(v, "__len__") for v in frame.values())
+
+
+def _from_rows(rows: Any) -> RawFrame:
+    """Dicts by the names of columns, one for each row; a name that a row lacks is missing there."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return _from_dict({name: [row.get(name) for row in rows] for name in names})
 
 
 def _from_dict(frame: dict) -> RawFrame:

@@ -21,7 +21,9 @@ def polars_column(series: Any, name: str) -> Raw:
         return _polars_strings(series)
     if kind == "Boolean":
         return booleans(series.cast(int).fill_null(-1).to_numpy())
-    if kind in ("Date", "Datetime", "Duration", "Time"):
+    if kind == "Time":
+        return Numbers.of(series.cast(int).cast(float).to_numpy() / 1e9, unit="clock")
+    if kind in ("Date", "Datetime", "Duration"):
         return _polars_dates(series, kind)
     if kind == "Null":
         return Numbers.of(np.full(len(series), np.nan))
@@ -42,11 +44,11 @@ def _polars_strings(series: Any) -> Strings:
         codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1)
         return Codes(codes.to_numpy(), tuple(levels.to_list()))
 
-    return Strings(len(series), cache(factorise), series.to_list)
+    return Strings(len(series), cache(factorise), series.to_list, str(series.dtype).startswith("Categorical"))
 
 
 def _polars_dates(series: Any, kind: str) -> Numbers:
-    unit = {"Date": "D", "Time": "ns"}.get(kind) or str(series.dtype.time_unit)
+    unit = {"Date": "D"}.get(kind) or str(series.dtype.time_unit)
     return _dates(series.to_physical().cast(int).to_numpy() if not series.null_count() else None, unit, series)
 
 

@@ -18,6 +18,7 @@ class Strings(msgspec.Struct, frozen=True):
     length: int
     factorise: Callable[[], Codes]
     documents: Callable[[], Sequence[str | None]]
+    is_category: bool = False  # its library calls them categories: words, whatever they look like
 
     def __len__(self) -> int:
         return self.length

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from baytree.show.conditions import dates
+from baytree.summary import NamedCondition
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.links import bounds, cuts, depths, parents, preorder
 from baytree.tree.model.places import SPREAD, STOP
@@ -49,6 +51,8 @@ def intervals(column: Column, edges: np.ndarray) -> list[str]:
 
 def _interval(column: Column, low: float | None, high: float | None) -> str:
     """low < x ≤ high in words; None where a side is open."""
+    if column.unit and (low is not None or high is not None):
+        return dates(NamedCondition(column.name, low, high, unit=column.unit))
     if low is None:
         return "any" if high is None else f"≤ {column.show(high)}"
     return f"> {column.show(low)}" if high is None else f"> {column.show(low)}, ≤ {column.show(high)}"

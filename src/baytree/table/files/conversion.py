@@ -1,0 +1,132 @@
+"""Columns of text in a frame, converted by forms: numbers, dates, times, and words for no value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from baytree import notices
+from baytree.table.files.asked import Asked
+from baytree.table.frames import read as read_frame
+from baytree.table.infer import Census
+from baytree.table.notes import Note
+from baytree.table.reading.decide import Habits, decide
+from baytree.table.reading.evidence import Evidence
+from baytree.table.reading.forms import Form, is_nothing, misfits, numbers, truths
+from baytree.table.reading.numerals import BY_COMMA, BY_DOT
+from baytree.table.reading.words import plain
+from baytree.table.schema import Column
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+_OF_LEARNING = ("it is learnt from", "are taken for levels", "of a code are read as numbers")  # no matter before learning
+_LOOKED_AT = 2000  # rows that tell which mark is the decimal one
+
+
+def open_marks(frame: pl.DataFrame, separator: str, asked: Asked) -> tuple[dict[str, Form], list[Note]]:
+    """The forms of columns whose marks only the whole file explains, such as `1,234`, and what is told of them.
+
+    Where nothing in the file tells, semicolons between fields mean that commas are decimals.
+    """
+    seen = {series.name: _evidence(series.head(_LOOKED_AT)) for series in frame if series.name}
+    habits = Habits.of(list(seen.values()), asked.decimal)
+    if not habits.decimal and separator == ";":
+        habits = habits._replace(decimal=",", why="as is usual where semicolons separate fields")
+    forms, notes = {}, []
+    for name, evidence in seen.items():
+        if not evidence.styles.get("comma3") and not evidence.styles.get("dot3"):
+            continue
+        if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in asked.text:
+            continue
+        form, told = decide(name, evidence, len(frame), habits)
+        if form is not None and form.kind == "number" and (form.decimal == "," or evidence.styles.get("comma3")):
+            forms[name] = form
+            notes += told
+    return forms, notes
+
+
+def converted(frame: pl.DataFrame, forms: Mapping[str, Form]) -> pl.DataFrame:
+    """The frame with these columns of strings as what their forms say."""
+    import polars as pl
+
+    columns = [_by_form(frame[name], form) for name, form in forms.items() if frame[name].dtype == pl.String]
+    return frame.with_columns(columns) if columns else frame
+
+
+def without_words(frame: pl.DataFrame, words: Sequence[str]) -> pl.DataFrame:
+    """The frame without these words, or numbers: they stand for no value."""
+    import polars as pl
+
+    if not words:
+        return frame
+    amounts = [value for word in words if (value := _amount(word)) is not None]
+    texts = {word.strip() for word in words} | {plain(word) for word in words}
+    columns = []
+    for series in frame:
+        if series.dtype == pl.String:
+            gone = [text for text in series.drop_nulls().unique().to_list() if text.strip() in texts or plain(text) in texts]
+        else:
+            gone = amounts if series.dtype.is_numeric() else []
+        columns.append(series.set(series.is_in(gone).fill_null(False), None) if gone else series)
+    return frame.with_columns(columns)
+
+
+def as_read(frame: pl.DataFrame, decimal: str = "", text: Collection[str] = ()) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    """The frame as a person would read it, with every column, `text` as words; and what is told of that."""
+    raw = read_frame(frame)
+    kinds = {name: "nominal" if name in text else "infer" for name in frame.columns}
+    census = msgspec.structs.replace(Census.of(raw, kinds), decimal=decimal)
+    with notices.keeping():
+        schema = census.schema()
+    columns = [_as_column(frame[column.name], column) for column in schema.columns]
+    return frame.with_columns(columns), tuple(note for note in schema.notes if not note.done.endswith(_OF_LEARNING))
+
+
+def _as_column(series: pl.Series, column: Column) -> pl.Series:
+    import polars as pl
+
+    if series.dtype != pl.String:
+        return series
+    if column.form is not None:
+        return _by_form(series, column.form, column.unit)
+    gone = [text for text in series.drop_nulls().unique().to_list() if is_nothing(text) and text not in column.levels]
+    return series.set(series.is_in(gone).fill_null(False), None) if gone else series
+
+
+def _by_form(series: pl.Series, form: Form, unit: str | None = None) -> pl.Series:
+    import polars as pl
+
+    levels = series.drop_nulls().unique().sort().to_list()
+    if form.kind == "truth":
+        return series.replace(dict(zip(levels, truths(levels), strict=True)))
+    values = numbers(levels, form)
+    lost = misfits(levels, values)
+    if lost:
+        cells = int(series.is_in(lost).sum())
+        notices.warn(str(Note(series.name, f"{lost[0]!r} cannot be read and is missing", cells, "nominal")))
+    found = pl.Series(series.name, values).fill_nan(None)
+    dtype: Any = pl.Float64
+    if form.kind == "clock":
+        found, dtype = (found * 1e9).round().cast(pl.Int64).cast(pl.Time), pl.Time
+    if form.kind == "date":
+        found = found.cast(pl.Int64).cast(pl.Datetime("us"))
+        found, dtype = (found.cast(pl.Date), pl.Date) if unit == "D" else (found, pl.Datetime("us"))
+    if not levels:
+        return pl.Series(series.name, [None] * len(series), dtype=dtype)
+    return series.replace_strict(pl.Series(levels), found, default=None, return_dtype=dtype).alias(series.name)
+
+
+def _evidence(series: pl.Series) -> Evidence:
+    counts = series.drop_nulls().value_counts(sort=False)
+    return Evidence.of(counts[series.name or counts.columns[0]].to_list(), counts["count"].to_list())
+
+
+def _amount(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

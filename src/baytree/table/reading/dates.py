@@ -1,0 +1,132 @@
+"""One string as a moment: a date in ISO or a local form, with or without a time, or a time of day.
+
+Two numbers before a year (`03/04/2024`) may be day and month or month and day; the column decides, by the order that is
+given. Dates are counted in microseconds from 1970-01-01, times of day in seconds from midnight.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from baytree.table.reading.words import MONTH
+
+_TIME = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2}|\[?[A-Z][a-z]+/[A-Za-z_]+\]?)?(?:\s*Uhr)?"
+)
+_DAY = r"(?:(?:[^\W\d_]{2,10})[.,]*\s+)?"  # the name of a day of the week
+_NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
+_YEAR = r"(?P<year>\d{4}|'?\d{2})"
+_DATES = (
+    ("ymd", r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})"),
+    ("dm", rf"{_DAY}(?P<first>\d{{1,2}})(?P<sep>[-/]|\.\s?)(?P<other>\d{{1,2}})(?P=sep)\s?{_YEAR}"),
+    ("name", rf"{_DAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[-\s/]*{_NAME}[-\s/,]*{_YEAR}"),
+    ("name", rf"{_DAY}{_NAME}[-\s]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,\s*|\s+|-)(?P<year>\d{{4}})"),
+    ("name", rf"(?P<year>\d{{4}})[-\s/]{_NAME}(?:[-\s/](?P<day>\d{{1,2}}))?"),
+    ("month", rf"{_NAME}[-\s/]*(?P<year>\d{{4}}|'\d{{2}}|(?<=-)\d{{2}})"),
+    ("month", r"(?P<year>\d{4})[-/](?P<month>\d{1,2})"),
+    ("month", r"(?P<month>\d{1,2})/(?P<year>\d{4})"),
+    ("month", r"(?P<year>\d{4})[-\s]?[Qq](?P<quarter>[1-4])"),
+    ("month", r"[Qq](?P<quarter>[1-4])[-\s/]*(?P<year>\d{4})"),
+    ("week", r"(?P<year>\d{4})-?W(?P<week>\d{2})"),
+)
+_COMPACT = re.compile(r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})")
+_PATTERNS = tuple((style, re.compile(rf"{text}(?:(?:\s*[T,]\s*|\s+|\s+um\s+){_TIME})?")) for style, text in _DATES)
+_CLOCK = re.compile(_TIME)
+_PIVOT = 69  # two digits of a year: 69 is 1969, 68 is 2068, as in POSIX
+_EPOCH = date(1970, 1, 1)
+
+
+class Found(NamedTuple):
+    """What a string was seen to hold: the style of its date, and its two numbers where their order is open."""
+
+    style: str  # of _DATES, or "clock"
+    separator: str = ""
+    first: int = 0
+    other: int = 0
+    has_time: bool = False
+    has_zone: bool = False
+
+
+def look(text: str) -> Found | None:
+    """What date or time the string is, if it is one; the order of day and month may be open.
+
+    >>> look("13.02.2024"), look("2024-02-13T10:00Z").has_zone, look("9:45 pm").style, look("12 kg")
+    (Found(style='dm', separator='.', first=13, other=2, has_time=False, has_zone=False), True, 'clock', None)
+    """
+    for style, found in _matches(text):
+        has_time, has_zone = bool(found["hour"]), bool(found["zone"])
+        if style == "dm":
+            return Found(style, found["sep"].strip(), int(found["first"]), int(found["other"]), has_time, has_zone)
+        if "name" not in found.re.groupindex or found["name"].casefold() in MONTH:
+            return Found(style, "", 0, 0, has_time, has_zone)
+    return Found("clock") if clock(text) is not None else None
+
+
+def moment(text: str, order: str) -> int | None:
+    """Microseconds since 1970; None where the string is no date, or none that there is. `order` is "dmy" or "mdy".
+
+    >>> moment("03/01/1970", "dmy"), moment("03/01/1970", "mdy"), moment("30.02.2024", "dmy")
+    (172800000000, 5097600000000, None)
+    """
+    for _, found in _matches(text):
+        day = _date(found.groupdict(), order)
+        if day is not None:
+            return (day - _EPOCH).days * 86_400_000_000 + (_seconds(found, True) if found["hour"] else 0)
+    compact = _COMPACT.fullmatch(text)
+    day = _date(compact.groupdict(), order) if compact else None
+    return None if day is None else (day - _EPOCH).days * 86_400_000_000
+
+
+def clock(text: str) -> float | None:
+    """Seconds since midnight; None where the string is no time of day."""
+    found = _CLOCK.fullmatch(text)
+    if not found or int(found["hour"]) > 24 or int(found["minute"]) > 59 or int(found["second"] or 0) > 60:
+        return None
+    return _seconds(found, False) / 1e6
+
+
+def _matches(text: str) -> list[tuple[str, re.Match]]:
+    return [(style, found) for style, pattern in _PATTERNS if (found := pattern.fullmatch(text))]
+
+
+def _date(parts: dict[str, str | None], order: str) -> date | None:
+    year = int((parts["year"] or "").removeprefix("'"))
+    year += 0 if len(parts["year"] or "") == 4 else 1900 if year >= _PIVOT else 2000
+    try:
+        if parts.get("week"):
+            return date.fromisocalendar(year, int(parts["week"] or 1), 1)
+        month, day = _month_and_day(parts, order)
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _month_and_day(parts: dict[str, str | None], order: str) -> tuple[int, int]:
+    if parts.get("first"):
+        first, other = int(parts["first"] or 0), int(parts["other"] or 0)
+        return (first, other) if order == "mdy" else (other, first)
+    if parts.get("quarter"):
+        return 3 * int(parts["quarter"] or 1) - 2, 1
+    month = MONTH.get((parts.get("name") or "").casefold()) or int(parts.get("month") or 0)
+    return month, int(parts.get("day") or 1)
+
+
+def _seconds(found: re.Match, to_utc: bool) -> int:
+    """The time of day in microseconds; of a zone, that of Greenwich."""
+    hour = int(found["hour"])
+    half = (found["half"] or "").lower().replace(".", "")
+    hour = hour % 12 + 12 if half == "pm" else hour % 12 if half == "am" else hour
+    whole = hour * 3600 + int(found["minute"]) * 60 + int(found["second"] or 0)
+    shift = _shift(found["zone"]) if to_utc else timedelta()
+    return whole * 1_000_000 + int((found["part"] or "").ljust(6, "0")[:6]) - shift // timedelta(microseconds=1)
+
+
+def _shift(zone: str | None) -> timedelta:
+    if not zone or zone[0] not in "+-":
+        return timedelta()
+    hours, minutes = int(zone[1:3]), int(zone[3:].lstrip(":") or 0)
+    shift = timedelta(hours=hours, minutes=minutes)
+    return -shift if zone[0] == "-" else shift

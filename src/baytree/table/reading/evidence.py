@@ -1,0 +1,157 @@
+"""What the strings of a column look like, as counts of cells: a statistic, so that of parts adds up to that of the whole."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import msgspec
+
+from baytree.table.reading import dates
+from baytree.table.reading.numerals import BLANK, Numeral, numeral
+from baytree.table.reading.words import NO, NO_NUMBER, NOTHING, YES, plain
+
+_DIGITS = str.maketrans("23456789", "11111111")  # what a number is depends on where zeros stand, not on its digits
+_UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
+_LONGEST = 48  # characters of a number or a date at most
+
+Tally = dict[str, int]
+_TALLIES = ("styles", "units", "scales", "dates", "orders", "nothing", "no_number", "other")
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Counts of cells by what they look like; `example` has the least string of each look, so that no order matters."""
+
+    n_known: int = 0
+    styles: Tally = msgspec.field(default_factory=dict)  # of numbers
+    units: Tally = msgspec.field(default_factory=dict)
+    scales: Tally = msgspec.field(default_factory=dict)
+    dates: Tally = msgspec.field(default_factory=dict)  # styles of dates, with the separator of those that are open
+    orders: Tally = msgspec.field(default_factory=dict)  # "dmy" and "mdy" where a number above 12 tells
+    nothing: Tally = msgspec.field(default_factory=dict)  # words for no value in any column, as written
+    no_number: Tally = msgspec.field(default_factory=dict)  # words for no value among numbers, as written
+    other: Tally = msgspec.field(default_factory=dict)  # "yes", "no", "uuid", "email", "accounting", "plus", "time", …
+    example: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, levels: Sequence[str], counts: Sequence[int]) -> Self:
+        """The evidence of distinct strings and how often each occurs."""
+        seen = _Seen()
+        for text, n in zip(levels, counts, strict=True):
+            if n:
+                seen.take(text, n)
+        tallies = dict(zip(_TALLIES, (dict(tally) for tally in seen.tallies), strict=True))
+        return cls(sum(counts), **tallies, example=seen.example)
+
+    def __add__(self, other: Self) -> Self:
+        tallies = {name: dict(Counter(getattr(self, name)) + Counter(getattr(other, name))) for name in _TALLIES}
+        keys = {*self.example, *other.example}
+        example = {key: min(e[key] for e in (self.example, other.example) if key in e) for key in keys}
+        return type(self)(self.n_known + other.n_known, **tallies, example=example)
+
+    @property
+    def n_numbers(self) -> int:
+        """Cells that are numbers, without codes."""
+        return sum(n for style, n in self.styles.items() if style != "code")
+
+    @property
+    def n_dates(self) -> int:
+        """Cells that are dates."""
+        return sum(self.dates.values())
+
+    @property
+    def n_missing(self) -> int:
+        """Cells that hold a word for no value in any column."""
+        return sum(self.nothing.values())
+
+    @property
+    def n_no_number(self) -> int:
+        """Cells that hold a word for no value among numbers."""
+        return sum(self.no_number.values())
+
+    def first(self, *keys: str) -> str:
+        """The example of the first of these looks that occurs."""
+        return next((self.example[key] for key in keys if key in self.example), "")
+
+
+class _Seen:
+    """Tallies in the making; strings of the same shape are the same numeral."""
+
+    def __init__(self) -> None:
+        self.styles, self.units, self.scales, self.dates, self.orders = (Counter() for _ in range(5))
+        self.nothing, self.no_number, self.other = (Counter() for _ in range(3))
+        self.example: dict[str, str] = {}
+        self.shapes: dict[str, Numeral | None] = {}
+
+    @property
+    def tallies(self) -> tuple[Mapping[str, int], ...]:
+        return tuple(getattr(self, name) for name in _TALLIES)
+
+    def take(self, text: str, n: int) -> None:
+        bare = text.strip()
+        if len(bare) > _LONGEST:
+            self._note("text", text, n, self.other)
+            return
+        word = plain(bare) if len(bare) <= 16 else bare
+        if word in NOTHING:
+            self.nothing[bare] += n
+            return
+        self._take_truth(word, text, n)
+        shape = bare.translate(_DIGITS)
+        if "0" not in shape and "1" not in shape and not any(map(str.isdigit, shape)):
+            self._take_word(word, bare, n)
+            return
+        found = self.shapes[shape] if shape in self.shapes else self.shapes.setdefault(shape, numeral(bare.strip(BLANK)))
+        if found is not None:
+            self._take_number(found, bare, n)
+        else:
+            self._take_date(bare, n)
+
+    def _take_truth(self, word: str, text: str, n: int) -> None:
+        if word in YES:
+            self._note("yes", text, n, self.other)
+        if word in NO:
+            self._note("no", text, n, self.other)
+
+    def _take_word(self, word: str, bare: str, n: int) -> None:
+        if word in NO_NUMBER:
+            self.no_number[bare] += n
+        elif _EMAIL.fullmatch(bare):
+            self._note("email", bare, n, self.other)
+        else:
+            self._note("word", bare, n, self.other)
+
+    def _take_number(self, found: Numeral, bare: str, n: int) -> None:
+        self._note(found.style, bare, n, self.styles)
+        if found.style != "code":
+            self._note(found.unit, bare, n, self.units)
+        if found.scale:
+            self._note(found.scale, bare, n, self.scales)
+        if found.is_accounting:
+            self._note("accounting", bare, n, self.other)
+        if found.has_sign:
+            self._note("plus", bare, n, self.other)
+
+    def _take_date(self, bare: str, n: int) -> None:
+        found = dates.look(bare)
+        if found is None:
+            kind = "uuid" if _UUID.fullmatch(bare) else "email" if _EMAIL.fullmatch(bare) else "word"
+            self._note(kind, bare, n, self.other)
+            return
+        if found.style == "clock":
+            self._note("clock", bare, n, self.other)
+            return
+        self._note(found.style + found.separator, bare, n, self.dates)
+        for is_so, what in ((found.has_time, "time"), (found.has_zone, "zone")):
+            if is_so:
+                self._note(what, bare, n, self.other)
+        if max(found.first, found.other) > 12:
+            self._note("dmy" if found.first > 12 else "mdy", bare, n, self.orders)
+
+    def _note(self, look: str, text: str, n: int, tally: Counter) -> None:
+        tally[look] += n
+        if look not in self.example or text < self.example[look]:
+            self.example[look] = text

@@ -1,0 +1,86 @@
+"""How the strings of a column are read: a value that travels in the schema, and the reading itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from baytree.table.reading import dates
+from baytree.table.reading.numerals import BLANK, numeral, value
+from baytree.table.reading.words import NO, NO_NUMBER, NOTHING, YES, plain
+
+
+class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the strings of a column are read.
+
+    Parameters
+    ----------
+    kind : {'number', 'date', 'clock', 'truth'}
+        What they are read as: numbers, dates, times of day, or yes and no in any spelling.
+    decimal : {'.', ','}, default='.'
+        The decimal mark of numbers that leave it open, such as `1,234`.
+    order : {'dmy', 'mdy'}, default='dmy'
+        The order of day and month where a date leaves it open.
+    part : {'', 'year', 'month', 'weekday'}, default=''
+        The part of a date that the column holds instead of the date.
+    source : str, default=''
+        The column that the part is taken from.
+
+    Examples
+    --------
+    >>> from baytree.table.reading.forms import Form, numbers
+    >>> numbers(["1.234,5", "n/a", "12 €"], Form("number", ","))
+    array([1234.5,    nan,   12. ])
+    """
+
+    kind: Literal["number", "date", "clock", "truth"]
+    decimal: str = "."
+    order: str = "dmy"
+    part: Literal["", "year", "month", "weekday"] = ""
+    source: str = ""
+
+
+def numbers(strings: Sequence[str], form: Form) -> np.ndarray:
+    """Each string as a number: NaN where it is a word for no value, or cannot be read (see `misfits`)."""
+    if form.kind == "date":
+        moments = [dates.moment(text.strip(), form.order) for text in strings]
+        return np.array([np.nan if found is None else found for found in moments], float)
+    if form.kind == "clock":
+        clocks = [dates.clock(text.strip()) for text in strings]
+        return np.array([np.nan if found is None else found for found in clocks], float)
+    return np.array([_number(text, form.decimal) for text in strings], float)
+
+
+def misfits(strings: Sequence[str], read: np.ndarray) -> list[str]:
+    """The strings that were not read though they are no word for a missing value."""
+    lost = np.flatnonzero(np.isnan(read)).tolist()
+    return [strings[k] for k in lost if not is_missing(strings[k])]
+
+
+def is_missing(text: str) -> bool:
+    """Whether a string among numbers or dates is a word for no value."""
+    word = plain(text)
+    return word in NOTHING or word in NO_NUMBER
+
+
+def truths(strings: Sequence[str]) -> list[str]:
+    """Yes and no in one spelling; any other string as it is."""
+    return ["yes" if plain(text) in YES else "no" if plain(text) in NO else text for text in strings]
+
+
+def is_nothing(text: str) -> bool:
+    """Whether a string is a word for no value, whatever its column holds."""
+    return len(text) <= 24 and plain(text) in NOTHING
+
+
+def _number(text: str, decimal: str) -> float:
+    bare = text.strip().strip(BLANK)
+    try:
+        if "_" not in bare and not (decimal == "," and "." in bare):
+            return float(bare)
+    except ValueError:
+        pass
+    return value(bare, decimal) if numeral(bare) is not None else np.nan

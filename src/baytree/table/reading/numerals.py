@@ -1,0 +1,117 @@
+"""One string as a number: which marks it has, what stands around it, and what it is worth.
+
+Marks decide for themselves wherever they can: `1.234,5` and `1,234.5` leave no doubt. Only one mark before exactly three
+digits (`1,234`) may be either; then the column decides, by the decimal mark that is given.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from baytree.table.reading.words import BOUNDS, CURRENCIES, SCALES
+
+BLANK = "\u00a0\u202f\u2009\u2007 "
+_MINUS = "−–﹣－-"
+_NUMBER = re.compile(
+    rf"(?P<open>\(?)\s*(?P<sign>[+{_MINUS}]?)\s*(?P<before>[^\d.,()+{_MINUS}]*?)\s*(?P<inner>[+{_MINUS}]?)"
+    rf"(?P<digits>\d[\d.,'’`´{BLANK}]*|[.,]\d+)(?P<power>[eE][+-]?\d+)?(?P<gap>\s*)(?P<after>[^\d()]*?)\s*"
+    rf"(?P<close>\)?)(?P<last>[{_MINUS}]?)"
+)
+_STYLES = (  # the digits alone, ascending in what they leave open
+    ("whole", re.compile(r"\d+")),
+    ("dots", re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+")),
+    (
+        "commas",
+        re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+\.\d+|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"),
+    ),
+    ("dot3", re.compile(r"[1-9]\d{0,2}\.\d{3}")),
+    ("comma3", re.compile(r"[1-9]\d{0,2},\d{3}")),
+    ("dot", re.compile(r"\d*\.\d+|\d+\.")),
+    ("comma", re.compile(r"\d*,\d+|\d+,")),
+    ("spaces", re.compile(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+")),
+    ("spaces comma", re.compile(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+,\d+")),
+    ("spaces dot", re.compile(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+\.\d+")),
+    ("quotes", re.compile(r"[1-9]\d{0,2}(?:['’`´]\d{3})+(?:\.\d+)?")),
+    ("quotes comma", re.compile(r"[1-9]\d{0,2}(?:['’`´]\d{3})+,\d+")),
+)
+BY_COMMA = frozenset(("comma", "dots", "spaces comma", "quotes comma"))  # the decimal mark is a comma, for sure
+BY_DOT = frozenset(("dot", "commas", "spaces dot"))
+GROUPED = frozenset(("dots", "commas", "spaces", "spaces comma", "spaces dot", "quotes", "quotes comma"))
+OPEN = {"dot3": ".", "comma3": ","}
+_UNIT = re.compile(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # 1st is a rank by name
+_LONG_CODE = 16  # digits from which a whole number is a name
+
+
+class Numeral(NamedTuple):
+    """What a string is beside its digits."""
+
+    style: str  # of _STYLES, or "code" where it is digits that are no amount
+    unit: str  # what stands around it, in small letters; a sign of bounds, percent or money included
+    scale: str = ""  # a word such as k or Mio
+    is_accounting: bool = False  # negative by parentheses or a sign at the end
+    has_sign: bool = False  # a plus
+
+
+def numeral(text: str) -> Numeral | None:
+    """What the string is, if it is a number at all.
+
+    >>> numeral("$1,234.50"), numeral("12 kg").unit, numeral("(1.5)").is_accounting, numeral("007").style, numeral("A1")
+    (Numeral(style='commas', unit='$', scale='', is_accounting=False, has_sign=False), 'kg', True, 'code', None)
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None or bool(found["open"]) != bool(found["close"]):
+        return None
+    digits = found["digits"].strip(BLANK)
+    style = next((name for name, pattern in _STYLES if pattern.fullmatch(digits)), "")
+    around = _around(found["before"].strip(), found["after"].strip(), found["gap"] or digits != found["digits"])
+    if not style or around is None or (found["power"] and style in GROUPED):
+        return None
+    is_bare = not found["before"] and not found["after"]
+    if style == "whole" and is_bare and not found["power"] and _is_code(digits, found["sign"] or found["inner"]):
+        style = "code"
+    negative = bool(found["open"]) or bool(found["last"])
+    return Numeral(style, *around, negative, "+" in found["sign"] + found["inner"])
+
+
+def value(text: str, decimal: str) -> float:
+    """What a numeral is worth; `decimal` is the mark where the string leaves it open.
+
+    >>> value("1,234", "."), value("1,234", ","), value("(1 234,5 €)", "."), value("3.5k", ".")
+    (1234.0, 1.234, -1234.5, 3500.0)
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    digits = found["digits"].strip(BLANK)
+    style = next(name for name, pattern in _STYLES if pattern.fullmatch(digits))
+    mark = "," if style in BY_COMMA else "." if style not in OPEN else decimal
+    plain = "".join("." if c == mark else c for c in digits if c.isdigit() or c == mark)
+    is_negative = bool(found["open"] or found["last"]) != any(c in _MINUS for c in found["sign"] + found["inner"] if c)
+    size = float(plain + (found["power"] or "")) * SCALES.get(_scale(found["after"].strip()), 1.0)
+    return -size if is_negative else size
+
+
+def _is_code(digits: str, sign: str) -> bool:
+    return (len(digits) > 1 and digits[0] == "0") or len(digits) >= _LONG_CODE or (sign == "+" and len(digits) >= 8)
+
+
+def _around(before: str, after: str, is_apart: object) -> tuple[str, str] | None:
+    """The unit and the scale of what stands around the digits; None where it cannot be a unit."""
+    if after.casefold() in _ORDINALS and not before:
+        return None
+    scale = _scale(after)
+    rest = after.removeprefix(scale).strip() if scale else after
+    if before and before.casefold() not in CURRENCIES | BOUNDS and not all(c in "$€£¥₹<>≤≥~≈±= " for c in before):
+        return None
+    if rest and (not _UNIT.fullmatch(rest) or (len(rest) > 3 and not is_apart and not rest.isalpha())):
+        return None
+    unit = " ".join(part.casefold() for part in (before, rest) if part)
+    return (unit if unit in ("s", "ms") else unit.removesuffix("s")), scale
+
+
+def _scale(after: str) -> str:
+    """The word for thousands or millions with which what follows the digits begins."""
+    word = re.match(r"[A-Za-z]+\.?", after)
+    return word[0] if word and word[0] in SCALES else ""

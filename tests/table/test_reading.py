@@ -1,0 +1,197 @@
+"""How strings are read: the laws of forms, of telling, and of prediction."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import baytree as bt
+from baytree.storage import dumps
+from baytree.table import encode
+from baytree.table.frames import read
+from baytree.table.infer import Census
+from baytree.table.reading.evidence import Evidence
+
+REPEAT = settings(deadline=None, max_examples=40)
+CELLS = st.sampled_from(["1,5", "2.5", "n/a", "13.02.2024", "red", "$3", "yes", "-", "1,234"])
+AMOUNTS = st.lists(st.integers(-9_999_999, 9_999_999).map(lambda n: n / 100), min_size=12, max_size=40, unique=True)
+
+
+def grouped(mark: str, point: str, before: str = "", after: str = ""):
+    def write(amount: float) -> str:
+        text = f"{abs(amount):,.2f}".translate(str.maketrans({",": mark, ".": point}))
+        return f"{'-' if amount < 0 else ''}{before}{text}{after}"
+
+    return write
+
+
+WRITTEN = {
+    "decimal comma": lambda amount: f"{amount:.2f}".replace(".", ","),
+    "german": grouped(".", ","),
+    "english": grouped(",", "."),
+    "french": grouped("\u202f", ","),
+    "spaces": grouped(" ", ","),
+    "swiss": grouped("'", "."),
+    "dollars": grouped(",", ".", before="$"),
+    "euros": grouped(".", ",", after=" €"),
+    "percent": lambda amount: f"{amount:.2f} %",
+    "unit": lambda amount: f"{amount:.2f}kg",
+    "plus": lambda amount: f"{amount:+.2f}",
+    "accounting": lambda amount: f"({abs(amount):.2f})" if amount < 0 else f"{amount:.2f}",
+    "minus at the end": lambda amount: f"{abs(amount):.2f}-" if amount < 0 else f"{amount:.2f}",
+    "long minus": lambda amount: f"{amount:.2f}".replace("-", "−"),
+    "padded": lambda amount: f"  {amount:.2f} ",
+}
+
+
+def told(frame) -> bt.Schema:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Census.of(read(frame)).schema()
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@given(amounts=AMOUNTS)
+@REPEAT
+def test_numbers_written_in_any_form_are_read_back(form, amounts):
+    amounts = [round(amount, 2) for amount in amounts]
+    cells = [WRITTEN[form](amount) for amount in amounts]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = bt.GaussianNB().fit({"x": cells, "y": np.arange(len(cells)) % 2}, "y")
+    assert model._encoded({"x": cells}).values[0].tolist() == amounts
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d %b %Y", "%B %d, %Y", "%Y/%m/%d"])
+@given(days=st.lists(st.integers(0, 20_000), min_size=40, max_size=60, unique=True))
+@REPEAT
+def test_dates_written_in_any_form_are_read_back_where_one_of_them_tells(form, days):
+    dates = [datetime.date(1990, 1, 31), *(datetime.date(1980, 1, 1) + datetime.timedelta(days=day) for day in days)]
+    schema = told({"x": [day.strftime(form) for day in dates]})
+    values = encode.encode(read({"x": [day.strftime(form) for day in dates]}), schema)[0]
+    assert values.tolist() == [(day - datetime.date(1970, 1, 1)).days for day in dates]
+
+
+@given(
+    cells=st.lists(st.sampled_from(["1,5", "2.5", "n/a", "13.02.2024", "red", "$3", "yes", "-", "1,234"]), min_size=2),
+    cut=st.integers(),
+)
+@REPEAT
+def test_the_evidence_of_parts_adds_up_to_the_evidence_of_the_whole(cells, cut):
+    cut %= len(cells)
+    parts = [Evidence.of(part, [1] * len(part)) for part in (cells[:cut], cells[cut:])]
+    assert parts[0] + parts[1] == Evidence.of(cells, [1] * len(cells))
+
+
+def test_the_notes_of_parts_are_the_notes_of_the_whole():
+    frame = pd.DataFrame({"size": [f"{k},5" for k in range(40)], "id": range(40), "day": ["13.02.2024", "01.03.2024"] * 20})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = Census.of(read(frame[:17])) + Census.of(read(frame[17:]))
+        assert parts.schema().notes == Census.of(read(frame)).schema().notes
+
+
+def test_a_csv_and_a_parquet_file_of_the_same_table_give_the_same_model(tmp_path):
+    rows = {"size": [f"{k % 9},5" for k in range(60)], "colour": ["red", "NA", "blue", ""] * 15, "day": ["13.02.2024"] * 60}
+    table = pl.DataFrame({**rows, "y": ["a" if k % 9 > 4 else "b" for k in range(60)]})
+    table.write_csv(tmp_path / "t.csv")
+    table.write_parquet(tmp_path / "t.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = [bt.CARTClassifier().fit(bt.read(tmp_path / f"t.{kind}"), "y") for kind in ("csv", "parquet")]
+    assert dumps(models[0]) == dumps(models[1])
+
+
+def test_one_cell_decides_whether_the_day_or_the_month_comes_first():
+    assert told({"x": ["03/04/2024", "13/02/2024"] * 5})["x"].form.order == "dmy"
+    assert told({"x": ["03/04/2024", "02/13/2024"] * 5})["x"].form.order == "mdy"
+
+
+def test_the_other_columns_decide_what_a_comma_before_three_digits_means():
+    open_, commas = ["1,234", "2,345"] * 6, ["1,5", "22,75"] * 6
+    with pytest.warns(bt.BaytreeWarning, match="'1,234' is read as decimals, as in other columns"):
+        assert Census.of(read({"x": open_, "z": commas})).schema()["x"].form.decimal == ","
+    with pytest.warns(bt.BaytreeWarning, match="'1,234' is read as thousands"):
+        assert Census.of(read({"x": open_})).schema()["x"].form.decimal == "."
+
+
+ROWS = {
+    "size": [1.0, 2.0, 3.0, 4.0] * 6,
+    "colour": ["red", "blue"] * 12,
+    "level": ["1", "2", "x"] * 8,
+    "y": ["a", "a", "b", "b"] * 6,
+}
+
+
+@pytest.fixture
+def model():
+    return bt.DecisionTreeClassifier().fit(ROWS, "y")
+
+
+def test_levels_in_another_case_are_matched_and_told():
+    model = bt.NaiveBayesClassifier().fit(ROWS, "y")
+    with pytest.warns(bt.BaytreeWarning, match="' RED ' is taken for 'red'"):
+        found = model.predict_proba({"size": [1.0], "colour": [" RED "], "level": [1.0]})
+    assert np.array_equal(found, model.predict_proba({"size": [1.0], "colour": ["red"], "level": ["1"]}))
+
+
+def test_a_new_level_is_told(model):
+    with pytest.warns(bt.BaytreeWarning, match="'purple' was not seen in training and is taken as missing"):
+        model.predict({"size": [1.0], "colour": ["purple"], "level": ["1"]})
+
+
+def test_a_cell_that_cannot_be_read_is_missing_and_told_or_refused(model):
+    with pytest.warns(bt.BaytreeWarning, match="'wide' is not a number and is taken as missing"):
+        model.predict({"size": ["wide"], "colour": ["red"], "level": ["1"]})
+    with pytest.raises(ValueError, match="'wide' is not a number"):
+        bt.DecisionTreeClassifier(unseen="error").fit(ROWS, "y").predict(
+            {"size": ["wide"], "colour": ["red"], "level": ["1"]}
+        )
+
+
+def test_a_column_that_decides_no_answer_may_be_absent(model):
+    assert model.predict({"size": [1.0, 4.0]}).tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="'size' was there in training and is missing now"):
+        model.predict({"colour": ["red"]})
+
+
+def test_dicts_are_rows_and_no_rows_have_no_answers(model):
+    assert model.predict({"size": 4.0, "colour": "red", "level": "1"}).tolist() == ["b"]
+    assert model.predict([{"size": 1.0}, {"size": 4.0}]).tolist() == ["a", "b"]
+    assert model.predict([]).tolist() == []
+    assert model.predict_proba(pd.DataFrame(ROWS)[:0]).shape == (0, 2)
+    assert model.explain(pd.DataFrame(ROWS)[:0]) == []
+
+
+def test_a_target_with_one_class_is_refused():
+    with pytest.raises(ValueError, match="the target 'y' has one class only, 'a'"):
+        bt.CARTClassifier().fit({"x": [1.0, 2.0], "y": ["a", "a"]}, "y")
+
+
+def test_forms_and_notes_survive_a_model_file(tmp_path):
+    rows = {"size": ["1,5", "2,5", "3,5", "4,5"], "day": ["13.02.2024", "01.03.2024"] * 2, "y": ["a", "a", "b", "b"]}
+    model = bt.DecisionTreeClassifier().fit(rows, "y")
+    bt.save(model, tmp_path / "m.baytree")
+    assert bt.load(tmp_path / "m.baytree").schema_ == model.schema_
+    assert bt.load(tmp_path / "m.baytree").predict({"size": "4,5", "day": "14.02.2024"}).tolist() == ["b"]
+
+
+def test_cuts_of_dates_are_dates():
+    days = [f"{day:02d}.01.2024" for day in range(1, 31)]
+    tree = str(bt.CARTClassifier().fit({"day": days, "y": ["a"] * 15 + ["b"] * 15}, "y"))
+    assert "day before 2024-01-16" in tree
+    assert "day from 2024-01-16 on" in tree
+
+
+def test_parts_of_a_date_can_be_learnt_from():
+    days = [str(datetime.date(2024, 1, 1) + datetime.timedelta(days=k)) for k in range(60)]
+    model = bt.DecisionTreeClassifier(schema={"day": ("year", "month", "weekday")})
+    model.fit({"day": days, "y": ["free" if k % 7 > 4 else "busy" for k in range(60)]}, "y")
+    assert model.predict({"day": ["2025-01-04", "2025-01-06"]}).tolist() == ["free", "busy"]
