@@ -15,28 +15,28 @@ class TreeArrays(NamedTuple):
     """A tree as numbers.
 
     `nodes` has five for each node: the first test, the end of the tests, the first child, the branch of what no test can
-    place (or STOP, SPREAD), the first share. `tests` has five for each test: the column, how places are found, the first
-    cut, the number of cuts or levels, the first branch.
+    place (or STOP, SPREAD), its first share among all; and five more that say where the shares of the last one end.
+    `tests` has five for each test: the column, how places are found, the first cut, the number of cuts or levels, the
+    first branch.
     """
 
     nodes: list[int]
     tests: list[int]
     branches: list[int]
     cuts: list[float]
-    shares: list[float]
 
 
 def arrays(nodes: tuple[Node, ...], columns: tuple[Input, ...]) -> TreeArrays:
     """A tree as numbers; no array is empty, since C has none of these."""
-    found = TreeArrays([], [], [], [], [])
+    found, n_shares = TreeArrays([], [], [], []), 0
     for node in nodes:
         first = len(found.tests) // 5
         for test in node.tests:
             _add_test(found, test, columns[test.column].kind)
-        found.nodes.extend((first, len(found.tests) // 5, node.first, node.missing, len(found.shares)))
-        found.shares.extend(node.shares)
-    tests, branches, cuts, shares = found.tests or [0], found.branches or [0], found.cuts or [0.0], found.shares or [0.0]
-    return TreeArrays(found.nodes, tests, branches, cuts, shares)
+        found.nodes.extend((first, len(found.tests) // 5, node.first, node.missing, n_shares))
+        n_shares += len(node.shares)
+    found.nodes.extend((0, 0, 0, 0, n_shares))
+    return TreeArrays(found.nodes, found.tests or [0], found.branches or [0], found.cuts or [0.0])
 
 
 def depth(nodes: tuple[Node, ...]) -> int:
