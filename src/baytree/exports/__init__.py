@@ -18,7 +18,12 @@ from baytree.formula import Formula
 from baytree.predictor import Predictor
 
 # The printer of each target, a function of a formula and the target's own options.
-EXPORTS: Mapping[str, str] = {"python": "python:source", "javascript": "javascript:source", "c": "c:source"}
+EXPORTS: Mapping[str, str] = {
+    "python": "python:source",
+    "javascript": "javascript:source",
+    "c": "c:source",
+    "sql": "sql:query",
+}
 
 
 class Fitted(Protocol):
