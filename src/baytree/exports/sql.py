@@ -34,7 +34,7 @@ def query(
     answers = _answers(formula, layers, dialect)
     shown = [*answers, *_effects(formula, layers, wanted)]
     limit = MOST_COLUMNS.get(dialect, 10_000)
-    widest = max(map(len, [*layers.layers, shown]), default=0)
+    widest = sum(map(len, layers.layers)) + len(shown)
     if widest > limit:
         raise ValueError(
             f"SQL: this model needs {widest:,} columns at once, and {dialect} holds {limit:,}; export to Python or C"
@@ -119,11 +119,20 @@ def _nested(table: str, layers: list[list[Computed]], shown: list[Computed], dia
     return f"SELECT {every}, {_listed(shown, dialect)} FROM {inner}"
 
 
+def _whole_rows(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
+    """Subqueries in subqueries that hand on the row as one value; without OFFSET a column would be computed wherever it is read."""
+    rows, inner = _quoted(terms.ROWS, dialect), _source(table, dialect)
+    for k, layer in enumerate(layers):
+        carried = "*" if k else f"{rows} AS {_quoted('baytree_row', dialect)}"
+        inner = f"(SELECT {carried}, {_listed(layer, dialect)} FROM {inner} OFFSET 0) AS layer_{k}"
+    every = f"({_quoted('baytree_row', dialect)}).*" if layers else "*"
+    return f"SELECT {every}, {_listed(shown, dialect)} FROM {inner}"
+
+
 def _lateral(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """A row of computed columns beside each row; PostgreSQL would compute a column anew wherever it is read but for OFFSET."""
-    end = " OFFSET 0" if dialect == "postgres" else ""
+    """A row of computed columns beside each row."""
     word = "CROSS APPLY" if dialect == "tsql" else "CROSS JOIN LATERAL"
-    named = (f"{word} (SELECT {_listed(layer, dialect)}{end}) AS layer_{k}" for k, layer in enumerate(layers))
+    named = (f"{word} (SELECT {_listed(layer, dialect)}) AS layer_{k}" for k, layer in enumerate(layers))
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
     return f"SELECT {rows}.*, {_listed(shown, dialect)} FROM {' '.join([source, *named])}"
 
@@ -165,7 +174,7 @@ Source = Callable[[str, list[list[Computed]], list[Computed], str], str]
 SOURCES: Mapping[str, Source] = {
     "duckdb": _nested,
     "sqlite": _as_json,
-    "postgres": _lateral,
+    "postgres": _whole_rows,
     "mysql": _json_tables,
     "spark": _lateral,
     "bigquery": _structs,

@@ -430,8 +430,11 @@ class Layers:
                 "hold; prune the tree, or export to Python, JavaScript or C"
             )
         parts = weights(nodes, self._test_of(), self.keep, self.number)
-        wide = len(table[0])
-        return [terms.added([terms.multiplied([part, self.number(table[n][k])]) for n, part in parts]) for k in range(wide)]
+        return [self._mixed(parts, [row[k] for row in table]) for k in range(len(table[0]))]
+
+    def _mixed(self, parts: list[tuple[int, Term]], values: list[float]) -> Term:
+        """In the order of the runtime of other languages, so that ties are the same."""
+        return terms.added_in_order([terms.multiplied([part, self.number(values[n])]) for n, part in parts], self.keep)
 
 
 def _log(value: float) -> float:

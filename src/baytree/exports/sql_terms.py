@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -103,6 +103,17 @@ def is_known(sql: exp.Expression) -> exp.Expression:
 def added(parts: Sequence[Term]) -> Term:
     """A sum, as a balanced tree: no database or parser then meets a deep one."""
     return _balanced(exp.Add, parts)
+
+
+def added_in_order(parts: Sequence[Term], keep: Callable[[Term], Term]) -> Term:
+    """A sum from the left, to the last bit; long ones in several layers."""
+    total, *rest = parts
+    for first in range(0, len(rest), WIDEST):
+        sql, layer = total.sql.copy(), total.layer
+        for part in rest[first : first + WIDEST]:
+            sql, layer = exp.Add(this=sql, expression=part.sql.copy()), max(layer, part.layer)
+        total = keep(Term(exp.Paren(this=sql), layer))
+    return total
 
 
 def multiplied(parts: Sequence[Term]) -> Term:

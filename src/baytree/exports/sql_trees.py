@@ -61,7 +61,18 @@ def weights(
         if node.missing == STOP:
             unplaced = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(-1)), branch.layer)
             resting.append((n, keep(multiplied([part[n], case([(unplaced, number(1.0))], number(0.0))]))))
-    return resting
+    place = {n: k for k, n in enumerate(_in_depth(nodes))}
+    return sorted(resting, key=lambda item: place[item[0]])
+
+
+def _in_depth(nodes: Sequence[Node]) -> list[int]:
+    """The nodes as a walk meets them that takes the first branch first."""
+    found, waiting = [], [0]
+    while waiting:
+        n = waiting.pop()
+        found.append(n)
+        waiting += [nodes[n].first + b for b in reversed(range(_n_branches(nodes[n])))]
+    return found
 
 
 def _path(head: int, nodes: Sequence[Node], sizes: list[int], read: Read, made: dict[int, Term]) -> Term:
