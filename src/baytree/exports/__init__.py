@@ -23,6 +23,8 @@ EXPORTS: Mapping[str, str] = {
     "javascript": "javascript:source",
     "c": "c:source",
     "sql": "sql:query",
+    "onnx": "onnx:model",
+    "json": "rules:document",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baytree.formula.inputs import Input
-from baytree.formula.trees import Node, Test
+from baytree.formula.trees import Node, Test, n_branches
 from baytree.table.schema import Kind
 
 LEVELS, BELOW, STRICTLY_BELOW = 0, 1, 2  # how a test finds the place of a value
@@ -43,15 +43,9 @@ def depth(nodes: tuple[Node, ...]) -> int:
     """The parts of a row that may wait at once while it goes through a tree: the branches beside one path, and itself."""
     waiting = [1] * len(nodes)
     for k, node in enumerate(nodes):
-        for b in range(_n_branches(node)):
-            waiting[node.first + b] = waiting[k] + _n_branches(node) - 1
+        for b in range(n_branches(node)):
+            waiting[node.first + b] = waiting[k] + n_branches(node) - 1
     return max(waiting, default=1)
-
-
-def _n_branches(node: Node) -> int:
-    if not node.tests:
-        return 0
-    return 1 + max(node.missing, len(node.shares) - 1, *(max(test.branches, default=-1) for test in node.tests))
 
 
 def _add_test(found: TreeArrays, test: Test, kind: Kind) -> None:

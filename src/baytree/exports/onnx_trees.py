@@ -9,7 +9,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from baytree.exports.onnx_graph import ML, Graph
-from baytree.formula.trees import SPREAD, STOP, Node, Test
+from baytree.formula.trees import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 LEQ, LT, MEMBER = 0, 1, 6  # modes of the operator
 DEEPEST = 1_000  # levels; runtimes read trees by recursion
@@ -48,12 +48,12 @@ def check_depth(nodes: Sequence[Node]) -> None:
     """Refuses trees that a runtime could not read."""
     depth = [0] * len(nodes)
     for n, node in enumerate(nodes):
-        for b in range(_n_branches(node)):
+        for b in range(n_branches(node)):
             depth[node.first + b] = depth[n] + 1
     if max(depth) > DEEPEST:
         raise ValueError(
-            f"ONNX: a tree of {max(depth):,} levels is deeper than the {DEEPEST:,} that runtimes can read; prune it, or export to "
-            "Python, JavaScript, C or SQL"
+            f"ONNX: a tree of {max(depth):,} levels is deeper than the {DEEPEST:,} that runtimes can read; prune it, or export "
+            "to Python, JavaScript, C or SQL"
         )
 
 
@@ -76,20 +76,15 @@ def weights(graph: Graph, nodes: Sequence[Node], read: Read) -> list[tuple[int, 
             continue
         taken = branch(graph, node, read)
         unplaced = graph.op("Equal", taken, graph.number(-1.0))
-        for b in range(_n_branches(node)):
+        for b in range(n_branches(node)):
             share = graph.number(node.shares[b] if node.missing == SPREAD else 0.0)
             otherwise = graph.op("Where", unplaced, share, graph.number(0.0))
             whole = graph.op("Where", graph.op("Equal", taken, graph.number(float(b))), graph.number(1.0), otherwise)
             part[node.first + b] = graph.op("Mul", part[n], whole)
         if node.missing == STOP:
             resting.append((n, graph.op("Mul", part[n], graph.op("Where", unplaced, graph.number(1.0), graph.number(0.0)))))
-    return resting
-
-
-def _n_branches(node: Node) -> int:
-    if not node.tests:
-        return 0
-    return 1 + max(node.missing, len(node.shares) - 1, *(max(test.branches, default=-1) for test in node.tests))
+    place = {n: k for k, n in enumerate(in_depth(nodes))}
+    return sorted(resting, key=lambda item: place[item[0]])  # as other languages add: ties must be the same
 
 
 def _told(graph: Graph, test: Test, read: Read) -> str:
@@ -143,19 +138,16 @@ def _tested(
     )
     if not is_plain:
         taken = branch(graph, node, read)
-        feature, n_branches = columns.setdefault(taken, len(columns)), _n_branches(node)
-        cuts = [(LEQ, b + 0.5, b, 0) for b in range(-1 if node.missing == STOP else 0, n_branches - 1)]
-        return _chain(binary, feature, cuts, n_branches - 1, parent, side)
+        feature, n_sides = columns.setdefault(taken, len(columns)), n_branches(node)
+        cuts = [(LEQ, b + 0.5, b, 0) for b in range(-1 if node.missing == STOP else 0, n_sides - 1)]
+        return _chain(binary, feature, cuts, n_sides - 1, parent, side)
     feature = columns.setdefault(x, len(columns))
     if is_number:
         below, above = test.branches
         is_true = int(node.missing == below)
         return _chain(binary, feature, [(LT if test.is_strict else LEQ, test.cuts[0], below, is_true)], above, parent, side)
-    groups = {b: [float(code + 1) for code, to in enumerate(test.branches) if to == b] for b in range(_n_branches(node))}
-    if node.missing >= 0:
-        last = node.missing
-    else:
-        last = -1
+    groups = {b: [float(code + 1) for code, to in enumerate(test.branches) if to == b] for b in range(n_branches(node))}
+    last = max(node.missing, -1)
     sets = [(MEMBER, codes, b, 0) for b, codes in groups.items() if codes and b != last]
     return _chain(binary, feature, sets, last, parent, side)
 

@@ -7,6 +7,7 @@ Databases have neither vectors nor infinite numbers that all of them agree on: a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import log
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -314,10 +315,10 @@ class Layers:
         mean, scale, degrees, constant = (v[k] for v in (density.mean, density.scale, density.degrees, density.constant))
         far = terms.subtracted(terms.multiplied([x, self.number(0.5)]), self.number(mean * 0.5))
         size = terms.extreme(exp.Greatest, [terms.function(exp.Abs, far), self.number(1e-300)])
-        distance = terms.added([terms.function(exp.Ln, size), self.number(_log(2.0) - _log(scale))])
+        distance = terms.added([terms.function(exp.Ln, size), self.number(log(2.0) - log(scale))])
         if degrees == float("inf"):
             return terms.added([self.number(-(2.0**990)), terms.multiplied([self.number(-(2.0**990) / 2048), distance])])
-        rest = terms.added([distance, self.number(-0.5 * _log(degrees))])
+        rest = terms.added([distance, self.number(-0.5 * log(degrees))])
         return terms.added([self.number(constant), terms.multiplied([self.number(-(degrees + 1)), rest])])
 
     def _log_rising(self, shape: Term, amount: Term) -> Term:
@@ -375,7 +376,7 @@ class Layers:
         for each, weight in zip(z, bumps.weight, strict=True):
             gap = terms.multiplied([self.number(-0.5), terms.subtracted(each, least), terms.added([each, least])])
             parts.append(terms.multiplied([self.number(weight), self._exponential(self.keep(gap), -745.0)]))
-        size = _log(sum(bumps.weight)) + _log(bumps.width) + 0.5 * _log(2 * 3.141592653589793)
+        size = log(sum(bumps.weight)) + log(bumps.width) + 0.5 * log(2 * 3.141592653589793)
         whole = terms.added([terms.function(exp.Ln, terms.added(parts)), self.number(-size)])
         inside = terms.subtracted(whole, terms.multiplied([self.number(0.5), least, least]))
         return terms.case(
@@ -388,7 +389,7 @@ class Layers:
             for c in (centre[0], centre[-1])
         ]
         least = terms.extreme(exp.Greatest, [terms.extreme(exp.Least, ends), self.number(1e-300)])
-        distance = terms.added([terms.function(exp.Ln, least), self.number(_log(2.0) - _log(wide))])
+        distance = terms.added([terms.function(exp.Ln, least), self.number(log(2.0) - log(wide))])
         return terms.added([self.number(-(2.0**990)), terms.multiplied([self.number(-(2.0**990) / 2048), distance])])
 
     def _matched(self, matching: Matching) -> list[Term]:
@@ -426,8 +427,8 @@ class Layers:
         nodes = self.formula.trees[tree]
         if len(nodes) > MOST_PARTS:
             raise ValueError(
-                f"SQL: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS} that a query can "
-                "hold; prune the tree, or export to Python, JavaScript or C"
+                f"SQL: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS} that a query "
+                "can hold; prune the tree, or export to Python, JavaScript or C"
             )
         parts = weights(nodes, self._test_of(), self.keep, self.number)
         return [self._mixed(parts, [row[k] for row in table]) for k in range(len(table[0]))]
@@ -435,12 +436,6 @@ class Layers:
     def _mixed(self, parts: list[tuple[int, Term]], values: list[float]) -> Term:
         """In the order of the runtime of other languages, so that ties are the same."""
         return terms.added_in_order([terms.multiplied([part, self.number(values[n])]) for n, part in parts], self.keep)
-
-
-def _log(value: float) -> float:
-    from math import log
-
-    return log(value)
 
 
 def _stirling(x: float) -> float:

@@ -1,4 +1,4 @@
-"""Terms of SQL: sqlglot's expressions, each with the layer that it can stand in; arithmetic puts parentheses around itself."""
+"""Terms of SQL: sqlglot's expressions, each with the layer that it can stand in; arithmetic is put in parentheses."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def literal(value: float, dialect: str) -> exp.Expression:
     text = repr(abs(float(value)))
     number = exp.Literal.number(text if "e" in text else f"{text}e0")
     if dialect == "postgres":
-        number = exp.Cast(this=exp.Literal.string(repr(float(value))), to=exp.DataType.build("double"))
-        return number
+        return exp.Cast(this=exp.Literal.string(repr(float(value))), to=exp.DataType.build("double"))
     return exp.Paren(this=exp.Neg(this=number)) if value < 0 or str(value) == "-0.0" else number
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from baytree.exports.sql_terms import Term, case, is_null, multiplied
-from baytree.formula.trees import SPREAD, STOP, Node, Test
+from baytree.formula.trees import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it holds numbers
 
@@ -52,7 +52,7 @@ def weights(
             resting.append((n, part[n]))
             continue
         branch = keep(_branch(node, read))
-        for b in range(_n_branches(node)):
+        for b in range(n_branches(node)):
             share = node.shares[b] if node.missing == SPREAD else 0.0
             taken = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(b)), branch.layer)
             spread = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(-1)), branch.layer)
@@ -61,18 +61,8 @@ def weights(
         if node.missing == STOP:
             unplaced = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(-1)), branch.layer)
             resting.append((n, keep(multiplied([part[n], case([(unplaced, number(1.0))], number(0.0))]))))
-    place = {n: k for k, n in enumerate(_in_depth(nodes))}
+    place = {n: k for k, n in enumerate(in_depth(nodes))}
     return sorted(resting, key=lambda item: place[item[0]])
-
-
-def _in_depth(nodes: Sequence[Node]) -> list[int]:
-    """The nodes as a walk meets them that takes the first branch first."""
-    found, waiting = [], [0]
-    while waiting:
-        n = waiting.pop()
-        found.append(n)
-        waiting += [nodes[n].first + b for b in reversed(range(_n_branches(nodes[n])))]
-    return found
 
 
 def _path(head: int, nodes: Sequence[Node], sizes: list[int], read: Read, made: dict[int, Term]) -> Term:
@@ -83,7 +73,7 @@ def _path(head: int, nodes: Sequence[Node], sizes: list[int], read: Read, made: 
         node, heavy = nodes[at], _heaviest(nodes[at], sizes)
         if node.missing == STOP:
             sides.append((_goes(node, -1, read), _place(at)))
-        sides += [(_goes(node, b, read), made[node.first + b]) for b in range(_n_branches(node)) if b != heavy]
+        sides += [(_goes(node, b, read), made[node.first + b]) for b in range(n_branches(node)) if b != heavy]
         at = node.first + heavy
     return case(sides, _place(at))
 
@@ -98,25 +88,19 @@ def _heads(nodes: Sequence[Node], sizes: list[int]) -> list[int]:
     for node in nodes:
         if node.tests:
             heavy = _heaviest(node, sizes)
-            found += [node.first + b for b in range(_n_branches(node)) if b != heavy]
+            found += [node.first + b for b in range(n_branches(node)) if b != heavy]
     return sorted(found)
 
 
 def _heaviest(node: Node, sizes: list[int]) -> int:
-    return max(range(_n_branches(node)), key=lambda b: sizes[node.first + b])
+    return max(range(n_branches(node)), key=lambda b: sizes[node.first + b])
 
 
 def _sizes(nodes: Sequence[Node]) -> list[int]:
     sizes = [1] * len(nodes)
     for k in range(len(nodes) - 1, -1, -1):
-        sizes[k] += sum(sizes[nodes[k].first + b] for b in range(_n_branches(nodes[k])))
+        sizes[k] += sum(sizes[nodes[k].first + b] for b in range(n_branches(nodes[k])))
     return sizes
-
-
-def _n_branches(node: Node) -> int:
-    if not node.tests:
-        return 0
-    return 1 + max(node.missing, len(node.shares) - 1, *(max(test.branches, default=-1) for test in node.tests))
 
 
 def _goes(node: Node, branch: int, read: Read) -> Term:
