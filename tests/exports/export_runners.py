@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
 Answers = tuple[list, np.ndarray | None]
 
@@ -75,5 +77,54 @@ def c(source: str, rows: Sequence[dict], classes: list[str] | None, folder: Path
     return [classes[k] if (k := library.model_predict(row)) >= 0 else None for row in given], np.array(answers)
 
 
-RUNNERS: dict[str, Callable[[str, Sequence[dict], list[str] | None, Path], Answers]] = {"javascript": javascript, "c": c}
+def plain(value: object) -> object:
+    """A value as databases and graphs get it: numbers as doubles, dates in microseconds, all else as text."""
+    if isinstance(value, datetime):
+        return float((value - datetime(1970, 1, 1)) // timedelta(microseconds=1))
+    return value if value is None or isinstance(value, float) else str(value)
+
+
+def is_number(rows: Sequence[dict], name: str) -> bool:
+    return all(isinstance(plain(row[name]), float | None) for row in rows)
+
+
+def onnx(source: bytes, rows: Sequence[dict], classes: list[str] | None, _: Path) -> Answers:
+    """By onnxruntime."""
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    feed = {}
+    for given in session.get_inputs():
+        values = [plain(row[given.name]) for row in rows]
+        if given.type == "tensor(double)":
+            feed[given.name] = np.array([math.nan if v is None else float(v) for v in values]).reshape(-1, 1)
+        else:
+            feed[given.name] = np.array([["" if v is None else v] for v in values], object)
+    if classes is None:
+        return list(session.run(["prediction"], feed)[0]), None
+    predicted, probability = session.run(["prediction", "probabilities"], feed)
+    return list(predicted), probability
+
+
+def sql(source: str, rows: Sequence[dict], classes: list[str] | None, _: Path) -> Answers:
+    """By DuckDB, in which the table is called t."""
+    duckdb = pytest.importorskip("duckdb")
+    frame = {name: [plain(row[name]) for row in rows] for name in rows[0]}
+    table = pa.table(
+        {"row_id": range(len(rows))}
+        | {name: pa.array(values, pa.float64() if is_number(rows, name) else pa.string()) for name, values in frame.items()}
+    )
+    connection = duckdb.connect()
+    connection.register("t", table)
+    found = connection.execute(f"SELECT * FROM ({source}) ORDER BY row_id").fetchall()
+    n = 0 if classes is None else len(classes)
+    predicted = [row[len(row) - n - 1] for row in found]
+    return predicted, None if classes is None else np.array([row[len(row) - n :] for row in found], float)
+
+
+RUNNERS: dict[str, Callable[[str, Sequence[dict], list[str] | None, Path], Answers]] = {
+    "javascript": javascript,
+    "c": c,
+    "sql": sql,
+    "onnx": onnx,
+}
 NEEDS = {"javascript": "node", "c": "cc"}

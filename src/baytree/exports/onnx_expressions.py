@@ -202,8 +202,8 @@ class Expressions:
         nodes = self.formula.trees[tree]
         if len(nodes) > MOST_PARTS:
             raise ValueError(
-                f"ONNX: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a graph holds "
-                "well; prune the tree, or export to Python, JavaScript or C"
+                f"ONNX: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a "
+                "graph holds well; prune the tree, or export to Python, JavaScript or C"
             )
         parts = weights(self.graph, nodes, self._read)
         return self.graph.fold("Add", [self.graph.op("Mul", part, self.graph.row(table[n])) for n, part in parts])

@@ -52,8 +52,8 @@ def check_depth(nodes: Sequence[Node]) -> None:
             depth[node.first + b] = depth[n] + 1
     if max(depth) > DEEPEST:
         raise ValueError(
-            f"ONNX: a tree of {max(depth):,} levels is deeper than the {DEEPEST:,} that runtimes can read; prune it, or export "
-            "to Python, JavaScript, C or SQL"
+            f"ONNX: a tree of {max(depth):,} levels is deeper than the {DEEPEST:,} that runtimes can read; prune it, or "
+            "export to Python, JavaScript, C or SQL"
         )
 
 

@@ -24,8 +24,8 @@ def query(
 ) -> str:
     """One SELECT that can stand as a subquery, or a view of it.
 
-    A row that `predict` would refuse (an infinite number, a negative count, with `unseen="error"` a new level) has NULL as its
-    answers. `effects` adds what each column adds to the score of each class, as `effect(column, class)`.
+    A row that `predict` would refuse (an infinite number, a negative count, with `unseen="error"` a new level) has NULL as
+    its answers. `effects` adds what each column adds to the score of each class, as `effect(column, class)`.
     """
     _refuse(formula, dialect)
     layers = Layers(formula, dialect)
@@ -120,7 +120,7 @@ def _nested(table: str, layers: list[list[Computed]], shown: list[Computed], dia
 
 
 def _whole_rows(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """Subqueries in subqueries that hand on the row as one value; without OFFSET a column would be computed wherever it is read."""
+    """Subqueries that hand on the row as one value; without OFFSET a column would be computed wherever it is read."""
     rows, inner = _quoted(terms.ROWS, dialect), _source(table, dialect)
     for k, layer in enumerate(layers):
         carried = "*" if k else f"{rows} AS {_quoted('baytree_row', dialect)}"
@@ -138,7 +138,7 @@ def _lateral(table: str, layers: list[list[Computed]], shown: list[Computed], di
 
 
 def _as_json(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """SQLite joins only tables and functions that give tables: the answers of a row are made as JSON, which one of them reads."""
+    """SQLite joins tables and functions that give tables: the answers of a row are made as JSON, which one of them reads."""
     named = []
     for k, layer in enumerate(layers):
         before = ("*, ", f" FROM layer_{k - 1}") if k else ("", "")
