@@ -134,7 +134,7 @@ def _tested(
     test = node.tests[0]
     x, is_number = read(test.column)
     is_plain = len(node.tests) == 1 and (
-        not is_number or (len(test.cuts) == 1 and node.missing >= 0 and set(test.branches) == {0, 1})
+        not is_number or (len(test.cuts) == 1 and node.missing in test.branches and set(test.branches) == {0, 1})
     )
     if not is_plain:
         taken = branch(graph, node, read)
