@@ -222,7 +222,7 @@ class Expressions:
         if function == "log1p":
             return self._log1p(x)
         if function == "erfc":
-            raise ValueError("ONNX: runtimes have the error function of floats only, which is 1e-5 off; use Python, C or SQL")
+            raise ValueError("ONNX: runtimes have the error function of floats only, 1e-5 off; use Python, C or SQL")
         return op({"exp": "Exp", "log": "Log", "sqrt": "Sqrt", "abs": "Abs", "round": "Round"}[function], x)
 
     def _log1p(self, x: str) -> str:
