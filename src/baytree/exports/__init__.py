@@ -18,7 +18,14 @@ from baytree.formula import Formula
 from baytree.predictor import Predictor
 
 # The printer of each target, a function of a formula and the target's own options.
-EXPORTS: Mapping[str, str] = {"python": "python:source", "javascript": "javascript:source"}
+EXPORTS: Mapping[str, str] = {
+    "python": "python:source",
+    "javascript": "javascript:source",
+    "c": "c:source",
+    "sql": "sql:query",
+    "onnx": "onnx:model",
+    "json": "rules:document",
+}
 
 
 class Fitted(Protocol):
@@ -35,15 +42,18 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
     ----------
     model : fitted estimator
         What is exported: its schema and its model.
-    target : {"python", "javascript"}
+    target : {"python", "javascript", "c", "sql", "onnx", "json"}
         "python": a module for Python 3.9 or later that imports the standard library only, with `predict(row)` and, for
         classes, `predict_proba(row)`; a row is a dict by the names of columns. None, NaN and what is left out are missing.
         "javascript": a script without requires, for node (CommonJS) or a page: `model.predict(row)`, `model.effects(row)`
         and, for classes, `model.predictProba(row)`; null, undefined, NaN and what is left out are missing.
+        "c": one C99 file that needs the mathematical library only. "sql": a query. "onnx": a graph, as bytes. "json": the
+        formula as records. `docs/guide/exports.md` tells how each is called and what it refuses.
     path : path, optional
         Where the text is written, too.
     options : keyword arguments
-        Options of the target; "python" and "javascript" have none.
+        Options of "sql": `dialect` ("duckdb", "sqlite", "postgres", "mysql", "spark", "bigquery", "snowflake", "tsql"),
+        `table`, `view` (a name, for a view instead of a query) and `effects` (what each column adds, as columns).
 
     Returns
     -------

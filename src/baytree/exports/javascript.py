@@ -75,6 +75,10 @@ class JavaScript:
         """A call of a function of the runtime, or of `Math`."""
         return f"{_NAMES.get(function) or camel(function)}({', '.join(arguments)})"
 
+    def table(self, name: str) -> str:
+        """The name of a constant array where it is read."""
+        return name
+
     def known(self, column: int, kind: Kind) -> str:
         """Whether a column has a value."""
         if kind is Kind.TEXT:

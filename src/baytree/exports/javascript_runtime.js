@@ -289,21 +289,26 @@ function route(nodes, tests, branches, cuts, x) {
   }
 }
 
-function spread(nodes, tests, branches, cuts, shares, x, table, n, out) {
+function spread(nodes, tests, branches, cuts, shares, depth, x, table, n, out) {
+  const places = new Int32Array(depth);
+  const weights = new Float64Array(depth);
   out.fill(0);
-  const waiting = [[0, 1]];
-  while (waiting.length > 0) {
-    const [at, weight] = waiting.pop();
+  weights[0] = 1;
+  for (let waiting = 1; waiting > 0; ) {
+    const at = places[--waiting];
+    const weight = weights[waiting];
     const taken = branch(at, nodes, tests, branches, cuts, x);
+    const [child, first, end] = [nodes[5 * at + 2], nodes[5 * at + 4], nodes[5 * at + 9]];
     if (taken >= 0) {
-      waiting.push([nodes[5 * at + 2] + taken, weight]);
+      places[waiting++] = child + taken;
     } else if (taken === -1) {
       for (let c = 0; c < n; c++) out[c] += weight * table[at * n + c];
     } else {
-      const first = nodes[5 * at + 4];
-      const end = at * 5 + 9 < nodes.length ? nodes[5 * at + 9] : shares.length;
       for (let b = end - first - 1; b >= 0; b--) {
-        if (shares[first + b] > 0) waiting.push([nodes[5 * at + 2] + b, weight * shares[first + b]]);
+        if (shares[first + b] > 0) {
+          places[waiting] = child + b;
+          weights[waiting++] = weight * shares[first + b];
+        }
       }
     }
   }

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from baytree.exports.loop_trees import arrays
+from baytree.exports.loop_trees import arrays, depth
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,
@@ -76,6 +76,9 @@ class Language(Protocol):
 
     def call(self, function: str, *arguments: str) -> str:
         """A call of a function of the runtime, or of one that the language has."""
+
+    def table(self, name: str) -> str:
+        """The name of a constant array where it is read."""
 
     def known(self, column: int, kind: Kind) -> str:
         """Whether a column has a value."""
@@ -173,7 +176,7 @@ class Loops:
             case FirstHighest(of):
                 value = self.language.call("first_highest", self.vector(of), str(self._width(of)))
             case Route(tree):
-                value = self.language.call("route", *self._tree(tree)[:-1], "x")
+                value = self.language.call("route", *self._tree(tree), "x")
             case Named(step) if isinstance(self.formula.steps[step].value, (Route, FirstHighest)):
                 return f"s{step}"
             case _:
@@ -205,8 +208,12 @@ class Loops:
                 scores = self.vector(of) if wide > 1 else self._single(of)
                 return call("softmax", scores, str(wide), name)
             case Spread(tree, table):
-                *nodes, shares = self._tree(tree)
-                return call("spread", *nodes, shares, "x", self._table(table), str(wide), name)
+                nodes = self.formula.trees[tree]
+                shares, waiting = (
+                    self._doubles([share for node in nodes for share in node.shares] or [0.0]),
+                    str(depth(nodes)),
+                )
+                return call("spread", *self._tree(tree), shares, waiting, "x", self._table(table), str(wide), name)
             case Kernels():
                 return self._kernels(expression, name)
             case OverWords(Named(step), rule, table):
@@ -266,19 +273,19 @@ class Loops:
     def _doubles(self, values: Sequence[float]) -> str:
         name = self._name("T")
         self.tables.append(self.language.doubles(name, values))
-        return name
+        return self.language.table(name)
 
     def _integers(self, values: Sequence[int]) -> str:
         name = self._name("T")
         self.tables.append(self.language.integers(name, values))
-        return name
+        return self.language.table(name)
 
     def _tree(self, tree: int) -> tuple[str, ...]:
         """The arrays of a tree by name, written once."""
         if tree not in self._trees:
             found = arrays(self.formula.trees[tree], self.formula.columns)
             whole = (self._integers(values) for values in (found.nodes, found.tests, found.branches))
-            self._trees[tree] = (*whole, self._doubles(found.cuts), self._doubles(found.shares))
+            self._trees[tree] = (*whole, self._doubles(found.cuts))
         return self._trees[tree]
 
     # --- names --------------------------------------------------------------------------------------------------------

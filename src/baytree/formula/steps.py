@@ -103,6 +103,19 @@ def parts(record: msgspec.Struct) -> Iterator[msgspec.Struct]:
                 yield item
 
 
+def reached(formula: Formula) -> list[int]:
+    """The steps that the answers and the choice need, in order."""
+    found: set[int] = set()
+    waiting: list[msgspec.Struct] = [each for each in (formula.answers, formula.choice) if each is not None]
+    while waiting:
+        record = waiting.pop()
+        if isinstance(record, Named) and record.step not in found:
+            found.add(record.step)
+            waiting.append(formula.steps[record.step].value)
+        waiting.extend(parts(record))
+    return sorted(found)
+
+
 def widths(formula: Formula) -> list[int]:
     """The width of each step."""
     found: list[int] = []

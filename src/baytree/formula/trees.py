@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, unless that takes a branch
@@ -33,3 +35,20 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: int = 0
     missing: int = STOP
     shares: tuple[float, ...] = ()
+
+
+def n_branches(node: Node) -> int:
+    """How many branches a node has."""
+    if not node.tests:
+        return 0
+    return 1 + max(node.missing, len(node.shares) - 1, *(max(test.branches, default=-1) for test in node.tests))
+
+
+def in_depth(nodes: Sequence[Node]) -> list[int]:
+    """The nodes as a walk meets them that takes the first branch first."""
+    found, waiting = [], [0]
+    while waiting:
+        n = waiting.pop()
+        found.append(n)
+        waiting += [nodes[n].first + b for b in reversed(range(n_branches(nodes[n])))]
+    return found

@@ -1,0 +1,170 @@
+"""Formulas as C: one C99 file that needs the mathematical library only, and allocates nothing.
+
+A row that `predict` would refuse (an infinite number, a negative count, with `unseen="error"` a new level) gives −1, and NAN
+as probabilities. Every name of the table stands in the source as an escaped ASCII literal, comments hold none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_letters, digits
+
+from baytree.exports.loops import Loops
+from baytree.exports.runtime import functions_of, needed
+from baytree.formula import Formula
+from baytree.formula.expressions import Bag
+from baytree.formula.inputs import Input
+from baytree.formula.steps import reached
+from baytree.table.schema import Kind
+
+_LIBM = {"smaller": "fmin", "greater": "fmax", "round": "rint", "abs": "fabs", "whole": "(long)"}
+_LIBM |= {name: name for name in ("exp", "log", "log1p", "sqrt", "erfc")}
+_PLAIN = frozenset(ascii_letters + digits + " _-.,()")
+_CELL = "typedef struct { double number; const char *text; } model_cell;"
+
+
+def source(formula: Formula) -> str:
+    """A file with `model_predict` and, for classes, `model_predict_proba`; a row is an array of cells."""
+    _refuse(formula)
+    written = Loops(formula, C())
+    written.steps(reached(formula))
+    functions = [*_reading(formula), *_evaluation(formula, written), *_faces(formula)]
+    carried = needed("\n".join(functions), functions_of("c_runtime.c"))
+    top = [_title(formula), "#include <math.h>", "#include <string.h>", "", _CELL, "", *_names(formula), ""]
+    return "\n".join([*top, *written.tables, "", *carried, *functions]) + "\n"
+
+
+def literal(text: str) -> str:
+    """A text as a C string: ASCII, in octal where it is not plain; no digraph, trigraph or quote is left."""
+    plain = (chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in text.encode("utf-8", "surrogatepass"))
+    return f'"{"".join(plain)}"'
+
+
+class C:
+    """How C writes numbers, arrays and loops."""
+
+    def number(self, value: float) -> str:
+        """A literal; a negative one in parentheses."""
+        if value - value != 0:
+            return "INFINITY" if value > 0 else "(-INFINITY)"
+        return repr(float(value)) if value >= 0 else f"({float(value)!r})"
+
+    def doubles(self, name: str, values: Iterable[float]) -> str:
+        """A constant array of doubles."""
+        return _array("double", f"model_{name}", [self.number(value) for value in values])
+
+    def integers(self, name: str, values: Iterable[int]) -> str:
+        """A constant array of whole numbers."""
+        return _array("int", f"model_{name}", [str(value) for value in values])
+
+    def local(self, name: str, value: str) -> str:
+        """A number that is evaluated here."""
+        return f"const double {name} = {value};"
+
+    def place(self, name: str, value: str) -> str:
+        """A whole number that is evaluated here."""
+        return f"const long {name} = {value};"
+
+    def array(self, name: str, n: int) -> str:
+        """An array that is filled by what follows."""
+        return f"double {name}[{n}];"
+
+    def loop(self, n: int, statement: str) -> str:
+        """A statement for each k below n."""
+        return f"for (int k = 0; k < {n}; k++) {statement}"
+
+    def call(self, function: str, *arguments: str) -> str:
+        """A call of a function of the runtime, or of the mathematical library."""
+        return f"{_LIBM.get(function) or f'model_{function}'}({', '.join(arguments)})"
+
+    def table(self, name: str) -> str:
+        """The name of a constant array where it is read: no name of the file may meet one of a program."""
+        return f"model_{name}"
+
+    def known(self, column: int, kind: Kind) -> str:
+        """Whether a column has a value."""
+        return f"x[{column}] == x[{column}]" if kind is Kind.NUMERIC else f"x[{column}] >= 0"
+
+    def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
+        """Words are refused before."""
+        raise TypeError("C has no words")
+
+
+def _array(kind: str, name: str, values: Sequence[str]) -> str:
+    return f"static const {kind} {name}[{len(values)}] = {{{', '.join(values)}}};"
+
+
+def _refuse(formula: Formula) -> None:
+    for column in formula.columns:
+        if column.kind is Kind.TEXT:
+            raise ValueError(f"column {column.name!r} is text: C has no words of Unicode; export to Python or JavaScript")
+    names = [
+        *(c.name for c in formula.columns),
+        *(formula.classes or ()),
+        *(str(v) for c in formula.columns for v in c.levels),
+    ]
+    for name in names:
+        if "\0" in name:
+            raise ValueError(f"{name!r} holds the character 0, which ends a text in C; rename it")
+
+
+def _title(formula: Formula) -> str:
+    return f"/* {formula.title}, exported by baytree: C99, link with -lm. Missing is NAN in number, NULL in text (UTF-8). */"
+
+
+def _names(formula: Formula) -> Iterator[str]:
+    """What a program may ask about the model: declared, so that other files can repeat it, and defined."""
+    columns, classes = [literal(column.name) for column in formula.columns], [*map(literal, formula.classes or ())]
+    yield f"const int model_n_columns = {len(columns)};"
+    yield f"const int model_n_classes = {len(classes)};"
+    yield f"const char *const model_columns[{max(len(columns), 1)}] = {{{', '.join(columns) or '0'}}};"
+    yield f"const char *const model_classes[{max(len(classes), 1)}] = {{{', '.join(classes) or '0'}}};"
+
+
+def _reading(formula: Formula) -> Iterator[str]:
+    """The function that reads a row, and says whether the model takes it."""
+    lines: list[str] = []
+    for j, column in enumerate(formula.columns):
+        if column.kind is Kind.NUMERIC:
+            lines += [f"x[{j}] = row[{j}].number;", *_refusals(j, column)]
+            continue
+        levels = sorted((str(level).encode("utf-8", "surrogatepass"), code) for code, level in enumerate(column.levels))
+        names = [literal(text.decode("utf-8", "surrogatepass")) for text, _ in levels]
+        if names:
+            yield f"static const char *const model_levels{j}[{len(names)}] = {{{', '.join(names)}}};"
+            yield _array("int", f"model_codes{j}", [str(code) for _, code in levels])
+            lines.append(f"x[{j}] = model_read_level(row[{j}].text, model_levels{j}, model_codes{j}, {len(names)});")
+        else:
+            lines.append(f"x[{j}] = -1;")
+        if formula.unseen == "error":
+            lines.append(f"if (row[{j}].text && x[{j}] < 0) return 0;")
+    yield from ("", "static int model_read(const model_cell *row, double *x) {", *(f"  {line}" for line in lines))
+    yield from (*([] if lines else ["  (void)row, (void)x;"]), "  return 1;", "}", "")
+
+
+def _refusals(j: int, column: Input) -> list[str]:
+    asked = {"any": [], "finite": [f"isinf(x[{j}])"], "count": [f"isinf(x[{j}])", f"x[{j}] < 0"]}[column.domain]
+    return [f"if ({' || '.join(asked)}) return 0;"] if asked else []
+
+
+def _evaluation(formula: Formula, written: Loops) -> Iterator[str]:
+    wide = len(formula.classes or (1,))
+    answer = written.number(formula.answers)
+    choice = "0" if formula.choice is None else f"(int){written.number(formula.choice)}"
+    yield "static int model_evaluate(const model_cell *row, double *out) {"
+    yield f"  double x[{max(len(formula.columns), 1)}];"
+    yield "  if (!model_read(row, x)) {"
+    yield f"    for (int k = 0; k < {wide}; k++) out[k] = NAN;"
+    yield from ("    return -1;", "  }", *(f"  {line}" for line in written.lines))
+    yield f"  {C().loop(wide, f'out[k] = {answer};')}" if wide > 1 else f"  out[0] = {answer};"
+    yield from (f"  return {choice};", "}", "")
+
+
+def _faces(formula: Formula) -> Iterator[str]:
+    if formula.classes is None:
+        yield from ("double model_predict(const model_cell *row) {", "  double out[1];", "  model_evaluate(row, out);")
+        yield from ("  return out[0];", "}")
+        return
+    yield from ("int model_predict(const model_cell *row) {", f"  double out[{len(formula.classes)}];")
+    yield from ("  return model_evaluate(row, out);", "}", "")
+    yield from ("void model_predict_proba(const model_cell *row, double *out) {", "  model_evaluate(row, out);", "}")

@@ -1,0 +1,85 @@
+"""Formulas as ONNX: strings and doubles in, `prediction` and `probabilities` out; all arithmetic on doubles.
+
+The error function is the one operator that runtimes have only for floats: models with it are exact to 1e-7.
+A row that `predict` would refuse has NaN as its probabilities and "" as its class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from baytree.exports.onnx_expressions import Expressions
+from baytree.exports.onnx_graph import ML, Graph
+from baytree.formula import Formula
+from baytree.formula.steps import reached
+from baytree.table.schema import Kind
+from baytree.version import __version__
+
+IR_VERSION, OPSET, ML_OPSET = 10, 20, 5
+
+
+def model(formula: Formula) -> bytes:
+    """One file; an input for each column, named as the column, of shape [N, 1]."""
+    from onnx import TensorProto, helper
+
+    _refuse(formula)
+    graph = Graph()
+    written = Expressions(formula, graph)
+    for k in reached(formula):
+        written.step(k)
+    n_classes = len(formula.classes or (1,))
+    answers = written.for_each_row(written.value(formula.answers), n_classes)
+    refused = written.refused()
+    if refused is not None:
+        answers = graph.op("Where", refused, graph.number(float("nan")), answers)
+    if formula.choice is None:
+        graph.nodes.append(helper.make_node("Squeeze", [answers, graph.constant(np.array([1], np.int64))], ["prediction"]))
+        outputs = [helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, [None])]
+    else:
+        _name_class(formula, written, refused)
+        graph.nodes.append(helper.make_node("Identity", [answers], ["probabilities"]))
+        outputs = [
+            helper.make_tensor_value_info("prediction", TensorProto.STRING, [None]),
+            helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, [None, n_classes]),
+        ]
+    inputs = [helper.make_tensor_value_info(c.name, _type(c.kind), [None, 1]) for c in formula.columns]
+    made = helper.make_graph(graph.nodes, "baytree", inputs, outputs, graph.constants)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)]
+    whole = helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION, producer_name="baytree")
+    whole.producer_version = __version__
+    return whole.SerializeToString(deterministic=True)
+
+
+def _type(kind: Kind) -> int:
+    from onnx import TensorProto
+
+    return TensorProto.DOUBLE if kind is Kind.NUMERIC else TensorProto.STRING
+
+
+def _name_class(formula: Formula, written: Expressions, refused: str | None) -> None:
+    from onnx import helper
+
+    graph, classes = written.graph, list(formula.classes or ())
+    place = written.for_each_row(written.value(formula.choice), 1)
+    if refused is not None:
+        place = graph.op("Where", refused, graph.number(-1.0), place)
+    named = {"keys_int64s": list(range(len(classes))), "values_strings": classes, "default_string": ""}
+    graph.nodes.append(helper.make_node("LabelEncoder", [graph.to_int64(place)], ["prediction"], domain=ML, **named))
+
+
+def _refuse(formula: Formula) -> None:
+    for column in formula.columns:
+        if column.kind is Kind.TEXT:
+            raise ValueError(f"column {column.name!r} is text: ONNX has no words of Unicode; export to Python or JavaScript")
+        if column.name in ("", "prediction", "probabilities") or column.name.startswith("baytree:"):
+            raise ValueError(f"column {column.name!r}: ONNX needs this name for itself; rename the column")
+    names = [
+        *(c.name for c in formula.columns),
+        *(formula.classes or ()),
+        *(str(v) for c in formula.columns for v in c.levels),
+    ]
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{name!r} is no text that ONNX can hold: it has half a character; rename it") from None

@@ -1,0 +1,309 @@
+"""Expressions as nodes of ONNX: vectors whole, a column of the tensor for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, log, pi
+
+import numpy as np
+
+from baytree.exports.onnx_graph import ML, Graph
+from baytree.exports.onnx_trees import routed, weights
+from baytree.formula import Formula
+from baytree.formula.expressions import (
+    Apply,
+    Case,
+    Compare,
+    Constant,
+    Expression,
+    FirstHighest,
+    Greatest,
+    Highest,
+    Kernels,
+    Known,
+    LogDensity,
+    LogRising,
+    Lookup,
+    Matching,
+    Named,
+    Number,
+    Pick,
+    Product,
+    Quotient,
+    Route,
+    Smallest,
+    Softmax,
+    Spread,
+    Sum,
+    Total,
+)
+from baytree.table.schema import Kind
+
+MOST_PARTS = 2_000  # nodes of a tree that rows pass in parts
+_COMPARE = {"<": "Less", "<=": "LessOrEqual", "==": "Equal", ">": "Greater", ">=": "GreaterOrEqual"}
+_ARITHMETIC = {Sum: "Add", Product: "Mul", Smallest: "Min", Greatest: "Max"}
+
+
+class Expressions:
+    """Writes expressions into a graph."""
+
+    def __init__(self, formula: Formula, graph: Graph) -> None:
+        self.formula, self.graph = formula, graph
+        self._steps: dict[int, str] = {}
+        self._codes: dict[int, str] = {}
+
+    def step(self, k: int) -> None:
+        """Computes a step."""
+        self._steps[k] = self.value(self.formula.steps[k].value)
+
+    def for_each_row(self, value: str, n: int) -> str:
+        """The value for each row, also where it depends on none. [n_rows, n]"""
+        if not self.formula.columns:
+            raise ValueError("ONNX: a model without columns has no rows to answer; give it a column")
+        rows = self.graph.op("Shape", self.formula.columns[0].name, start=0, end=1)
+        shape = self.graph.op("Concat", rows, self.graph.constant(np.array([n], np.int64)), axis=0)
+        return self.graph.op("Expand", value, shape)
+
+    def refused(self) -> str | None:
+        """Whether a row is one that `predict` refuses. [n_rows, 1]"""
+        op, found = self.graph.op, []
+        for j, column in enumerate(self.formula.columns):
+            if column.kind is Kind.NUMERIC and column.domain != "any":
+                found.append(op("IsInf", column.name))
+            if column.kind is Kind.NUMERIC and column.domain == "count":
+                found.append(op("Less", column.name, self.graph.number(0.0)))
+            if column.kind is not Kind.NUMERIC and self.formula.unseen == "error":
+                is_given = op("Not", op("Equal", column.name, self.graph.constant(np.array([[""]], object))))
+                found.append(op("And", is_given, op("Less", self.code(j), self.graph.constant(np.array([[0]], np.int64)))))
+        return self.graph.fold("Or", found) if found else None
+
+    def code(self, j: int) -> str:
+        """The code of a level, −1 where it is missing or was never seen. [n_rows, 1] int64"""
+        if j not in self._codes:
+            column = self.formula.columns[j]
+            levels = [(str(level), code) for code, level in enumerate(column.levels) if str(level)] or [("\0", -1)]
+            named = {"keys_strings": [text for text, _ in levels], "values_int64s": [code for _, code in levels]}
+            self._codes[j] = self.graph.op("LabelEncoder", column.name, domain=ML, default_int64=-1, **named)
+        return self._codes[j]
+
+    def value(self, expression: Expression | None) -> str:
+        """The tensor of a value."""
+        op = self.graph.op
+        match expression:
+            case Constant(values):
+                return self.graph.row(values)
+            case Named(step):
+                return self._steps[step]
+            case Number(column):
+                return self.formula.columns[column].name
+            case Sum(of) | Product(of) | Smallest(of) | Greatest(of):
+                return self.graph.fold(_ARITHMETIC[type(expression)], [self.value(each) for each in of])
+            case Quotient(above, below):
+                return op("Div", self.value(above), self.value(below))
+            case Case(whens, otherwise):
+                found = self.value(otherwise)
+                for when in reversed(whens):
+                    found = op("Where", self._holds(when.condition), self.value(when.value), found)
+                return found
+            case Lookup(column, table, missing, cuts):
+                return op("Gather", self._table((*table, missing)), self._place(column, cuts))
+            case Pick(of, table):
+                return op("Gather", self._table(table), self.graph.to_int64(self.value(of)))
+        return self._of_classes(expression)
+
+    def _of_classes(self, expression: Expression | None) -> str:
+        op, axis = self.graph.op, self.graph.constant(np.array([1], np.int64))
+        match expression:
+            case Softmax(of):
+                return self._softmax(self.value(of))
+            case Total(of):
+                return op("ReduceSum", self.value(of), axis, keepdims=1)
+            case Highest(of):
+                return op("ReduceMax", self.value(of), axis, keepdims=1)
+            case FirstHighest(of):
+                return self.graph.to_double(op("ArgMax", self.value(of), axis=1, keepdims=1))
+            case Route(tree):
+                return routed(self.graph, self.formula.trees[tree], self._read)
+            case Spread(tree, table):
+                return self._spread(tree, table)
+            case Matching():
+                return self._matched(expression)
+        return self._called(expression)
+
+    def _called(self, expression: Expression | None) -> str:
+        match expression:
+            case Apply(function, of):
+                return self._applied(function, self.value(of))
+            case LogDensity():
+                return self._log_density(expression)
+            case LogRising(Constant(shape), amount):
+                return self._log_rising(np.array(shape), self.value(amount))
+            case Kernels(of, classes, None):
+                x = self.value(of)
+                columns = [self._kernel_sum(x, np.array(c.centre), np.array(c.weight), c.width) for c in classes]
+                return self.graph.op("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
+            case LogRising():
+                raise ValueError("ONNX: an urn whose contents are not known in advance has no closed form; use Python or C")
+            case Kernels():
+                raise ValueError(
+                    "ONNX: Weka's kernels are added up until little is left, which no graph can; use Python or C"
+                )
+        raise TypeError(f"ONNX has no {type(expression).__name__}")
+
+    def _holds(self, condition: Known | Compare) -> str:
+        op = self.graph.op
+        if isinstance(condition, Compare):
+            return op(_COMPARE[condition.relation], self.value(condition.left), self.value(condition.right))
+        column = self.formula.columns[condition.column]
+        if column.kind is Kind.NUMERIC:
+            return op("Not", op("IsNaN", column.name))
+        return op("GreaterOrEqual", self.code(condition.column), self.graph.constant(np.array([[0]], np.int64)))
+
+    # --- tables -------------------------------------------------------------------------------------------------------
+
+    def _table(self, rows: Sequence[Sequence[float]]) -> str:
+        return self.graph.constant(np.array(rows, np.float64))
+
+    def _place(self, j: int, cuts: Sequence[float]) -> str:
+        """The row of a table; −1, which is the last one, where the value is missing. [n_rows]"""
+        op, column = self.graph.op, self.formula.columns[j]
+        if column.kind is not Kind.NUMERIC:
+            return self.graph.to_int64(self.code(j))
+        if not cuts:
+            place = op("Cast", op("IsNaN", column.name), to=7)
+            return self.graph.to_int64(op("Neg", place))
+        above = op("Cast", op("Greater", column.name, self.graph.row(cuts)), to=7)
+        count = op("ReduceSum", above, self.graph.constant(np.array([1], np.int64)), keepdims=1)
+        missing = self.graph.constant(np.array([[-1]], np.int64))
+        return self.graph.to_int64(op("Where", op("IsNaN", column.name), missing, count))
+
+    def _matched(self, matching: Matching) -> str:
+        op, graph, codes = self.graph.op, self.graph, np.array(matching.codes, np.int64).reshape(-1, len(matching.columns))
+        start, agrees = graph.number(matching.added), graph.constant(np.ones((1, len(codes)), bool))
+        for k, j in enumerate(matching.columns):
+            unknown = op("Less", self.code(j), graph.constant(np.array([[0]], np.int64)))
+            same = op("Equal", self.code(j), graph.constant(codes[None, :, k]))
+            agrees = op("And", agrees, op("Or", unknown, same))
+            start = op("Mul", start, op("Where", unknown, graph.number(float(matching.n_levels[k])), graph.number(1.0)))
+        weight = np.zeros((len(codes), matching.n_classes))
+        weight[np.arange(len(codes)), list(matching.classes)] = matching.weight
+        return op("Add", start, op("MatMul", graph.to_double(agrees), graph.constant(weight)))
+
+    # --- trees --------------------------------------------------------------------------------------------------------
+
+    def _read(self, j: int) -> tuple[str, bool]:
+        column = self.formula.columns[j]
+        if column.kind is Kind.NUMERIC:
+            return column.name, True
+        key = -1 - j
+        if key not in self._codes:  # codes from 1 on: what is missing is in no set
+            self._codes[key] = self.graph.op("Add", self.graph.to_double(self.code(j)), self.graph.number(1.0))
+        return self._codes[key], False
+
+    def _spread(self, tree: int, table: Sequence[Sequence[float]]) -> str:
+        nodes = self.formula.trees[tree]
+        if len(nodes) > MOST_PARTS:
+            raise ValueError(
+                f"ONNX: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a "
+                "graph holds well; prune the tree, or export to Python, JavaScript or C"
+            )
+        parts = weights(self.graph, nodes, self._read)
+        return self.graph.fold("Add", [self.graph.op("Mul", part, self.graph.row(table[n])) for n, part in parts])
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def _softmax(self, scores: str) -> str:
+        op, axis = self.graph.op, self.graph.constant(np.array([1], np.int64))
+        parts = op("Exp", op("Sub", scores, op("ReduceMax", scores, axis, keepdims=1)))
+        return op("Div", parts, op("ReduceSum", parts, axis, keepdims=1))
+
+    def _applied(self, function: str, x: str) -> str:
+        op = self.graph.op
+        if function == "log1p":
+            return self._log1p(x)
+        if function == "erfc":
+            raise ValueError("ONNX: runtimes have the error function of floats only, 1e-5 off; use Python, C or SQL")
+        return op({"exp": "Exp", "log": "Log", "sqrt": "Sqrt", "abs": "Abs", "round": "Round"}[function], x)
+
+    def _log1p(self, x: str) -> str:
+        """log(1 + x) · x / ((1 + x) − 1), which is right to the last bits also of small x."""
+        op, one = self.graph.op, self.graph.number(1.0)
+        more = op("Add", x, one)
+        exact = op("Div", op("Mul", op("Log", more), x), op("Sub", more, one))
+        return op("Where", op("Equal", more, one), x, exact)
+
+    def _log_density(self, density: LogDensity) -> str:
+        op, number, row, x = self.graph.op, self.graph.number, self.graph.row, self.value(density.of)
+        mean, scale, degrees = (np.array(values) for values in (density.mean, density.scale, density.degrees))
+        half = op("Sub", op("Div", x, number(2.0)), row(mean / 2))
+        gap = op("Sub", x, row(mean))
+        z = op("Where", op("IsInf", gap), op("Div", half, row(scale / 2)), op("Div", gap, row(scale)))
+        distance = op("Add", op("Log", op("Abs", half)), row(log(2.0) - np.log(scale)))
+        is_near = op("LessOrEqual", op("Abs", z), number(2.0**500))
+        near = self._near(z, degrees, density.constant)
+        return op("Where", is_near, near, self._far(distance, degrees, density.constant))
+
+    def _near(self, z: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
+        op, is_normal = self.graph.op, np.isinf(degrees)
+        finite = np.where(is_normal, 1.0, degrees)
+        normal = op("Mul", op("Mul", self.graph.number(-0.5), z), z)
+        student = op(
+            "Mul", self.graph.row(-0.5 * (finite + 1)), self._log1p(op("Mul", op("Div", z, self.graph.row(finite)), z))
+        )
+        chosen = op("Where", self.graph.constant(is_normal[None]), normal, student)
+        return op("Add", self.graph.row(constant), chosen)
+
+    def _far(self, distance: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
+        op, is_normal = self.graph.op, np.isinf(degrees)
+        finite = np.where(is_normal, 1.0, degrees)
+        share = op("Add", self.graph.number(1.0), op("Div", distance, self.graph.number(2048.0)))
+        normal = op("Mul", self.graph.number(-(2.0**990)), share)
+        rest = op("Mul", self.graph.row(-(finite + 1)), op("Sub", distance, self.graph.row(0.5 * np.log(finite))))
+        return op("Where", self.graph.constant(is_normal[None]), normal, op("Add", self.graph.row(constant), rest))
+
+    def _log_rising(self, shape: np.ndarray, x: str) -> str:
+        """Stirling's series after shapes are shifted to 15 or more."""
+        op, graph = self.graph.op, self.graph
+        a, shift = np.where(shape == 0, 1.0, shape), graph.number(0.0)
+        for _ in range(15):
+            is_small = a < 15
+            if not is_small.any():
+                break
+            term = self._log1p(op("Div", x, graph.row(np.where(is_small, a, 1.0))))
+            shift = op("Add", shift, op("Mul", graph.row(is_small.astype(float)), term))
+            a = np.where(is_small, a + 1, a)
+        more = op("Add", x, graph.row(a))
+        logs = op(
+            "Add", op("Mul", x, op("Log", more)), op("Mul", graph.row(a - 0.5), self._log1p(op("Div", x, graph.row(a))))
+        )
+        rest = op("Sub", op("Sub", self._stirling(more), graph.row(_stirling(a))), shift)
+        value = op("Add", op("Sub", logs, x), rest)
+        value = op("Where", graph.constant((shape == 0)[None]), graph.number(-inf), value)
+        return op("Where", op("Equal", x, graph.number(0.0)), graph.number(0.0), value)
+
+    def _stirling(self, x: str) -> str:
+        op, number = self.graph.op, self.graph.number
+        r = op("Div", number(1.0), op("Mul", x, x))
+        inner = number(1 / 1680)
+        for factor in (1 / 1260, 1 / 360, 1 / 12):
+            inner = op("Sub", number(factor), op("Mul", r, inner))
+        return op("Div", inner, x)
+
+    def _kernel_sum(self, x: str, centre: np.ndarray, weight: np.ndarray, width: float) -> str:
+        op, number, axis = self.graph.op, self.graph.number, self.graph.constant(np.array([1], np.int64))
+        apart = op("Sub", op("Div", x, number(2 * width)), self.graph.row(centre / (2 * width)))
+        z = op("Mul", number(2.0), op("Abs", apart))
+        least = op("ReduceMin", z, axis, keepdims=1)
+        gap = op("Mul", op("Mul", number(0.5), op("Sub", z, least)), op("Add", z, least))
+        bells = op("Exp", op("Neg", op("Min", gap, number(745.0))))
+        total = op("ReduceSum", op("Mul", bells, self.graph.row(weight)), axis, keepdims=1)
+        size = log(float(weight.sum())) + log(width) + 0.5 * log(2 * pi)
+        near = op("Sub", op("Sub", op("Log", total), number(size)), op("Mul", op("Mul", number(0.5), least), least))
+        share = op("Div", op("Log", op("Min", least, number(1.797693e308))), number(2048.0))
+        far = op("Mul", number(-(2.0**990)), op("Add", number(1.0), share))
+        return op("Where", op("Less", least, number(2.0**500)), near, far)
+
+
+def _stirling(x: np.ndarray) -> np.ndarray:
+    r = 1 / (x * x)
+    return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r / 1680))) / x
