@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["foundation", "text", "trees", "linear", "choose"]
+MODULES = ["foundation", "text", "trees", "linear", "splines", "choose"]
 
 
 def main(names: list[str]) -> None:

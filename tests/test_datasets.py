@@ -60,3 +60,11 @@ def test_a_misspelt_name_gets_a_suggestion():
 def test_an_unknown_frame_is_refused():
     with pytest.raises(ValueError, match="as_ must be 'pandas', 'polars' or 'dict', not 'arrow'"):
         datasets.load("iris", as_="arrow")
+
+
+def test_iris_is_as_fisher_printed_it():
+    iris = datasets.load("iris", as_="dict")
+    rows = list(zip(*iris.values(), strict=True))
+    assert rows[34] == (4.9, 3.1, 1.5, 0.2, "setosa")
+    assert rows[37] == (4.9, 3.6, 1.4, 0.1, "setosa")
+    assert "rows 35 and 38" in datasets.describe("iris").changes

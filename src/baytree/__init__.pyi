@@ -1,8 +1,22 @@
 """baytree: classifiers that a person can read. For editors and type checkers; names are loaded when they are asked for."""
 
 from baytree import datasets as datasets
+from baytree.bayes.one_parameter import estimate_bernoulli as estimate_bernoulli
+from baytree.bayes.one_parameter import estimate_normal as estimate_normal
 from baytree.choose.compare.assumptions import compare_assumptions as compare_assumptions
 from baytree.choose.compare.compare import compare as compare
+from baytree.choose.information import (
+    conditional_entropy as conditional_entropy,
+)
+from baytree.choose.information import (
+    entropy as entropy,
+)
+from baytree.choose.information import (
+    gini as gini,
+)
+from baytree.choose.information import (
+    information_gain as information_gain,
+)
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures
 from baytree.choose.select.filters import rank_features as rank_features
 from baytree.choose.select.wrapper import BackwardSelection as BackwardSelection
@@ -31,6 +45,8 @@ from baytree.estimators.linear.discriminant import (
 )
 from baytree.estimators.linear.logistic import LogisticRegression as LogisticRegression
 from baytree.estimators.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from baytree.estimators.linear.mars import MARSClassifier as MARSClassifier
+from baytree.estimators.linear.mars import MARSRegressor as MARSRegressor
 from baytree.estimators.linear.regression import LinearRegression as LinearRegression
 from baytree.estimators.linear.regression_cv import LinearRegressionCV as LinearRegressionCV
 from baytree.estimators.tree.c45 import C45Classifier as C45Classifier

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import numpy as np
 
-from baytree.show.ledger import Ledger, to_text
+from baytree.show.ledger import Excluded, Ledger, to_text
 from baytree.summary import Summary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -55,6 +55,20 @@ class Evidence(msgspec.Struct, frozen=True):
     column: str
     value: str
     effect: np.ndarray  # [n_classes]
+    condition: str = ""  # what a test asked of the value, with the column's name; empty where the value itself counts
+
+    @property
+    def told(self) -> str:
+        """The line's name: `age = 5`, or what was asked and, where that leaves it open, the value: `age < 7.5 (5)`."""
+        if not self.condition:
+            return f"{self.column} = {self.value}"
+        is_said = self.condition == f"{self.column} = {self.value}"
+        return self.condition if is_said else f"{self.condition} ({self.value})"
+
+    @property
+    def excluded(self) -> np.ndarray:
+        """The classes that cannot be, with this value. int64 [n_excluded]"""
+        return np.flatnonzero(np.isneginf(self.effect))
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -88,11 +102,15 @@ class Explanation(msgspec.Struct, frozen=True):
             "probability": dict(zip(map(str, self.classes), self.probability.tolist(), strict=True)),
             "unit": self.unit,
             "start": self.start.tolist(),
-            "evidence": [
-                {"column": line.column, "value": line.value, "effect": line.effect.tolist()} for line in self.evidence
-            ],
+            "evidence": [self._line(line) for line in self.evidence],
             "scores": self.scores.tolist(),
         }
+
+    def _line(self, line: Evidence) -> dict:
+        told = {"column": line.column, "value": line.value, "effect": line.effect.tolist()}
+        condition = {"condition": line.condition} if line.condition else {}
+        excluded = {"excludes": [self.classes[c] for c in line.excluded]} if len(line.excluded) else {}
+        return told | condition | excluded
 
     def against_runner_up(self) -> tuple[str, str, list[float], float]:
         """The answer in words, what is added up, its amounts (the start, then each line of evidence), and their sum.
@@ -110,7 +128,9 @@ class Explanation(msgspec.Struct, frozen=True):
         other = int(order[1])
         answer += f" ({self.classes[other]}: {self.probability[other]:.3f})"
         title = f"{self.unit} for {self.classes[best]} against {self.classes[other]}"
-        return answer, title, [float(line[best] - line[other]) for line in ledger], float(scores[best] - scores[other])
+        with np.errstate(invalid="ignore"):  # two impossible classes differ by no number
+            amounts = [float(line[best] - line[other]) for line in ledger]
+            return answer, title, amounts, float(scores[best] - scores[other])
 
     def __str__(self) -> str:
         return to_text(self._ledger()) if len(self.probability) > 1 or self.unit == "number" else self.against_runner_up()[0]
@@ -122,8 +142,13 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def _ledger(self) -> Ledger:
         answer, title, (start, *amounts), total = self.against_runner_up()
-        names = tuple((line.column, line.value) for line in self.evidence)
-        return Ledger(answer, title, names, start, tuple(amounts), total, self.unit == "number")
+        names = tuple(line.told for line in self.evidence)
+        excluded = tuple(tuple(self.classes[c] for c in line.excluded) for line in self.evidence)
+        impossible = tuple(self.classes[c] for c in np.flatnonzero(np.isneginf(self.scores)))
+        kept = () if self.unit == "number" else tuple(c for c in self.classes if c not in set(impossible))
+        never = tuple(self.classes[c] for c in np.flatnonzero(np.isneginf(self.start)))
+        outcome = Excluded((never, *excluded), impossible, is_every=not kept and bool(impossible))
+        return Ledger(answer, title, names, start, tuple(amounts), total, self.unit == "number", outcome)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:

@@ -76,6 +76,7 @@ class NaiveBayesSummary(msgspec.Struct, frozen=True, tag="naive_bayes"):
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     likelihoods: tuple[Likelihood, ...]
+    belief: str = ""  # the prior that the distributions were derived with, in words
 
 
 # --- the joint table -------------------------------------------------------------------------------------------------------
@@ -171,6 +172,29 @@ class RegressionSummary(msgspec.Struct, frozen=True, tag="linear_regression"):
     penalty: str | None = None  # in words
 
 
+class SplineTerm(msgspec.Struct, frozen=True):
+    """A product of hinges, in words, and its coefficient for each score; the constant has no hinges."""
+
+    hinges: tuple[str, ...]  # as a person reads them: max(0, temp − 58), colour=red
+    coefficient: tuple[float, ...]  # of the features as they came
+
+
+class SplineSummary(msgspec.Struct, frozen=True, tag="splines"):
+    """The terms, the constant first, and how well they fit; of classes RSS and GCV are those of their indicators."""
+
+    target: str
+    scores: tuple[str, ...]  # what the coefficients add up to: the target, or log-odds of classes
+    terms: tuple[SplineTerm, ...]
+    columns: tuple[str, ...]  # that terms read
+    unused: tuple[str, ...]
+    references: tuple[tuple[str, str], ...]  # the level of each nominal column that is the zero of the others
+    rows: int
+    rss: float
+    gcv: float
+    r2: float
+    relative_gcv: float
+
+
 class QuadraticSummary(msgspec.Struct, frozen=True, tag="quadratic_discriminant"):
     """The prior and the means of each class."""
 
@@ -255,8 +279,8 @@ class TrialsSummary(msgspec.Struct, frozen=True, tag="trials"):
 
 
 Summary = (
-    NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | QuadraticSummary | TreeSummary | RuleSetSummary
-    | TrialsSummary
+    NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | SplineSummary | QuadraticSummary | TreeSummary
+    | RuleSetSummary | TrialsSummary
 )  # fmt: skip
 
 

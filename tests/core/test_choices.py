@@ -117,5 +117,5 @@ def test_rules_of_amounts_and_normals_are_known_by_name():
     moments = np.ones((2, 1))
     with pytest.raises(ValueError, match="rule='foo': give one of mle, map, bayes, raised"):
         _core.add_left_out_scores(
-            np.ones((4, 1)), LABEL, np.ones(0), moments, moments, moments, np.zeros(1), np.ones(1), "foo", 1.0, 0.0, scores
+            np.ones((4, 1)), LABEL, np.ones(0), *[moments] * 3, np.zeros(1), np.ones(1), "foo", 1.0, 0.0, 1.0, scores
         )

@@ -105,6 +105,9 @@ NOT_OF_TREES = [
     named(bt.LinearRegression),
     named(bt.LinearRegression, penalty="l1", C=0.5, missing="mean", ordinal="dummies"),
     named(bt.LinearRegressionCV, NUMBERS, lambdas=3, cv=3),
+    named(bt.MARSRegressor, max_degree=2, max_terms=15),
+    named(bt.MARSRegressor, NUMBERS, max_degree=3, standardize=True, prune=False),
+    named(bt.MARSClassifier, max_degree=2, ordinal="dummies"),
 ]
 TREES = [
     named(bt.CARTClassifier),
@@ -130,6 +133,8 @@ FAR_MODELS = [
     *(named(estimator, NUMBERS) for estimator in (bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis)),
     named(bt.LogisticRegression, NUMBERS),
     named(bt.LinearRegression, NUMBERS),
+    named(bt.MARSRegressor, NUMBERS),
+    named(bt.MARSClassifier, NUMBERS, max_degree=2),
 ]
 
 

@@ -118,6 +118,9 @@ GATE = "another column changes the average gain that a test must reach"
 MORE = "every column and its levels count in the smoothing"
 ONE_IN_N = "a direction without spread within classes gets that of one row in n"
 PRIOR = "a prior weighs less beside more rows"
+SPANS = "the spans between knots grow with the number of columns"
+NOISE = "rounding decides which ranks may be knots"
+UNITS = "what is new in a line is measured in the units of its column"
 SIZES = "its limits count rows"
 MEAN = "weights are taken over their mean, and rows are counted beside them"
 WEIGHS = "a copied column counts twice"
@@ -135,6 +138,11 @@ def _rounded(tree: Subject) -> Subject:
     """A tree whose leaves are sums of fractions or of numbers, which are rounded in the order of the rows."""
     return replace(tree, is_bitwise=False)
 
+
+_SPLINES = {
+    "columns": FIRST, "turned_names": FIRST, "double": SIZES, "constant": SPANS, "copy": SPANS,
+    "shift": NOISE, "scale": UNITS,
+}  # fmt: skip
 
 SUBJECTS = {
     "GaussianNB": _naive(bt.GaussianNB(), (numbers,), scale="var_smoothing is a share of the largest variance"),
@@ -165,6 +173,8 @@ SUBJECTS = {
         spread=1e-9,
         exempt=dict.fromkeys(("columns", "double", "constant", "copy", "shift", "scale"), FOLDS),
     ),
+    "MARS of numbers": Subject(bt.MARSRegressor(max_terms=5, threshold=0.05), spread=1e-9, exempt=_SPLINES),
+    "MARS": Subject(bt.MARSClassifier(max_terms=5, threshold=0.05), spread=1e-6, exempt=_SPLINES),
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
     "tree of numbers": _rounded(_tree(bt.DecisionTreeRegressor(max_depth=4))),

@@ -55,6 +55,7 @@ CLASSIFIERS = {
     "lda": bt.LinearDiscriminantAnalysis(),
     "qda": bt.QuadraticDiscriminantAnalysis(shrinkage=0.5),
     "logistic": bt.LogisticRegression(),
+    "mars": bt.MARSClassifier(max_degree=2),
     "logistic cv": bt.LogisticRegressionCV(Cs=3, cv=3),
 }
 REGRESSORS = {
@@ -62,6 +63,7 @@ REGRESSORS = {
     "chaid numbers": bt.CHAIDRegressor(min_split=5, min_leaf=1, alpha_split=0.9),
     "tree numbers": bt.DecisionTreeRegressor(max_depth=4),
     "linear": bt.LinearRegression(),
+    "mars numbers": bt.MARSRegressor(max_degree=2),
     "ridge": bt.LinearRegression(penalty="l2", missing="mean"),
     "lasso by cv": bt.LinearRegressionCV(penalty="l1", lambdas=5, cv=3),
     "multiway numbers": bt.DecisionTreeRegressor(branching="multiway", max_depth=3),

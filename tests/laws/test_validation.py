@@ -76,6 +76,22 @@ REGRESSION = {
     "missing": ["mean+indicator", "mean"],
     "conventions": [None, "glmnet"],
 }
+MARS = {
+    "max_degree": [1, 2, 3],
+    "max_terms": [None, 5],
+    "penalty": [None, 0, -1],
+    "min_span": [0, 3, -2],
+    "end_span": [0, 5],
+    "threshold": [0.001, 0.0],
+    "fast_k": [20, 0],
+    "fast_beta": [1.0, 0.0],
+    "auto_linear": [True, False],
+    "prune": [True, False],
+    "standardize": [False, True],
+    "ordinal": ["rank", "dummies"],
+    "missing": ["mean+indicator", "mean"],
+    "conventions": [None, "earth"],
+}
 DROPIN = {"force_alpha": [True, False], "fit_prior": [True, False], "class_prior": [None, [0.2, 0.3, 0.5]]}
 # Each parameter's documented values; a dict sets further parameters that the value needs.
 VALUES: dict[str, dict[str, list[Any]]] = {
@@ -133,6 +149,8 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "JointDistribution": {"alpha": [0.0, 1.0]},
     "LinearDiscriminantAnalysis": DISCRIMINANT,
     "QuadraticDiscriminantAnalysis": DISCRIMINANT,
+    "MARSRegressor": MARS,
+    "MARSClassifier": MARS,
     "LinearRegression": {
         "penalty": [None, "l2", "l1", {"penalty": "elasticnet", "l1_ratio": 0.4}],
         "C": [1.0, {"C": 0.1, "penalty": "l2"}],

@@ -31,6 +31,8 @@ CHECKED = [
     bt.LinearRegression(),
     bt.LinearRegression(penalty="elasticnet", l1_ratio=0.5, lambda_=0.01, n_jobs=1),
     bt.LinearRegressionCV(cv=3, lambdas=5),
+    bt.MARSRegressor(),
+    bt.MARSClassifier(max_degree=2, n_jobs=1),
 ]
 
 
@@ -47,7 +49,7 @@ def run(*words):
     return result.stdout
 
 
-@pytest.mark.parametrize("model", ["lda", "qda", "logistic", "logistic-fixed"])
+@pytest.mark.parametrize("model", ["lda", "qda", "logistic", "logistic-fixed", "mars"])
 @pytest.mark.parametrize(("table", "target", "column"), [("penguins", "species", "island"), ("titanic", "survived", "sex")])
 def test_the_command_line_fits_shows_explains_and_predicts_raw_tables(tmp_path, model, table, target, column):
     file = tmp_path / "m.baytree"
@@ -77,6 +79,8 @@ MODELS = [
     lambda **more: bt.LogisticRegressionCV(cv=3, Cs=3, **more),
     bt.LinearRegression,
     lambda **more: bt.LinearRegressionCV(penalty="l1", cv=3, lambdas=5, **more),
+    lambda **more: bt.MARSRegressor(max_degree=2, max_terms=11, **more),
+    lambda **more: bt.MARSClassifier(max_degree=2, max_terms=11, **more),
 ]
 
 
@@ -131,6 +135,7 @@ def test_control_c_is_answered_soon(after):
         lambda: bt.QuadraticDiscriminantAnalysis().fit(wide, y),
         lambda: bt.LogisticRegression(penalty="l1").fit(wide, y),
         lambda: bt.LogisticRegressionCV().fit(long, z),
+        lambda: bt.MARSClassifier(max_degree=2).fit(long, z),
     ]
     late = [delay(work, after) for work in works]
     assert max(each for each in late if each is not None) < 2000  # 200 on a machine of one's own

@@ -61,7 +61,7 @@ def test_numbers_that_json_has_no_word_for_return():
     others = Node(2, 1, NamedCondition("x"), 1, 1.0, 1, 1.0)
     summary = TreeSummary("y", ("a", "b"), (root, least, others))
     returns_as_it_went(summary, text(summary))
-    assert text(summary).splitlines()[1:] == ["|  x <= -inf: a (1 rows, 1.000)", "|  x > -inf: b (1 rows, 1.000)"]
+    assert text(summary).splitlines()[1:3] == ["├─ x ≤ -inf: a (no rows)", "└─ x known: b (no rows)"]
 
 
 def returns_as_it_went(summary, printed):

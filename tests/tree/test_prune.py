@@ -180,3 +180,30 @@ def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(m
     assert not is_finished.is_set()
     assert model.model_ is before
     release.set()
+
+
+def test_the_path_of_rows_has_cross_validated_errors_and_prints_as_printcp_does():
+    penguins = bt.datasets.load("penguins")
+    model = bt.CARTClassifier().fit(penguins, "species")
+    path = model.cost_complexity_path(penguins, "species")
+    alone = model.cost_complexity_path()
+    for name in ("cp", "splits", "risk"):
+        assert np.array_equal(getattr(path, name), getattr(alone, name))
+    assert len(path.error) == len(path.deviation) == len(path.cp)
+    assert path.error[0] == pytest.approx(1.0)
+    lines = str(path).splitlines()
+    assert lines[0] == "root error: 192 / 344 = 0.55814; other errors are shares of it"
+    assert lines[1].split() == ["cp", "splits", "rel", "error", "cv", "error", "cv", "std"]
+    assert len(lines) == len(path.cp) + 3
+    assert "give the rows" in str(alone)
+    assert path._repr_html_().count("<tr") == len(path.cp) + 1
+
+
+@pytest.mark.parametrize("pruning", ["1se", "min"])
+def test_the_path_chooses_the_tree_that_pruning_chooses(pruning):
+    penguins = bt.datasets.load("penguins")
+    path = bt.CARTClassifier().cost_complexity_path(penguins, "species")
+    least = int(np.argmin(path.error))
+    small = int(np.argmax(path.error <= path.error[least] + path.deviation[least]))
+    pruned = bt.CARTClassifier(pruning=pruning).fit(penguins, "species")
+    assert pruned.n_leaves_ - 1 == path.splits[least if pruning == "min" else small]

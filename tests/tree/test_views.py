@@ -96,10 +96,62 @@ def test_importances_are_a_table_in_falling_order(estimator):
     model = estimator.fit(*frame())
     table = model.importances()
     shares = dict(zip(model.schema_.names, model.feature_importances_, strict=True))
-    assert {row.column: row.importance for row in table} == shares
-    assert [row.importance for row in table] == sorted(model.feature_importances_, reverse=True)
+    assert {row.column: row.importance for row in model.importances(unused=True)} == shares
+    assert {row.column: row.importance for row in table} == {name: share for name, share in shares.items() if share}
+    assert [row.importance for row in table] == sorted((share for share in shares.values() if share), reverse=True)
     assert sum(row.tests for row in table) == model.n_nodes_ - model.n_leaves_
-    assert len(str(table).splitlines()) == len(table) + 1 == len(table.to_frame()) + 1
+    assert len(table.to_frame()) == len(table)
+
+
+def test_importances_say_whether_surrogates_count_and_how_many_columns_are_left_out():
+    penguins = bt.datasets.load("penguins")
+    with_surrogates = str(bt.CARTClassifier().fit(penguins, "species").importances()).splitlines()
+    assert with_surrogates[-2:] == [
+        "importance: what its tests gain and, as a surrogate, its share of others', of the whole",
+        "left out: 2 columns not used",
+    ]
+    without = str(bt.CARTClassifier(max_surrogates=0).fit(penguins, "species").importances()).splitlines()
+    assert without[-2] == "importance: what its tests gain, without surrogates, of the whole"
+
+
+def test_a_single_leaf_says_why():
+    tennis = bt.datasets.load("play-tennis")
+
+    def why(model, table=tennis):
+        return str(model.fit(table, "PlayTennis")).splitlines()[-1].removeprefix("a single leaf: ")
+
+    assert why(bt.CARTClassifier()) == "14 rows < min_split=20"
+    assert why(bt.CARTClassifier(min_split=2, min_leaf=8)) == "14 rows < 2 × min_leaf=8"
+    assert why(bt.CARTClassifier(min_split=2, cp=0.9)) == "no test saves cp=0.9 of the error without one"
+    assert why(bt.CARTClassifier(min_split=2, max_depth=0)) == "max_depth=0"
+    assert why(bt.CHAIDClassifier(min_split=2)) == "no column is significant: alpha_split=0.05"
+    assert why(bt.C45Classifier(min_objects=8)) == "14 rows < 2 × min_objects=8"
+    assert why(bt.C45Classifier(confidence=0.01)) == "no test was left after pruning"
+    assert why(bt.ID3Classifier(), tennis[tennis.PlayTennis == "Yes"]) == "all rows are Yes"
+    grown = bt.ID3Classifier().fit(tennis, "PlayTennis")
+    assert str(grown.snip(0)).endswith("a single leaf: it was pruned to the root")
+
+
+def test_a_tree_explains_by_what_was_asked():
+    penguins = bt.datasets.load("penguins")
+    first, no_numbers = bt.CARTClassifier().fit(penguins, "species").explain(penguins.iloc[[0, 3]])
+    assert "flipper_length_mm < 206.5 (181)" in str(first)
+    assert first.to_dict()["evidence"][0]["condition"] == "flipper_length_mm < 206.5"
+    assert "(missing)" in str(no_numbers)
+
+
+def test_fractions_are_explained_once():
+    text = str(bt.C45Classifier().fit(bt.datasets.load("penguins"), "species"))
+    assert text.count("fraction") == 1
+    assert "every branch" not in str(bt.C45Classifier().fit(bt.datasets.load("play-tennis"), "PlayTennis"))
+
+
+def test_the_summary_tells_of_every_node_and_its_surrogates():
+    model = bt.CARTClassifier().fit(bt.datasets.load("penguins"), "species")
+    text = str(model.summary())
+    assert all(f"node {node['id']}: {node['n']} row" in text for node in model.nodes())
+    assert text.count("    surrogate ") == sum(len(node["surrogates"]) for node in model.nodes())
+    assert text.startswith("root error: 192 / 344 = 0.55814")
 
 
 def test_text_tells_names_counts_and_the_way_of_missing_values():

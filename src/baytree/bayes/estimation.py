@@ -55,6 +55,12 @@ def pseudo_counts(estimation: Estimation, name: str, levels: Sequence[Any], expo
     return np.ldexp(added, -exponent)
 
 
+def more_than_counted(estimation: Estimation) -> float:
+    """The pseudo-count of a level whose column has no prior of its own; 0 where none is added, or each has another."""
+    alpha = estimation.alpha if isinstance(estimation.alpha, (int, float)) else 0.0
+    return {"mle": 0.0, "map": max(alpha - 1, 0.0), "bayes": alpha}[estimation.estimate]
+
+
 def class_shares(seen: Counts, schema: Schema, estimation: Estimation) -> np.ndarray:
     """The probability of each class before any column is looked at."""
     counts, exponent = bounded(seen.cells)

@@ -96,11 +96,12 @@ def _as_rows(seen: Seen) -> Seen:
     return msgspec.structs.replace(seen, classes=times_limbs(seen.classes, limbs), statistics=statistics)
 
 
-class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes"):
+class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="naive_bayes"):
     """argmax_c log p(c) + Σ_j log p(x_j | c), a missing value adding nothing."""
 
     log_prior: np.ndarray  # [n_classes]
     likelihoods: tuple[Likelihood, ...]
+    belief: str = ""  # the prior that it was derived with, in words
 
     def __post_init__(self) -> None:
         if self.log_prior.dtype != np.float64 or self.log_prior.ndim != 1 or not len(self.log_prior):
@@ -118,7 +119,7 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
             for group, statistic in zip(seen.groups, seen.statistics, strict=True)
         )
         with np.errstate(divide="ignore"):
-            return cls(np.log(shares), likelihoods)
+            return cls(np.log(shares), likelihoods, _belief(seen.groups, estimation))
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the likelihoods fit the columns and classes of a schema."""
@@ -204,7 +205,17 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="n
         ordered = sorted(self.likelihoods, key=lambda likelihood: likelihood.columns)
         told = tuple(record for likelihood in ordered for record in likelihood.summary(schema))
         prior = tuple(np.exp(self.log_prior).tolist())
-        return NaiveBayesSummary(schema.target.name, tuple(map(str, schema.classes)), prior, told)
+        return NaiveBayesSummary(schema.target.name, tuple(map(str, schema.classes)), prior, told, self.belief)
+
+
+def _belief(groups: Sequence[Group], estimation: Estimation) -> str:
+    """The priors of the events in words, and which columns have their own."""
+    if estimation.estimate == "mle":
+        return "estimate: mle, without a prior"
+    told = dict.fromkeys(EVENTS[group.event].belief(estimation) for group in groups)
+    own = [f"{name} has its own" for name in estimation.priors]
+    words = [*filter(None, told), *own]
+    return f"prior: {'; '.join(words)}" if words else ""
 
 
 def _kept_levels(column: Column, weight: np.ndarray) -> Column:

@@ -41,6 +41,7 @@ STRENGTHS = (
     0.21544346900318823, 1.0, 4.641588833612772, 21.54434690031882, 100.0,
 )  # fmt: skip
 _BY_CV = {"Cs": STRENGTHS, "max_iter": 100}
+_SPLINES = {"max_degree": 2, "max_terms": 41}  # more terms take long, and pruning keeps few of them
 _LOGISTIC = "LogisticRegressionCV"
 CLASSIFIERS = {
     "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
@@ -57,6 +58,7 @@ CLASSIFIERS = {
     "qda": Family("QDA", "QuadraticDiscriminantAnalysis", effort=1.5),
     "logistic": Family("logistic, L2 by CV", _LOGISTIC, {"penalty": "l2", **_BY_CV}, effort=16.0, takes_text=True),
     "lasso": Family("logistic, L1 by CV", _LOGISTIC, {"penalty": "l1", **_BY_CV}, effort=18.0, takes_text=True),
+    "mars": Family("MARS", "MARSClassifier", _SPLINES, effort=6.0),
     "logistic-fixed": Family("logistic, L2 at C = 1", "LogisticRegression", effort=2.0, competes=False, takes_text=True),
     "cart-cp": Family("CART, cp 0.01", "CARTClassifier", competes=False),
     "tree": Family("tree, not pruned", "DecisionTreeClassifier", competes=False),
@@ -69,6 +71,7 @@ REGRESSORS = {
     "cart-min": Family("CART, pruned by min", "CARTRegressor", {"cp": 0.0005, "pruning": "min"}, effort=10.0),
     "cart-cp": Family("CART, cp 0.01", "CARTRegressor"),
     "chaid": Family("CHAID", "CHAIDRegressor", effort=5.0),
+    "mars": Family("MARS", "MARSRegressor", _SPLINES, effort=3.0),
     "tree": Family("tree, not pruned", "DecisionTreeRegressor", competes=False),
 }
 FAMILIES = {CLASSIFICATION: CLASSIFIERS, REGRESSION: REGRESSORS}

@@ -13,6 +13,7 @@ from baytree.engine.parts import InMemory
 from baytree.estimators.base import SETTLING, Classifier, Entered, Estimator, Regressor
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed
+from baytree.show.names import listed
 from baytree.table import encode, labels
 from baytree.table.schema import Schema
 from baytree.table.shape import check_columns
@@ -25,9 +26,12 @@ class AdditiveEstimator(Estimator):
     seen_: Any  # the statistic of all rows so far
 
     def merge(self, other: Self) -> Self:
-        """A new estimator that has seen what both have seen."""
+        """A new estimator that has seen what both have seen; models with no class in common are refused."""
         from sklearn.base import clone
 
+        check_is_fitted(self, "seen_")
+        check_is_fitted(other, "seen_")
+        _refuse_strangers(self.schema_, other.schema_)
         return clone(self)._settle_on(self._so_far + other._so_far, hasattr(self, "feature_names_in_"))
 
     def forget(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
@@ -109,3 +113,13 @@ def _with_classes(table: Table, classes: ArrayLike | None) -> Table:
     label = labels.recode(labels.Labels(table.label, table.schema.target), target)
     schema = msgspec.structs.replace(table.schema, target=target)
     return msgspec.structs.replace(table, schema=schema, label=label)
+
+
+def _refuse_strangers(one: Schema, other: Schema) -> None:
+    """Raises an error where two models of classes know none in common: they answer different questions."""
+    if one.target.classes is None or other.target.classes is None or set(one.classes) & set(other.classes):
+        return
+    raise ValueError(
+        f"these models have no class in common: one knows {listed(one.classes, 6)}, the other {listed(other.classes, 6)}; "
+        "only models of one target can be merged"
+    )

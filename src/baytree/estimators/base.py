@@ -51,7 +51,7 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__init__" in cls.__dict__:  # the public estimators; what families share has no parameters of its own
+        if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
             cls.__doc__ = docstrings.completed(cls)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:

@@ -52,7 +52,7 @@ def completed(kind: type) -> str:
     """The docstring of an estimator with the entries that it shares with others."""
     text = inspect.cleandoc(kind.__doc__ or "")
     parameters = list(inspect.signature(kind).parameters)
-    text = _with_entries(text, "Parameters", PARAMETERS, parameters)
+    text = _with_entries(text, "Parameters", {**getattr(kind, "_parameters", {}), **PARAMETERS}, parameters)
     return _with_entries(text, "Attributes", ATTRIBUTES, [name for name in ATTRIBUTES if _may_have(kind, name)])
 
 

@@ -46,7 +46,7 @@ def linear(title: str, model: LinearModel, schema: Schema) -> Formula:
     scores = steps.scores(start, _effects(model.design, weight, steps))
     if model.link == "identity":
         return number(title, steps, scores)
-    return chosen(title, steps, Softmax(_log_sigmoid(scores, steps) if model.link == "ovr" else scores))
+    return chosen(title, steps, Softmax(log_sigmoid(scores, steps) if model.link == "ovr" else scores))
 
 
 def quadratic(title: str, model: QuadraticDiscriminant, schema: Schema) -> Formula:
@@ -68,7 +68,7 @@ def _square(steps: Steps, row: np.ndarray, apart: list[Named]) -> Expression:
     return Product((z, z))
 
 
-def _log_sigmoid(scores: Named, steps: Steps) -> Expression:
+def log_sigmoid(scores: Named, steps: Steps) -> Expression:
     """−log(1 + e^−s), of any size."""
     away = Apply("log1p", Apply("exp", Product((constant(-1.0), Apply("abs", scores)))))
     below = Greatest((constant(0.0), Product((constant(-1.0), scores))))

@@ -8,6 +8,7 @@ from baytree.show.terminal import in_columns
 from baytree.summary import Coefficient, LinearSummary
 
 _SHOWN = 40  # features of a printed table
+_CLASSES = 8  # that stand side by side
 _NAMED = 8  # features without effect that are named
 _WIDTH = 80  # of a terminal
 
@@ -51,7 +52,11 @@ def _side_by_side(shown: dict[str, list[Coefficient]], labels: list[str]) -> lis
         [name, *(f"{row.estimate:.4g}" for row in own), f"{_per_deviation(own):.4g}" if own[0].column else ""]
         for name, own in shown.items()  # the intercept has no spread
     ]
-    return in_columns([["", *labels, "largest per sd"], *rows], "<>")
+    table = [["", *labels, "largest per sd"], *rows]
+    if len(labels) <= _CLASSES:
+        return in_columns(table, "<>")
+    cut = [[*row[: _CLASSES + 1], row[-1]] for row in table]
+    return [*in_columns(cut, "<>"), f"… {len(labels) - _CLASSES:,} more classes"]
 
 
 def _plain(shown: dict[str, list[Coefficient]]) -> list[str]:

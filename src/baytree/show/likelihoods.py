@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from math import floor, inf, isfinite, log10
 from typing import Any
 
 from baytree.show.conditions import distance, shown
 from baytree.summary import MOST_WORDS, Amount, IntervalShares, KernelDensity, LevelShares, Likelihood, Normal, TellingWords
+
+_MOST_LEVELS = 20  # of a column
 
 
 def likelihood_rows(likelihood: Likelihood) -> list[list[str]]:
@@ -16,8 +19,16 @@ def likelihood_rows(likelihood: Likelihood) -> list[list[str]]:
 
 
 def _levels(likelihood: LevelShares) -> list[list[str]]:
-    rows = zip(likelihood.levels, likelihood.probability, strict=True)
-    return [[f"{likelihood.column} = {level}", *(f"{p:.3f}" for p in row)] for level, row in rows]
+    rows = list(zip(likelihood.levels, likelihood.probability, strict=True))
+    told = rows if len(rows) <= _MOST_LEVELS else rows[: _MOST_LEVELS - 1]
+    table = [[f"{likelihood.column} = {level}", *(f"{p:.3f}" for p in row)] for level, row in told]
+    return table if len(told) == len(rows) else [*table, _rest(likelihood, len(told))]
+
+
+def _rest(likelihood: LevelShares, first: int) -> list[str]:
+    """The share of all levels that are not told one by one."""
+    shares = [sum(cells) for cells in zip(*likelihood.probability[first:], strict=True)]
+    return [f"{likelihood.column} = … {len(likelihood.levels) - first:,} more levels", *(f"{p:.3f}" for p in shares)]
 
 
 def _intervals(likelihood: IntervalShares) -> list[list[str]]:
@@ -35,7 +46,21 @@ def _interval_names(likelihood: IntervalShares) -> list[str]:
 
 def _normal(likelihood: Normal) -> list[list[str]]:
     pairs, unit = zip(likelihood.mean, likelihood.scale, strict=True), likelihood.unit
-    return [[likelihood.column, *(f"{shown(mean, unit)} ± {distance(scale, unit)}" for mean, scale in pairs)]]
+    place = _as_exact if unit is None else (lambda mean, _: shown(mean, unit))
+    return [[likelihood.column, *(f"{place(mean, scale)} ± {distance(scale, unit)}" for mean, scale in pairs)]]
+
+
+def _as_exact(mean: float, scale: float) -> str:
+    """The mean to the place of its scale's third digit: what lies below tells nothing; six digits at most.
+
+    >>> _as_exact(1.46522, 0.194), _as_exact(3702.32, 460.0)
+    ('1.465', '3702')
+    """
+    if not 0 < scale < inf or not isfinite(mean):
+        return shown(mean, None)
+    places = 2 - floor(log10(scale))
+    digits = places + 1 + (floor(log10(abs(mean))) if mean else 0)
+    return f"{mean:.{places}f}" if 0 <= places <= 12 and digits <= 6 else shown(mean, None)
 
 
 def _kernels(likelihood: KernelDensity) -> list[list[str]]:

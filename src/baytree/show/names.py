@@ -41,6 +41,15 @@ def listed(levels: Sequence[object], most: int | None = None) -> str:
     return ", ".join([*map(quoted, levels[: most - 1]), f"… ({len(levels)} levels)"])
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things, one of them without its s.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{n:,} {what if n == 1 else what + 's'}"
+
+
 def shortened(text: str, most: int) -> str:
     """The text, cut to `most` characters with an ellipsis."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from baytree.show.coefficients import coefficient_lines
+from baytree.show.coefficients import coefficient_lines, wrapped
 from baytree.show.likelihoods import likelihood_rows
-from baytree.show.outline import indented, outline
+from baytree.show.outline import in_full
 from baytree.show.rule_text import rule_set_lines
 from baytree.show.slopes import regression_lines
+from baytree.show.splines import spline_lines
 from baytree.show.terminal import in_columns
 from baytree.summary import (
     JointSummary,
@@ -18,12 +19,14 @@ from baytree.summary import (
     QuadraticSummary,
     RegressionSummary,
     RuleSetSummary,
+    SplineSummary,
     Summary,
     TreeSummary,
     TrialsSummary,
 )
 
 _MOST_AXES = 6  # discriminant axes whose shares are told
+_MOST_CLASSES = 8  # that stand side by side
 
 
 def text(summary: Summary) -> str:
@@ -35,7 +38,15 @@ def _naive_bayes(summary: NaiveBayesSummary) -> list[str]:
     """Priors and class-conditional distributions as a table."""
     rows = [["", *summary.classes], ["prior", *(f"{p:.3f}" for p in summary.prior)]]
     rows += [row for likelihood in summary.likelihoods for row in likelihood_rows(likelihood)]
-    return [f"naive Bayes for {summary.target}", *in_columns(rows, "<>")]
+    belief = [wrapped(summary.belief)] if summary.belief else []
+    return [f"naive Bayes for {summary.target}", *_by_class(rows, len(summary.classes)), *belief]
+
+
+def _by_class(rows: list[list[str]], n_classes: int) -> list[str]:
+    """A table with a column for each class; of very many the first, and how many there are."""
+    if n_classes <= _MOST_CLASSES:
+        return in_columns(rows, "<>")
+    return [*in_columns([row[: _MOST_CLASSES + 1] for row in rows], "<>"), f"… {n_classes - _MOST_CLASSES:,} more classes"]
 
 
 def _joint_table(summary: JointSummary) -> list[str]:
@@ -64,12 +75,12 @@ def _quadratic(summary: QuadraticSummary) -> list[str]:
     rows = [["", *summary.classes], ["prior", *(f"{p:.4g}" for p in summary.prior)]]
     rows += [[f"mean of {name}", *(f"{m:.6g}" for m in mean)] for name, mean in means]
     note = "each class has a covariance of its own; the mean of a level is its share"
-    return [f"quadratic discriminant analysis for {summary.target}", *in_columns(rows, "<>"), note]
+    return [f"quadratic discriminant analysis for {summary.target}", *_by_class(rows, len(summary.classes)), note]
 
 
 def _tree(summary: TreeSummary) -> list[str]:
-    """A line per node; where levels were merged, with the weights of the classes and the significance of each split."""
-    return list((outline if summary.is_merged else indented)(summary.nodes, summary.classes))
+    """A line per node: its condition, its answer and the weights of the classes; of tested splits also the significance."""
+    return list(in_full(summary.nodes, summary.classes))
 
 
 def _trials(summary: TrialsSummary) -> list[str]:
@@ -85,6 +96,7 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     JointSummary: _joint_table,
     LinearSummary: _linear,
     RegressionSummary: regression_lines,
+    SplineSummary: spline_lines,
     QuadraticSummary: _quadratic,
     TreeSummary: _tree,
     RuleSetSummary: rule_set_lines,

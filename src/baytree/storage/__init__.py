@@ -77,9 +77,9 @@ def load(path: str | os.PathLike) -> Any:
     >>> path = os.path.join(tempfile.mkdtemp(), "m.baytree")
     >>> bt.save(bt.ID3Classifier().fit({"wind": ["weak", "strong"], "play": ["yes", "no"]}, "play"), path)
     >>> print(bt.load(path))
-    no (2 rows, 0.500)
-    |  wind in {strong}: no (1 rows, 1.000)
-    |  wind in {weak}: yes (1 rows, 1.000)
+    2 rows: no (no 1, yes 1)
+    ├─ wind = strong: no (no 1)
+    └─ wind = weak: yes (yes 1)
     """
     return loads(files.read(Path(path)), str(path))
 

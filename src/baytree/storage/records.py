@@ -22,6 +22,7 @@ RECORDS = {
     "regression": "linear.regression.model:Regression",
     "scatter": "linear.scatter.scatter:Scatter",
     "rule_trials": "tree.boost.rules:RuleTrials",
+    "splines": "linear.splines.model:Splines",
     "tree": "tree.model.structure:Tree",
     "tree_trials": "tree.boost.trees:TreeTrials",
 }

@@ -33,14 +33,28 @@ class Sample(msgspec.Struct, frozen=True):
 
 def read_sample(X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels, name: str) -> Sample:
     """The rows that count; `y` is the labels or the name of their column, `sample_weight` likewise. `name` asks for them."""
-    frame, label = _labelled(X, y, read_labels)
-    check_shape(frame, len(label.values), name)
+    frame, label = labelled(X, y, read_labels, name)
     frame, given = _weighed(frame, sample_weight)
     weight, is_unweighted = encode.weights(given, frame.n_rows)
     kept = None if is_unweighted and not label.has_missing else counting(label, weight)
     if kept is None:
         return Sample(frame, label, weight, is_unweighted)
     return Sample(encode.take(frame, kept), labels.take(label, kept), weight[kept], is_unweighted, kept)
+
+
+def labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels, name: str) -> tuple[RawFrame, Labels]:
+    """The columns and the labels of all rows, whether they come together or apart; `name` asks for them."""
+    frame = read(X)
+    if isinstance(y, str):
+        frame, label = _by_name(X, frame, y, read_labels)
+    else:
+        frame = msgspec.structs.replace(frame, target=labels.name_apart(y, frame.columns))
+        label = read_labels(y, frame.target)
+        if label.has_missing:
+            row = int(np.argmax(label.missing))
+            raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
+    check_shape(frame, len(label.values), name)
+    return frame, label
 
 
 def read_truth(
@@ -74,19 +88,6 @@ def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
         return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
     return Census.of(frame, declared).schema(frame.is_named)
-
-
-def _labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:
-    """The columns and the labels, whether they come together or apart."""
-    frame = read(X)
-    if isinstance(y, str):
-        return _by_name(X, frame, y, read_labels)
-    name = labels.name_apart(y, frame.columns)
-    label = read_labels(y, name)
-    if label.has_missing:
-        row = int(np.argmax(label.missing))
-        raise ValueError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out")
-    return msgspec.structs.replace(frame, target=name), label
 
 
 def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:

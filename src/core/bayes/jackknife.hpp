@@ -25,11 +25,12 @@ class LeftOutNormals {
  public:
   LeftOutNormals(const ClassMoments& moments, const NormalSetting& setting, std::size_t n_columns)
       : setting_(setting), n_columns_(n_columns), n_classes_(moments.n_classes), n_groups_((n_columns + lanes - 1) / lanes),
-        columns_(3 * n_groups_), moments_(6 * n_groups_ * n_classes_) {
+        columns_(5 * n_groups_), moments_(5 * n_groups_ * n_classes_) {
     for (std::size_t j = 0; j < n_columns; ++j) {
       at(columns_, 0, j) = 0;
       at(columns_, 1, j) = moments.centre[j];
       at(columns_, 2, j) = 1 / moments.unit[j];
+      at(columns_, 3, j) = at(columns_, 4, j) = 0;
       for (std::size_t c = 0; c < n_classes_; ++c) keep(moments, j, c);
     }
   }
@@ -38,14 +39,15 @@ class LeftOutNormals {
   class Reader {
    public:
     explicit Reader(const LeftOutNormals& normals)
-        : normals_(normals), value_(normals.n_groups_), row_(3 * normals.n_groups_), known_(normals.n_groups_), rest_(5 * normals.n_groups_) {}
+        : normals_(normals), value_(normals.n_groups_), row_(5 * normals.n_groups_), known_(normals.n_groups_), rest_(4 * normals.n_groups_) {}
 
     void add(const double* row, std::ptrdiff_t step, std::size_t label, double weight, double* scores) {
       const std::size_t n_groups = normals_.n_groups_;
       for (Lanes& group : value_) group = Lanes{} + std::numeric_limits<double>::quiet_NaN();
       for (std::size_t j = 0; j < normals_.n_columns_; ++j) value_[j / lanes][j % lanes] = row[static_cast<std::ptrdiff_t>(j) * step];
-      const RowLanes here{row_.data(), row_.data() + n_groups, row_.data() + 2 * n_groups, known_.data()};
-      const bool is_safe = loops_.prepare(value_.data(), n_groups, normals_.columns(), weight, here);
+      const auto field = [&](std::size_t k) { return row_.data() + k * n_groups; };
+      const RowLanes here{field(0), field(1), field(2), field(3), field(4), known_.data()};
+      const bool is_safe = loops_.prepare(value_.data(), n_groups, normals_.columns(), normals_.of_class(label), weight, normals_.setting_, here);
       for (std::size_t c = 0; c < normals_.n_classes_; ++c)
         scores[c] += !is_safe   ? std::numeric_limits<double>::quiet_NaN()
                      : c == label ? own_score(here, c, weight)
@@ -56,10 +58,10 @@ class LeftOutNormals {
     double own_score(const RowLanes& here, std::size_t c, double weight) {
       const std::size_t n_groups = normals_.n_groups_;
       const auto field = [&](std::size_t k) { return rest_.data() + k * n_groups; };
-      loops_.take_away(here, n_groups, normals_.of_class(c), weight, normals_.setting_.alpha, {field(0), field(1), field(2), field(3)});
-      const MomentLanes rest{field(0), field(1), field(2), field(3), weight == 1 ? normals_.steps_without_one(c) : field(4)};
+      loops_.take_away(here, n_groups, normals_.of_class(c), weight, {field(0), field(1), field(2)});
+      const MomentLanes rest{field(0), field(1), field(2), weight == 1 ? normals_.steps_without_one(c) : field(3)};
       if (weight != 1 && normals_.setting_.rule == NormalRule::predictive)
-        for (std::size_t j = 0; j < normals_.n_columns_; ++j) field(4)[j / lanes][j % lanes] = normals_.step(field(0)[j / lanes][j % lanes]);
+        for (std::size_t j = 0; j < normals_.n_columns_; ++j) field(3)[j / lanes][j % lanes] = normals_.step(field(0)[j / lanes][j % lanes]);
       return loops_.score(here, n_groups, rest, normals_.setting_);
     }
 
@@ -78,23 +80,29 @@ class LeftOutNormals {
   void keep(const ClassMoments& moments, std::size_t j, std::size_t c) {
     const double n = moments.weight[c * n_columns_ + j];
     const double fields[] = {n, moments.mean[c * n_columns_ + j], n > 0 ? moments.squares[c * n_columns_ + j] / n : 0.0,
-                             1 / (setting_.alpha + n), step(n), step(std::max(n - 1, 0.0))};
-    for (std::size_t k = 0; k < 6; ++k) at(moments_, 6 * c + k, j) = fields[k];
+                             step(n), step(std::max(n - 1, 0.0))};
+    for (std::size_t k = 0; k < 5; ++k) at(moments_, 5 * c + k, j) = fields[k];
     at(columns_, 0, j) += n;
+    at(columns_, 3, j) += n > 0 ? moments.squares[c * n_columns_ + j] : 0.0;
+    at(columns_, 4, j) += n > 0 ? setting_.one : 0.0;
   }
 
-  double step(double n) const { return log_rising((setting_.alpha + n) / 2, 0.5); }
+  // Of the degrees of freedom: two for each pseudo-observation, and one less than there are rows.
+  double step(double n) const { return log_rising(setting_.alpha + std::max(n - setting_.one, 0.0) / 2, 0.5); }
 
-  ColumnLanes columns() const { return {columns_.data(), columns_.data() + n_groups_, columns_.data() + 2 * n_groups_}; }
+  ColumnLanes columns() const {
+    const auto field = [&](std::size_t k) { return columns_.data() + k * n_groups_; };
+    return {field(0), field(1), field(2), field(3), field(4)};
+  }
 
-  const Lanes* field(std::size_t c, std::size_t k) const { return moments_.data() + (6 * c + k) * n_groups_; }
-  MomentLanes of_class(std::size_t c) const { return {field(c, 0), field(c, 1), field(c, 2), field(c, 3), field(c, 4)}; }
-  const Lanes* steps_without_one(std::size_t c) const { return field(c, 5); }
+  const Lanes* field(std::size_t c, std::size_t k) const { return moments_.data() + (5 * c + k) * n_groups_; }
+  MomentLanes of_class(std::size_t c) const { return {field(c, 0), field(c, 1), field(c, 2), field(c, 3)}; }
+  const Lanes* steps_without_one(std::size_t c) const { return field(c, 4); }
 
   NormalSetting setting_;
   std::size_t n_columns_, n_classes_, n_groups_;
-  std::vector<Lanes> columns_;  // [3, n_groups]: weight, centre and inverse unit
-  std::vector<Lanes> moments_;  // [n_classes, 6, n_groups]: weight, mean, variance, 1/κ, step, step without a row of weight 1
+  std::vector<Lanes> columns_;  // [5, n_groups]: weight, centre, inverse unit, squares within classes, weight of a row per class
+  std::vector<Lanes> moments_;  // [n_classes, 5, n_groups]: weight, mean, variance, step, step without a row of weight 1
 };
 
 inline void add_left_out_normals(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight,

@@ -93,7 +93,7 @@ void add_interval_kernel_scores(const Vector<double>& values, double precision, 
 
 void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, const Table& n,
                          const Table& mean, const Table& squares, const Vector<double>& centre, const Vector<double>& unit,
-                         const std::string& rule, double alpha, double floor, const Scores& scores) {
+                         const std::string& rule, double alpha, double floor, double one, const Scores& scores) {
   const std::size_t n_classes = n.shape(0), n_columns = values.shape(1);
   for (const Table* table : {&n, &mean, &squares})
     if (table->shape(0) != n_classes || table->shape(1) != n_columns) throw nb::value_error("moments do not fit the columns");
@@ -103,7 +103,7 @@ void add_left_out_scores(const Strided& values, const Vector<std::int32_t>& labe
   for (const std::int32_t c : view(label))
     if (c < 0 || static_cast<std::size_t>(c) >= n_classes) throw nb::value_error("a label is out of range");
   const std::span<double> out = output(scores, values.shape(0), n_classes);
-  const LeftOutNormals normals({flat(n), flat(mean), flat(squares), view(centre), view(unit), n_classes}, {normal_rule(rule), alpha, floor}, n_columns);
+  const LeftOutNormals normals({flat(n), flat(mean), flat(squares), view(centre), view(unit), n_classes}, {normal_rule(rule), alpha, floor, one}, n_columns);
   nb::gil_scoped_release released;
   add_left_out_normals(matrix_of(values), view(label), view(weight), normals, n_classes, out);
 }
@@ -127,7 +127,7 @@ void bind_bayes(nb::module_& module) {
              "Adds the log of the kernels' share of an interval, summed as Weka does, at least 1e-75.");
   module.def("add_left_out_scores", &add_left_out_scores, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "n"_a.noconvert(), "mean"_a.noconvert(), "squares"_a.noconvert(), "centre"_a.noconvert(), "unit"_a.noconvert(), "rule"_a,
-             "alpha"_a, "floor"_a, "scores"_a.noconvert(), "Adds the log-densities of normal columns by the moments of all other rows.");
+             "alpha"_a, "floor"_a, "one"_a, "scores"_a.noconvert(), "Adds the log-densities of normal columns by the moments of all other rows.");
 }
 
 }  // namespace baytree::bind

@@ -19,4 +19,5 @@ NB_MODULE(_core, module) {
   bind_amounts(module);
   bind_wrapper(module);
   bind_linear(module);
+  bind_splines(module);
 }

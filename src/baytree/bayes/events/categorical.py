@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
+from baytree.bayes.estimation import Estimation, Group, more_than_counted, pseudo_counts, smoothed
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.formula.expressions import Lookup
@@ -78,6 +78,11 @@ class Categorical(Event[Counts]):
     def check_shape(self, seen: Counts, group: Group, schema: Schema) -> None:
         """A cell for each level, missing values and each class."""
         seen.check(len(schema.columns[group.columns[0]].levels), len(schema.classes))
+
+    def belief(self, estimation: Estimation) -> str | None:
+        """How much more than it occurs a level counts."""
+        added = more_than_counted(estimation)
+        return f"each level counts {added:g} more than it occurs" if added else None
 
     def derive(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> LevelLikelihood:
         """The smoothed share of each level among the known values of a class."""

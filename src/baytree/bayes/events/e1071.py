@@ -88,6 +88,10 @@ class E1071Gaussian(Gaussian):
     name = "e1071 gaussian"
     likelihoods = (E1071Likelihood,)
 
+    def belief(self, estimation: Estimation) -> str | None:
+        """None: e1071 has no prior on numbers."""
+        return None
+
     def derive(self, seen: Moments, group: Group, schema: Schema, estimation: Estimation) -> Likelihood:
         """The densities that e1071 would use."""
         pooled = seen.pooled()

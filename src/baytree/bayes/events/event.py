@@ -73,6 +73,10 @@ class Event(ABC, Generic[S]):
     def refuse(self, column: Column) -> None:
         """Raises an error where a column of a right kind is not what the event is made for."""
 
+    def belief(self, estimation: Estimation) -> str | None:
+        """The prior in words, None where there is none to name."""
+        return None
+
     def spread(self, seen: S) -> np.ndarray | None:
         """The standard deviation of each column where values count in units of it."""
         return None

@@ -17,17 +17,19 @@ from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, matrices
 
 VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
+_LEAST_BETWEEN = 1e-12  # the variance of class means that are all but the same, as such a share
 _LARGEST = float(np.finfo(np.float64).max)
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # mean, variance and degrees [n_classes, n_columns]
 
 
 class Gaussian(Event[Moments]):
-    """Numbers that are normal in every class; by Bayes, with a Normal–Inverse-Gamma prior of α pseudo-observations.
+    """Numbers that are normal in every class; by Bayes, with a prior of α pseudo-observations on spread and mean.
 
-    The prior's mean and variance are those of the column over all classes, so a class with one value, or none, still has
-    a proper distribution; `priors={"age": {"m0": …, "k0": …, "a0": …, "b0": …}}` sets another. A column that is constant
-    in training tells nothing and adds nothing.
+    A class is believed to vary as classes do within themselves (an inverse χ² of 2α degrees about the pooled variance), and
+    its mean to lie about the column's as the class means do, so that a class with one value, or none, still has a proper
+    distribution. `priors={"age": {"m0": …, "k0": …, "a0": …, "b0": …}}` sets a Normal–Inverse-Gamma prior instead. A column
+    that is constant in training tells nothing and adds nothing.
     """
 
     name = "gaussian"
@@ -45,6 +47,13 @@ class Gaussian(Event[Moments]):
     def check_shape(self, seen: Moments, group: Group, schema: Schema) -> None:
         """A cell for each class and column."""
         seen.check(len(schema.classes), len(group.columns))
+
+    def belief(self, estimation: Estimation) -> str | None:
+        """On what the mean and the spread of a class lean."""
+        if estimation.estimate == "mle":
+            return None
+        rows = 2 * _alpha(estimation)
+        return f"a class's spread leans on that within all classes, as on {rows:g} rows of its own, its mean on the column's"
 
     def spread(self, seen: Moments) -> np.ndarray | None:
         """The standard deviation of each column over all classes."""
@@ -65,8 +74,13 @@ class Gaussian(Event[Moments]):
         """Mean, variance and degrees of freedom in each class, in the units of the columns."""
         if estimation.estimate == "mle":
             return _plain(seen)
+        learnt = _within_classes(seen, _alpha(estimation), estimation.estimate)
+        if not (own := _has_prior(group, schema, estimation)).any():
+            return learnt
         prior = _normal_priors(seen, group, schema, estimation)
-        return _posterior(seen, np.ldexp(prior, _power(seen.exponent)), estimation.estimate)
+        given = _posterior(seen, np.ldexp(prior, _power(seen.exponent)), estimation.estimate)
+        mean, variance, degrees = (np.where(own, a, b) for a, b in zip(given, learnt, strict=True))
+        return mean, variance, degrees
 
     def add_left_out(self, seen: Moments, group: Group, table: Table, estimation: Estimation, scores: np.ndarray) -> None:
         """In closed form, unless a column has its own prior, the table is sparse or the event has none."""
@@ -78,7 +92,7 @@ class Gaussian(Event[Moments]):
 
     def left_out_rule(self, estimation: Estimation) -> LeftOutRule | None:
         """How the density of a row follows from the moments without it."""
-        return LeftOutRule(estimation.estimate, max(float(np.max(estimation.alpha)), 1e-9), VARIANCE_FLOOR)
+        return LeftOutRule(estimation.estimate, _alpha(estimation), VARIANCE_FLOOR)
 
 
 class SmoothedGaussian(Gaussian):
@@ -89,6 +103,10 @@ class SmoothedGaussian(Gaussian):
     """
 
     name = "smoothed gaussian"
+
+    def belief(self, estimation: Estimation) -> str | None:
+        """By how much variances are raised."""
+        return f"variances are raised by {estimation.var_smoothing:g} of the column's"
 
     def parameters(self, seen: Standardised, group: Group, schema: Schema, estimation: Estimation) -> Parameters:
         """The plain moments, the variance raised."""
@@ -102,13 +120,17 @@ class SmoothedGaussian(Gaussian):
 
     def left_out_rule(self, estimation: Estimation) -> LeftOutRule | None:
         """The variance raised."""
-        return LeftOutRule("raised", max(float(np.max(estimation.alpha)), 1e-9), estimation.var_smoothing)
+        return LeftOutRule("raised", _alpha(estimation), estimation.var_smoothing)
 
 
 class SklearnGaussian(SmoothedGaussian):
     """Normal densities exactly as scikit-learn has them: the variance raised by a share of the largest one."""
 
     name = "sklearn gaussian"
+
+    def belief(self, estimation: Estimation) -> str | None:
+        """By how much variances are raised."""
+        return f"variances are raised by {estimation.var_smoothing:g} of the largest one of all columns"
 
     def raised(self, seen: Standardised, estimation: Estimation) -> np.ndarray | float:
         """A share of the largest variance, in the units of each column."""
@@ -165,10 +187,33 @@ def _has_prior(group: Group, schema: Schema, estimation: Estimation) -> np.ndarr
     return np.array([schema.columns[j].name in estimation.priors for j in group.columns], bool)
 
 
+def _alpha(estimation: Estimation) -> float:
+    return max(float(np.max(estimation.alpha)), 1e-9)
+
+
+def _within_classes(seen: Standardised, alpha: float, estimate: str) -> Parameters:
+    """The posterior under the default prior, which every column brings along, in the column's own unit.
+
+    The variance of a class is inverse χ² with 2α degrees about the pooled variance within classes, to which the column's
+    own variance counts as one row more; its mean has the column's mean as α · within / between rows of its own.
+    """
+    one = float(np.ldexp(1.0, -seen.exponent))
+    alpha, n, total = alpha * one, seen.n, seen.n.sum(axis=0)
+    squares = (n * seen.spread).sum(axis=0)
+    free = np.maximum(total - one * (n > 0).sum(axis=0), 0.0)
+    within = (squares + one) / (free + one)  # the variance of the whole column is 1
+    between = np.maximum((n * seen.distance**2).sum(axis=0) / np.maximum(total, one), _LEAST_BETWEEN)
+    kappa = alpha * within / between + n
+    mean, twice = n / kappa * seen.distance, 2 * alpha * within + n * seen.spread
+    if estimate == "map":
+        return mean, twice / (2 * alpha + n + 2 * one), np.full(n.shape, np.inf)  # the joint mode of mean and variance
+    degrees = 2 * alpha + np.maximum(n - one, 0.0)
+    return mean, twice / degrees * (1 + one / kappa), degrees
+
+
 def _normal_priors(seen: Standardised, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
-    """m₀, κ₀, a₀, b₀ of each column in its own unit: [4, n_columns]."""
-    alpha = max(float(np.max(estimation.alpha)), 1e-9)
-    prior = np.tile([[0.0], [alpha], [alpha / 2], [alpha / 2]], (1, len(group.columns)))
+    """m₀, κ₀, a₀, b₀ of each column in its own unit, 1 where none are given: [4, n_columns]."""
+    prior = np.ones((4, len(group.columns)))
     for k, j in enumerate(group.columns):
         given = prior_numbers(estimation, schema.columns[j], ("m0", "k0", "a0", "b0"))
         if given is not None:

@@ -1,7 +1,7 @@
 """Leave-one-out of normal columns in closed form, from the moments alone.
 
 Taking x away moves the mean of its class by (x − m)/(n − 1) and its sum of squares by (x − m)² n/(n − 1), and the same for
-the column as a whole.
+the column as a whole and for what varies within its classes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def add_left_out_densities(
         squares = n * np.nan_to_num(seen.deviation() / unit) ** 2
     weight = np.empty(0) if table.is_unweighted else np.ldexp(table.weight, -exponent)
     cells = n, mean, squares, centre, unit
-    setting = rule.estimate, float(np.ldexp(rule.alpha, -exponent)), rule.floor
+    setting = rule.estimate, float(np.ldexp(rule.alpha, -exponent)), rule.floor, float(np.ldexp(1.0, -exponent))
 
     def add(part: Table, first: int, last: int) -> None:
         done = 0

@@ -81,6 +81,7 @@ def _text(problem: Problem) -> str:
 
 MOST_FEATURES = 700  # whose scatter is still quickly decomposed
 MOST_WORK = 3e9  # multiplications of one Newton step: the curvature, rows × weights², and solving with it
+MOST_KNOTS = 20_000_000  # rows × features: half a minute for each fold
 FEWEST_PER_CLASS = 3  # rows; below, the classes are nearly separable and the weights without end
 
 
@@ -104,6 +105,16 @@ def _n_features(problem: Problem) -> int:
     return own + sum(share > 0 for share in problem.missing.values())
 
 
+def _many_knots(problem: Problem) -> str:
+    n = _n_features(problem)
+    is_long = len(problem) * n > MOST_KNOTS
+    return (
+        f"knots of {n:,} numbers and levels in {len(problem):,} rows would take long; name it in models to try it"
+        if is_long
+        else ""
+    )
+
+
 def _lasso_weights(problem: Problem) -> str:
     return _many_weights(problem) if problem.is_classification else _wide_scatter(problem)
 
@@ -114,4 +125,5 @@ BURDENS: dict[str, Reason] = {
     **dict.fromkeys(("lda", "qda", "linear"), _wide_scatter),
     "logistic": _many_weights,
     "lasso": _lasso_weights,
+    "mars": _many_knots,
 }

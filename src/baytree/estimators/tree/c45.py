@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 import numpy as np
@@ -68,9 +68,9 @@ class C45Classifier(QuinlanClassifier):
     >>> import baytree as bt
     >>> days = {"wind": ["weak", "strong", "weak", "strong"] * 2, "play": ["yes", "no", "yes", "no"] * 2}
     >>> print(bt.C45Classifier().fit(days, "play"))
-    no (8 rows, 0.500)
-    |  wind in {strong}: no (4 rows, 1.000)
-    |  wind in {weak}: yes (4 rows, 1.000)
+    8 rows: no (no 4, yes 4)
+    ├─ wind = strong: no (no 4)
+    └─ wind = weak: yes (yes 4)
     """
 
     def __init__(
@@ -134,6 +134,8 @@ class C45Classifier(QuinlanClassifier):
             prune_by_estimate(growth, policy.arithmetic, pruned._error_based(), rows)
         pruned.model_ = with_complexity(tree_of(growth, policy))
         return pruned
+
+    _own_names: ClassVar[dict[str, str]] = {"min_leaf": "min_objects"}
 
     def _algorithm(self, schema: Schema, held_out: np.ndarray | None = None) -> TreeLearner:
         return TreeLearner(self._policy(held_out), traces=given.flag("trace", self.trace))

@@ -12,12 +12,15 @@ from baytree import settings as given
 from baytree.estimators.base import Classifier, Entered, Regressor
 from baytree.estimators.tree.face import ClassPriors, MistakeCosts, TreeFace, weighing_of
 from baytree.folds.cv import Splitter, names_rows, read_cv
+from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
+from baytree.table.weights import near_one
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import CART
-from baytree.tree.grow.policy import Criterion, CrossValidated, Stopping, SurrogateRules
+from baytree.tree.grow.policy import Criterion, CrossValidated, Policy, Stopping, SurrogateRules
 from baytree.tree.learner import TreeLearner
-from baytree.tree.prune.cross_validated import OTHER_ROWS
+from baytree.tree.prune.cost_complexity import Path, path
+from baytree.tree.prune.cross_validated import OTHER_ROWS, validated_path
 
 
 class _Cart(TreeFace):
@@ -35,6 +38,9 @@ class _Cart(TreeFace):
     cv: int | Splitter | Sequence | np.ndarray
     random_state: int | None
 
+    def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
+        raise NotImplementedError(f"{type(self).__name__} must say what a split is to improve")
+
     def _learner_of(self, criterion: Criterion, weighing: Weighing, folds: np.ndarray | None) -> TreeLearner:
         policy = msgspec.structs.replace(
             CART,
@@ -44,6 +50,20 @@ class _Cart(TreeFace):
             pruning=self._pruning(folds),
         )
         return TreeLearner(policy, weighing, given.flag("trace", self.trace))
+
+    def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None) -> Path:
+        """The nested trees of cost-complexity pruning; with rows, of the tree that they grow, cross-validated by `cv`."""
+        if X is None:
+            return path(self.tree_, given.number("cp", self.cp, 0))
+        entered = self._enter(X, y, sample_weight)
+        folds = self._named_folds(entered) if names_rows(self.cv) else None
+        learner = self._algorithm(entered.table.schema, folds=folds)
+        by_impurity = self.prune_by == "impurity"
+        step = CrossValidated(rule="min", cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
+        return validated_path(near_one(entered.table), learner.policy, learner.weighing, step, self.n_jobs)
+
+    def _checked_policy(self, schema: Schema) -> Policy:
+        return self._algorithm(schema, folds=np.zeros(0, np.int64)).policy
 
     def _stopping(self) -> Stopping:
         min_split = given.number("min_split", self.min_split, 1)
@@ -82,11 +102,14 @@ class _Cart(TreeFace):
         return folds
 
     def _for_rows(self, entered: Entered) -> dict[str, Any]:
-        if self.pruning is None or not names_rows(self.cv):
-            return {}
+        is_asked = self.pruning is not None and names_rows(self.cv)
+        return {"folds": self._named_folds(entered)} if is_asked else {}
+
+    def _named_folds(self, entered: Entered) -> np.ndarray:
+        """The fold of each row that counts."""
         kept = np.ones(len(entered.table), bool) if entered.kept is None else entered.kept
         given_folds = read_cv(self.cv, len(kept), np.zeros(len(kept), int), is_classification=False)
-        return {"folds": given_folds.of_rows(len(kept))[kept]}
+        return given_folds.of_rows(len(kept))[kept]
 
 
 class CARTClassifier(_Cart, Classifier):
@@ -135,9 +158,10 @@ class CARTClassifier(_Cart, Classifier):
     >>> import baytree as bt
     >>> model = bt.CARTClassifier().fit({"x": range(30), "y": ["a"] * 15 + ["b"] * 15}, "y")
     >>> print(model)
-    a (30 rows, 0.500)
-    |  x < 14.5: a (15 rows, 1.000)
-    |  x >= 14.5: b (15 rows, 1.000)
+    30 rows: a (a 15, b 15)
+    ├─ x < 14.5: a (a 15)
+    └─ x ≥ 14.5: b (b 15)
+    a row without a value goes no further
     >>> model.set_params(pruning="1se", cv=5).fit({"x": range(30), "y": ["a"] * 15 + ["b"] * 15}, "y").n_leaves_
     2
     """

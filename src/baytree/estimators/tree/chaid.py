@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -34,6 +34,7 @@ class CHAID(TreeFace):
     min_prob: float
     max_depth: int | None
     bins: int
+    _own_names: ClassVar[dict[str, str]] = {"alpha": "alpha_split"}
 
     def _chaid(self, criterion: Criterion) -> TreeLearner:
         stopping = msgspec.structs.replace(

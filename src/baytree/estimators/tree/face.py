@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,13 +14,17 @@ from baytree.given import FrameLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
-from baytree.tree.learner import refuse_text
+from baytree.tree.grow.policy import Policy
+from baytree.tree.learner import TreeLearner, refuse_text
 from baytree.tree.model import routing as reading
 from baytree.tree.model.links import depths, importances
+from baytree.tree.model.outline import class_names
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cost_complexity as pruning
+from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
+from baytree.tree.view.one_leaf import why_one_leaf
 
 ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
 MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
@@ -71,12 +75,20 @@ class TreeFace(TreeReading, TreeShape):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What each column's tests gained of the criterion, as shares of the whole: [n_columns]."""
+        """What each column's tests gained, and its share of others' as a surrogate, of the whole: [n_columns]."""
         return importances(self.tree_, len(self.schema_))
 
-    def importances(self) -> ImportanceTable:
-        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight."""
-        return importance_table(self.tree_, self.schema_)
+    def importances(self, unused: bool = False) -> ImportanceTable:
+        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight.
+
+        Columns without a test are left out, unless `unused` asks for them.
+        """
+        return importance_table(self.tree_, self.schema_, unused)
+
+    def summary(self) -> TreeDetails:
+        """Everything about the tree, as rpart's `summary`: the pruning table, importances, and each node with its tests."""
+        classes = class_names(self.tree_, self.schema_)
+        return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
@@ -85,6 +97,25 @@ class TreeFace(TreeReading, TreeShape):
         from sklearn.base import clone
 
         return clone(self).fit(X, y).cost_complexity_path()
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if not hasattr(self, "model_") or len(self.tree_) > 1:
+            return text
+        return f"{text}\na single leaf: {self._why_one_leaf()}"
+
+    def _why_one_leaf(self) -> str:
+        if self._before is not None:
+            return "it was pruned to the root"
+        return why_one_leaf(self.tree_, self.schema_, self._checked_policy(self.schema_), self._own_names)
+
+    _own_names: ClassVar[dict[str, str]] = {}  # of parameters that a policy has under other names
+
+    def _checked_policy(self, schema: Schema) -> Policy:
+        """What the parameters say, checked."""
+        learner = self._algorithm(schema)
+        assert isinstance(learner, TreeLearner)
+        return learner.policy
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""

@@ -29,9 +29,9 @@ class ID3Classifier(QuinlanClassifier):
     >>> import baytree as bt
     >>> days = {"wind": ["weak", "strong", "weak", "strong"], "play": ["yes", "no", "yes", "no"]}
     >>> print(bt.ID3Classifier().fit(days, "play"))
-    no (4 rows, 0.500)
-    |  wind in {strong}: no (2 rows, 1.000)
-    |  wind in {weak}: yes (2 rows, 1.000)
+    4 rows: no (no 2, yes 2)
+    ├─ wind = strong: no (no 2)
+    └─ wind = weak: yes (yes 2)
     """
 
     def __init__(

@@ -93,9 +93,9 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
     --------
     >>> import baytree as bt
     >>> print(bt.DecisionTreeClassifier().fit({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]}, "y"))
-    a (4 rows, 0.500)
-    |  x <= 2.5: a (2 rows, 1.000)
-    |  x > 2.5: b (2 rows, 1.000)
+    4 rows: a (a 2, b 2)
+    ├─ x ≤ 2.5 or missing: a (a 2)
+    └─ x > 2.5: b (b 2)
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from baytree.estimators.base import Classifier
 from baytree.estimators.tree.face import TreeFace
 from baytree.given import FrameLike, TargetLike
 from baytree.table import labels
+from baytree.table.sample import labelled
 from baytree.table.table import Table
 
 
@@ -17,5 +18,5 @@ class QuinlanClassifier(TreeFace, Classifier):
     def _labelled(self, X: FrameLike, y: TargetLike) -> Table:
         """Rows with labels, encoded by the schema of the fit."""
         table = self._encoded(X)
-        label = self._split(X, y)[1]
+        label = labelled(X, y, self._labels, type(self).__name__)[1]
         return msgspec.structs.replace(table, label=labels.recode(label, self.schema_.target))

@@ -11,6 +11,7 @@ import numpy as np
 
 from baytree.engine.blas import decomposed
 from baytree.linear.design.design import Design
+from baytree.linear.design.features import MISSING
 from baytree.linear.scatter.recode import at_mean, by_rank, without_references
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.standard import as_double, design_of, divisible, warn_of_columns
@@ -18,6 +19,7 @@ from baytree.table.schema import Column
 
 KEPT = 1e-8  # eigenvalues of the within-class correlation below it are collinearity, not spread
 _FLOOR = 1e-12  # variance within classes below this share of that between them: constant within classes
+_SAME = 1e-9  # of its parts: two indicators of missing values that differ by no more are one
 _CLEAR = 1e-2  # where no pivot of a Cholesky factor is smaller, no eigenvalue is below KEPT
 
 
@@ -56,6 +58,7 @@ class Pooled(msgspec.Struct, frozen=True):
 def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
     """The pooled covariance in correlation units, with warnings for columns that cannot be used."""
     seen, reference = without_references(at_mean(by_rank(seen, columns)))
+    seen = _one_gap_each(seen)
     prior = priors_of(seen, choice)
     square = np.einsum("kjj->j", seen.spread)
     centre = as_double(prior @ seen.mean, seen)
@@ -70,6 +73,18 @@ def pool(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> Pooled:
         warn_of_columns("constant", ~varies, seen, columns, "they are not used")
     correlation = shrunk(correlation, float(choice.shrinkage.mean()), varies)
     return _raised(Pooled(seen, prior, centre, scale, correlation, reference, varies), columns)
+
+
+def _one_gap_each(seen: Scatter) -> Scatter:
+    """The statistic with one indicator for columns that are missing in the same rows: the first one's stands for all."""
+    gaps = np.flatnonzero(seen.layout.level == MISSING)
+    mean, spread = seen.mean[:, gaps], seen.spread[:, gaps][:, :, gaps].sum(axis=0)
+    own = spread.diagonal()
+    is_same = own[:, None] + own - 2 * spread <= _SAME * (own[:, None] + own)  # the variance of their difference
+    for place in mean:
+        is_same &= np.abs(place[:, None] - place) <= _SAME
+    is_later = np.tril(is_same, -1).any(axis=1)
+    return seen.take(np.setdiff1d(np.arange(len(seen.layout)), gaps[is_later])) if is_later.any() else seen
 
 
 def priors_of(seen: Scatter, choice: Choice) -> np.ndarray:

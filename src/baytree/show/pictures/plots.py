@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from baytree.show.cards import colour
+from baytree.show.complexity import ComplexityTable, least_and_1se
 from baytree.show.pictures.charts import axes, literal
 from baytree.table.schema import Schema
 
@@ -76,7 +77,7 @@ def plot_importances(model: FittedTree, *, ax: Axes | None = None, most: int = 2
     ax : matplotlib.axes.Axes, default=None
         Where to draw; a new figure by default.
     most : int, default=20
-        The number of columns to draw.
+        The number of columns to draw; those that the tree does not use are left out.
 
     Returns
     -------
@@ -91,11 +92,28 @@ def plot_importances(model: FittedTree, *, ax: Axes | None = None, most: int = 2
     4
     """
     names, share = _named_importances(model)
-    order = np.argsort(-share, kind="stable")[:most][::-1]
+    order = [j for j in np.argsort(-share, kind="stable")[:most] if share[j] > 0][::-1]
     ax = axes(ax, (6.0, 0.6 + 0.32 * len(order)))
     ax.barh([literal(names[j]) for j in order], share[order], color=colour(0))
-    ax.set_xlabel("share of what the splits gain")
+    ax.set_xlabel("share of what the splits gain, surrogates included")
     ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def complexity_plot(table: ComplexityTable, ax: Axes | None = None) -> Axes:
+    """Errors against the number of splits: on the training rows and, with their deviation, of cross-validation."""
+    ax = axes(ax)
+    ax.plot(table.splits, table.risk, marker="o", markersize=3, color=colour(7), label="on the training rows")
+    found = least_and_1se(table)
+    if found is not None and table.error is not None and table.deviation is not None:
+        style = {"marker": "o", "capsize": 3, "color": colour(0), "label": "cross-validated"}
+        ax.errorbar(table.splits, table.error, yerr=table.deviation, **style)
+        bound = table.error[found[0]] + table.deviation[found[0]]
+        ax.axhline(bound, color=colour(7), linewidth=1, linestyle="--", label="least + one standard error")
+        ax.plot(table.splits[found[1]], table.error[found[1]], marker="o", markersize=10, color=colour(0))
+    ax.set_xlabel("splits")
+    ax.set_ylabel("error, as a share of the root's")
+    ax.legend(frameon=False)
     return ax
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,8 +17,10 @@ from baytree.tree.model.links import bounds, parents
 from baytree.tree.model.places import SPREAD, STOP
 
 if TYPE_CHECKING:
+    from baytree.tree.model.conditions import Branches
     from baytree.tree.model.structure import Tree
 
+_MOST_LEVELS = 4  # that an explanation names of a condition
 _SMALL = 20_000  # rows; below it a second thread costs more than it brings
 
 
@@ -52,8 +54,11 @@ def explain(tree: Tree, table: Table) -> list[Explanation]:
 
 def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]:
     """The ledgers of answers [n_rows, n_outputs] that the tree leads to; what its paths do not tell is in the last line."""
+    from baytree.tree.model.conditions import Branches
+
     rest, above = leaves(_without_spreading(tree), table), parents(tree)
-    return [_ledger(tree, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
+    branches = Branches(tree, table.schema)
+    return [_ledger(branches, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
 
 
 def router(tree: Tree) -> _core.Router:
@@ -93,16 +98,24 @@ def _path(above: np.ndarray, node: int) -> list[int]:
     return path[::-1]
 
 
-def _ledger(tree: Tree, table: Table, row: int, path: list[int], answer: np.ndarray) -> Explanation:
-    lines = [_line(tree, table, row, node, tree.value[below] - tree.value[node]) for node, below in pairwise(path)]
+def _ledger(branches: Branches, table: Table, row: int, path: list[int], answer: np.ndarray) -> Explanation:
+    tree = branches.tree
+    lines = [_line(branches, table, row, node, below) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
-        lines.append(_line(tree, table, row, path[-1], answer - tree.value[path[-1]]))
+        column = table.schema.columns[int(tree.column[path[-1]])]
+        lines.append(Evidence(column.name, "missing", answer - tree.value[path[-1]]))
     target = table.schema.target
     classes = target.classes if target and target.classes is not None else (target.name if target else "value",)
     unit = "probability" if tree.n_classes else "number"
     return Explanation(tuple(classes), tree.value[0].copy(), tuple(lines), answer, unit)
 
 
-def _line(tree: Tree, table: Table, row: int, node: int, effect: np.ndarray) -> Evidence:
-    column = int(tree.column[node])
-    return Evidence(table.schema.columns[column].name, table.schema.columns[column].show(table.values[column][row]), effect)
+def _line(branches: Branches, table: Table, row: int, node: int, below: int) -> Evidence:
+    """What the branch from a node to the one below asked of the row's value, and what that changed."""
+    tree, place = branches.tree, int(branches.tree.column[node])
+    column, branch = table.schema.columns[place], below - branches.first[node]
+    value = column.show(table.values[place][row])
+    asked = next(islice(branches.of(node), branch, None))
+    if value != "missing":
+        asked = msgspec.structs.replace(asked, missing=False)
+    return Evidence(column.name, value, tree.value[below] - tree.value[node], asked.show(table.schema, _MOST_LEVELS))

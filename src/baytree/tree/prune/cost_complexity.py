@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.show.complexity import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
+from baytree.show.results import Shown, frame_of
 from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
 from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
@@ -16,7 +18,7 @@ from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tre
 Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
 
 
-class Path(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
+class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
     """The nested trees of cost-complexity pruning, the smallest first.
 
     Tree i keeps the splits whose complexity is above `cp[i]`; penalties and risks are in units of the root's risk.
@@ -28,6 +30,34 @@ class Path(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
     risk: np.ndarray  # float64 [n_trees], on the training rows
     error: np.ndarray  # float64 [n_trees] or [0], cross-validated
     deviation: np.ndarray  # float64 [n_trees] or [0], its standard error
+    root: float = 0.0  # the risk of a tree without a test
+    weight: float = 0.0  # of all rows
+
+    def __str__(self) -> str:
+        return "\n".join(complexity_lines(self.table()))
+
+    def table(self) -> ComplexityTable:
+        """The path as plain values."""
+        cp, splits, risk = (tuple(each.tolist()) for each in (self.cp, self.splits, self.risk))
+        error, deviation = (tuple(each.tolist()) if len(each) else None for each in (self.error, self.deviation))
+        return ComplexityTable(cp, splits, risk, error, deviation, self.root, self.weight)
+
+    def to_frame(self) -> Any:
+        """A data frame of the library that is in use, a row per tree."""
+        names = ("cp", "splits", "risk", *(("error", "deviation") if len(self.error) else ()))
+        return frame_of({name: getattr(self, name) for name in names})
+
+    def plot(self, ax: Any = None) -> Any:
+        """The errors against the number of splits, drawn with matplotlib; gives the axes."""
+        from baytree.show.pictures.plots import complexity_plot
+
+        return complexity_plot(self.table(), ax)
+
+    def _repr_html_(self) -> str:
+        from baytree.show.page import table  # only a notebook asks for it
+
+        head, *rows = complexity_rows(self.table())
+        return table("cost-complexity pruning", head, rows, complexity_notes(self.table()))
 
 
 def kept(tree: Tree, is_split: np.ndarray) -> Tree:
@@ -128,7 +158,8 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
     below = np.bincount(parents(tree)[1:], tree.risk[1:], len(tree))[order] if len(order) else np.zeros(0)
     splits = np.concatenate([[0], np.cumsum(tree.branches[order].astype(np.int64) - 1)])[n_kept]
     risk = tree.risk[0] + np.concatenate([[0.0], np.cumsum(below - tree.risk[order])])[n_kept]
-    return Path(levels, splits, risk / (tree.risk[0] or 1.0), np.zeros(0), np.zeros(0))
+    root, weight = float(tree.risk[0]), float(tree.weight[0])
+    return Path(levels, splits, risk / (root or 1.0), np.zeros(0), np.zeros(0), root, weight)
 
 
 _BY_ENTRY = ("surrogates", "more_cuts", "significance")

@@ -36,6 +36,18 @@ def grow_cart(table: Table, policy: Policy, weighing: Weighing, n_jobs: int | No
     return validated(fitted, judged, policy, costs, fold, n_jobs)[0]
 
 
+def validated_path(table: Table, policy: Policy, weighing: Weighing, step: CrossValidated, n_jobs: int | None) -> Path:
+    """The path of the tree that the rows grow, with the errors of its penalties on rows left out as a step deals them."""
+    policy = msgspec.structs.replace(policy, pruning=(step,))
+    fitted = with_values(table, policy)
+    costs = weighing.of(fitted)
+    tree = at_penalty(fitted, policy, costs, n_jobs)
+    if tree.column[0] < 0:
+        return path(tree, policy.stopping.cp)
+    judged, fold = _judged(table, fitted, policy, step)
+    return cross_validated(judged, tree, policy, costs, fold, n_jobs)
+
+
 def with_values(table: Table, policy: Policy) -> Table:
     """The rows that CART is fitted to: those that have a value."""
     is_fitted = _has_value(table, policy)

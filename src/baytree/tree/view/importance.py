@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.show.names import number, plain
+from baytree.show.names import counted, number, plain
 from baytree.show.results import frame_of
 from baytree.show.terminal import in_columns
 from baytree.table.schema import Schema
@@ -31,6 +31,7 @@ class ImportanceTable(msgspec.Struct, frozen=True):
     """The columns of a tree, the most important first; prints as a table, and is a frame on demand."""
 
     rows: tuple[Importance, ...]
+    unused: int = 0  # columns that no test asks and that stand in for none: left out
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -47,7 +48,19 @@ class ImportanceTable(msgspec.Struct, frozen=True):
         return frame_of({name: [getattr(row, name) for row in self] for name in Importance.__struct_fields__})
 
     def __str__(self) -> str:
-        return "\n".join(in_columns([list(Importance.__struct_fields__), *map(_cells, self)], "<>"))
+        return "\n".join([*in_columns([list(Importance.__struct_fields__), *map(_cells, self)], "<>"), *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What the importance counts, and how many columns are left out."""
+        stands_in = any(row.substitute for row in self)
+        surrogates = " and, as a surrogate, its share of others'" if stands_in else ", without surrogates"
+        left_out = [f"left out: {counted(self.unused, 'column')} not used"] if self.unused else []
+        return [f"importance: what its tests gain{surrogates}, of the whole", *left_out]
+
+    def _repr_html_(self) -> str:
+        from baytree.show.page import table  # only a notebook asks for it
+
+        return table("importances", Importance.__struct_fields__, map(_cells, self), self.notes())
 
 
 def _cells(row: Importance) -> list[str]:
@@ -55,8 +68,8 @@ def _cells(row: Importance) -> list[str]:
     return [plain(row.column), f"{row.importance:.4f}", *map(number, amounts)]
 
 
-def importance_table(tree: Tree, schema: Schema) -> ImportanceTable:
-    """One line per column, by falling importance and, of equals, in the order of the table."""
+def importance_table(tree: Tree, schema: Schema, unused: bool = False) -> ImportanceTable:
+    """One line per column that is used, or per column, by falling importance and, of equals, in the order of the table."""
     n, inner, other = len(schema), tree.column >= 0, tree.surrogates
     share = importances(tree, n)
     gain = np.bincount(tree.column[inner], tree.gain[inner], n)
@@ -64,4 +77,5 @@ def importance_table(tree: Tree, schema: Schema) -> ImportanceTable:
     tests, weight = np.bincount(tree.column[inner], minlength=n), np.bincount(tree.column[inner], tree.weight[inner], n)
     amounts = (each.tolist() for each in (share, gain, substitute, tests, weight))
     rows = [Importance(*row) for row in zip(schema.names, *amounts, strict=True)]
-    return ImportanceTable(tuple(sorted(rows, key=lambda row: -row.importance)))
+    told = [row for row in rows if unused or row.tests or row.importance > 0]
+    return ImportanceTable(tuple(sorted(told, key=lambda row: -row.importance)), len(rows) - len(told))

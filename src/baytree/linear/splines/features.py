@@ -1,0 +1,76 @@
+"""The features that splines are made of: numbers and ranks, levels against the first one, gaps; in units near their size.
+
+A unit is a power of two, so that nothing is rounded on the way to it and back. It is 1 for every column of an ordinary size:
+what a line's new part must be at least (see `forward`) is told in the units of the column.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree.linear.design.checks import check_floats
+from baytree.linear.design.features import VALUE, Layout
+from baytree.linear.design.learn import learn_design
+from baytree.linear.design.spread import look_at
+from baytree.linear.splines.options import Options
+from baytree.table.schema import Schema
+from baytree.table.table import Table, refuse_infinite
+
+FAR = 1e60  # units; a product of three of them is still a double
+_ORDINARY = 1e-30, 1e30
+
+
+class Features(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which features a table has, their units and ranges, and the level that each nominal column is compared with."""
+
+    layout: Layout
+    unit: np.ndarray  # float64 [n_features], powers of two
+    range: np.ndarray  # float64 [n_features, 2], least and greatest in units
+    reference: np.ndarray  # int32 [n_columns]; -1 where there is none
+
+    def __post_init__(self) -> None:
+        check_floats("features", unit=self.unit, range=self.range)
+        if self.unit.shape != (len(self.layout),) or not (np.frexp(self.unit)[0] == 0.5).all():
+            raise ValueError("features: a power of two is needed for each feature")
+        if self.range.shape != (len(self.layout), 2):
+            raise ValueError("features: a range is needed for each feature")
+        if self.reference.dtype != np.int32 or self.reference.shape != (self.layout.n_columns,):
+            raise ValueError("features: a reference level is needed for each column")
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the features fit the columns of a schema."""
+        self.layout.check(schema)
+        for j, column in enumerate(schema.columns):
+            if not -1 <= self.reference[j] < max(len(column.levels), 1):
+                raise ValueError(f"features: column {column.name!r} has no such reference level")
+
+    def __len__(self) -> int:
+        return len(self.layout)
+
+    def of(self, table: Table) -> np.ndarray:
+        """The features of all rows in their units. [n_features, n_rows]"""
+        x = self.layout.matrix(table)
+        if not np.isfinite(x).all():
+            refuse_infinite(table.schema, table.values)
+        x /= self.unit
+        return np.ascontiguousarray(np.clip(x, -FAR, FAR, out=x).T)
+
+
+def learn_features(table: Table, options: Options) -> Features:
+    """The features of a table's rows; levels that do not occur have none."""
+    design = learn_design(table, look_at(table), ordinal=options.ordinal, missing=options.missing)
+    layout = design.layout
+    x = layout.matrix(table)
+    occurs = (layout.level == VALUE) | (x != 0).any(axis=0)
+    layout, x = layout.take(np.flatnonzero(occurs)), x[:, occurs]
+    unit = _units(x, design.scale[: len(occurs)][occurs] if options.standardize else None)
+    return Features(layout, unit, np.stack([x.min(axis=0), x.max(axis=0)], axis=1) / unit[:, None], design.reference)
+
+
+def _units(x: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
+    """The power of two below each feature's spread or, without one, below its size where that is out of the ordinary."""
+    size = np.abs(x).max(axis=0, initial=0.0) if spread is None else spread
+    is_ordinary = (size > _ORDINARY[0]) & (size < _ORDINARY[1]) if spread is None else np.zeros(len(size), bool)
+    exponent = np.clip(np.frexp(size)[1] - 1, -1000, 1000).astype(float)
+    return np.where(is_ordinary | (size == 0), 1.0, np.exp2(exponent))

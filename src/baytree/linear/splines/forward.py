@@ -1,0 +1,225 @@
+"""The forward pass: terms are added, a hinge and its mirror at a time, as long as they explain more.
+
+What a candidate is worth is found by the core (`KnotSearch`); here is in which order candidates come, which one is taken
+and when to stop. The same table gives the same terms whatever the number of threads: each pair of a parent and a column is
+searched by itself, and the pairs are compared in the order of parents, then columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.engine.threads import in_order
+from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term
+from baytree.linear.splines.options import Options, spans_of
+from baytree.linear.splines.queue import Queue
+
+_TIE = 1e-10  # a candidate must be better by this share, lest the last bit decide
+_NEW_LINE = 0.01  # squared length of what is new in a line, in the units of the column
+_TOLERANCE, _CROWDED, _MANY = (
+    0.01,
+    1e-5,
+    15,
+)  # share of a hinge that must be new, with fewer columns than that, and from there
+_WEIGHTED_TOLERANCE, _LEAD = 1e-10, 1e-10
+_NOTHING = 1e-10
+_MEMORY = 1 << 30  # bytes that the search may keep between steps
+_PIECE = 1 << 21  # rows times parents of one call, so that Ctrl-C is answered soon
+_DEPENDENT = 1e-8
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """What the passes learn from: features, responses, and the weight of each row where weights differ."""
+
+    x: np.ndarray  # float64 [n_features, n_rows]
+    y: np.ndarray  # float64 [n_responses, n_rows]
+    weight: np.ndarray | None = None  # float64 [n_rows]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.x.shape[1]
+
+    @property
+    def root(self) -> np.ndarray:
+        """What a row's residual is multiplied by. [n_rows]"""
+        return np.ones(self.n_rows) if self.weight is None else np.sqrt(self.weight)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The winner of a step: a column beside a parent, as a line or with a knot."""
+
+    gain: float
+    parent: int  # a slot
+    feature: int
+    rank: int  # of the knot; -1 for a line
+    has_mirror: bool  # whether the last knot that led has a mirror; a line as a hinge takes after it
+
+
+def grow(rows: Rows, options: Options) -> list[Term]:
+    """The terms in the order in which they came, the constant first, without those that earlier ones determine."""
+    if options.slots(len(rows.x)) < 3 or not len(rows.x) or rows.n_rows < 2:
+        return [()]
+    growth = _Growth(rows, options)
+    while growth.step():
+        pass
+    return growth.independent()
+
+
+class _Growth:
+    def __init__(self, rows: Rows, options: Options) -> None:
+        self.rows, self.options = rows, options
+        self.most = options.slots(len(rows.x))
+        self.root = rows.root
+        self.y = _standard(rows)
+        self.null = self.rss = max(float(np.square(self.y).sum()), 1e-8 * rows.n_rows)
+        self.last = self.null  # gain of the last step
+        self.terms: dict[int, Term] = {0: ()}  # by slots
+        self.columns = {0: self.root}
+        self.used, self.n_terms = 1, 1
+        self.queue = Queue(options.fast_k, options.fast_beta)
+        order = np.stack(in_order(lambda x: np.argsort(x, kind="stable").astype(np.int32), list(rows.x)))
+        self.sorted = np.take_along_axis(rows.x, order, axis=1)
+        self.search = _core.KnotSearch(self.sorted, order, self.y, self.most + 2, rows.weight is None, _MEMORY)
+        self.search.add(self.root)
+
+    def step(self) -> bool:
+        """Adds the best term or pair; false where the pass ends."""
+        found = self._best()
+        if found is None:
+            return False
+        is_line = found.rank < 0
+        pair = self._terms(found)
+        n_terms = self.n_terms + (1 if is_line else len(pair))
+        gain = found.gain / self.null
+        rss = self.rss - found.gain
+        rss = 0.0 if abs(rss) < _NOTHING else rss
+        gain = 0.0 if abs(gain) < _NOTHING else gain
+        threshold, n = self.options.threshold, self.rows.n_rows
+        relative = 1 - self.options.gcv(rss, n_terms, n) / self.options.gcv(self.null, 1, n)
+        if threshold and (gain < threshold or relative < -10):
+            return False
+        self._take(pair)
+        self.rss, self.last, self.n_terms = rss, found.gain, n_terms
+        return 1 - rss / self.null < 1 - threshold and self.used < self.most - 1
+
+    def independent(self) -> list[Term]:
+        """The terms whose columns are not determined by those before them."""
+        kept: list[Term] = []
+        basis = np.empty((0, self.rows.n_rows))
+        for slot, term in sorted(self.terms.items()):
+            column = self.columns[slot]
+            rest = _rest(column, basis)
+            own, new = np.linalg.norm(column), np.linalg.norm(rest)
+            if new > _DEPENDENT * own:
+                kept.append(term)
+                basis = np.vstack([basis, rest / new])
+        return kept
+
+    def _best(self) -> Found | None:
+        """The winner among all pairs of a parent and a column; the queue is told what each parent gave."""
+        parents = [slot for slot in self.queue.parents() if self._may_grow(slot)]
+        if not parents:
+            return None
+        tried = self._tried(parents)
+        gains, rank, has_line = self._candidates(parents, tried)
+        best = np.where(tried, gains.max(axis=0), -1.0)  # [n_features, n_parents]
+        for k, slot in enumerate(parents):
+            self.queue.tried(slot, float(best[:, k].max()), self.used)
+        return self._winner(parents, gains, rank, has_line)
+
+    def _winner(self, parents: list[int], gains: np.ndarray, rank: np.ndarray, has_line: np.ndarray) -> Found | None:
+        found, has_mirror = None, False
+        best = gains.max(axis=0).T.ravel()  # parents first, then columns
+        before = np.maximum.accumulate(np.concatenate([[0.0], best[:-1]]))
+        share = 1 if self.rows.weight is not None else 1 + _TIE
+        highest = 0.0
+        for place in np.flatnonzero(best > before):  # nothing else can lead
+            k, j = divmod(int(place), len(self.rows.x))
+            line, knot = gains[:, j, k]
+            if line > highest * share:
+                highest, found = line, Found(float(line), parents[k], j, -1, has_mirror)
+            if knot > highest * share:
+                has_mirror = bool(has_line[j, k])
+                highest, found = knot, Found(float(knot), parents[k], j, int(rank[j, k]), has_mirror)
+        return found
+
+    def _may_grow(self, slot: int) -> bool:
+        return slot in self.terms and len(self.terms[slot]) < self.options.max_degree
+
+    def _tried(self, parents: list[int]) -> np.ndarray:
+        """The columns that a parent does not have yet. bool [n_features, n_parents]"""
+        tried = np.ones((len(self.rows.x), len(parents)), bool)
+        for k, slot in enumerate(parents):
+            tried[[hinge.feature for hinge in self.terms[slot]], k] = False
+        return tried
+
+    def _candidates(self, parents: list[int], tried: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n, p = self.rows.n_rows, len(self.rows.x)
+        columns = np.stack([self.columns[slot] for slot in parents])
+        spans = [self._spans(slot, column) for slot, column in zip(parents, columns, strict=True)]
+        asked = np.array(parents, np.int32), columns, tried.view(np.uint8), np.array(spans, np.int64), self._rules()
+        n_pieces = min(p, max(1, n * p * len(parents) // _PIECE))
+        ends = [p * k // n_pieces for k in range(n_pieces + 1)]
+        done = in_order(lambda k: self.search.search(ends[k], ends[k + 1], *asked), range(n_pieces))
+        gains, rank, has_line = zip(*done, strict=True)
+        return np.concatenate(gains, axis=1), np.concatenate(rank), np.concatenate(has_line)
+
+    def _spans(self, slot: int, column: np.ndarray) -> tuple[int, int, int]:
+        n_support = int(np.count_nonzero(column > 0))
+        spans = spans_of(self.options, self.rows.n_rows, len(self.rows.x), n_support, len(self.terms[slot]) + 1)
+        return spans.end, spans.first, spans.step
+
+    def _rules(self) -> np.ndarray:
+        """What this step asks of candidates, as the core reads it."""
+        if self.rows.weight is not None:
+            return np.array([_NEW_LINE, _WEIGHTED_TOLERANCE, _WEIGHTED_TOLERANCE, 0.0, _LEAD, np.inf])
+        beside = _TOLERANCE if self.used + 1 < _MANY else _CROWDED
+        alone = _TOLERANCE if self.used < _MANY else _CROWDED
+        return np.array([_NEW_LINE, beside, alone, _TIE, 0.0, min(1.01 * self.rss, 10 * self.last)])
+
+    def _terms(self, found: Found) -> list[tuple[Term, np.ndarray]]:
+        """The new terms and their columns."""
+        x, parent, j = self.rows.x[found.feature], found.parent, found.feature
+        if found.rank < 0 and self.options.auto_linear:
+            hinges = [Hinge(j, LINEAR)]
+        else:
+            cut = float(self.sorted[j, max(found.rank, 0)])
+            hinges = [Hinge(j, RISING, cut), Hinge(j, FALLING, cut)][: 1 + found.has_mirror]
+        pair: list[tuple[Term, np.ndarray]] = [
+            ((*self.terms[parent], hinge), self.columns[parent] * hinge.of(x)) for hinge in hinges
+        ]
+        return pair if self.rows.weight is None or len(pair) < 2 or self._has_new(pair) else pair[:1]
+
+    def _has_new(self, pair: list[tuple[Term, np.ndarray]]) -> bool:
+        """Whether a weighted mirror is long enough beside its hinge, the terms and a constant."""
+        before = [np.ones(self.rows.n_rows), *(column for slot, column in sorted(self.columns.items()) if slot), pair[0][1]]
+        rest = _rest(pair[1][1], np.linalg.qr(np.stack(before, axis=1))[0].T)
+        return float(rest @ rest) > _NEW_LINE
+
+    def _take(self, pair: list[tuple[Term, np.ndarray]]) -> None:
+        for k, (term, column) in enumerate(pair):
+            self.terms[self.used + k], self.columns[self.used + k] = term, column
+            self.search.add(column)
+        self.queue.append(len(pair), self.used)
+        self.used += 2
+
+
+def _standard(rows: Rows) -> np.ndarray:
+    """The responses about their means, times the roots of the weights; a single one in units of its deviation."""
+    y = rows.y - np.average(rows.y, axis=1, weights=rows.weight)[:, None]
+    if len(y) == 1 and y.shape[1] > 1:
+        deviation = float(np.std(rows.y, ddof=1))
+        y = y / deviation if deviation > 0 else y
+    return y * rows.root
+
+
+def _rest(column: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """The part of a column that an orthonormal basis does not explain; twice, so that rounding leaves nothing behind."""
+    rest = column - basis.T @ (basis @ column)
+    return rest - basis.T @ (basis @ rest)

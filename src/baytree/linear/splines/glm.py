@@ -1,0 +1,56 @@
+"""The glm step: logistic regression of a class on the columns of the terms, by iteratively reweighted least squares.
+
+The terms are those of least squares. The steps are R's: its start, its measure of convergence and its least slope of the
+logistic curve; so separable classes end after 25 steps with large but finite coefficients, and no warning is due.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_STEPS = 25
+_CONVERGED = 1e-8
+_STEEP = 30.0  # log-odds beyond which the curve counts as flat
+_EPSILON = np.finfo(np.float64).eps
+
+
+def logistic(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The coefficients of the log-odds; basis [n_rows, n_terms], hit 0 or 1 [n_rows] → [n_terms]"""
+    order = np.lexsort((weight, hit, *basis.T))  # separable classes let rounding grow: it must not hang on the order of rows
+    basis, hit, weight = basis[order], hit[order], weight[order]
+    mean = (weight * hit + 0.5) / (weight + 1)
+    eta = np.log(mean / (1 - mean))
+    deviance, coefficient = _deviance(hit, mean, weight), np.zeros(basis.shape[1])
+    for _ in range(_STEPS):
+        slope = _slope(eta)
+        root = np.sqrt(weight * slope**2 / (mean * (1 - mean)))
+        coefficient = _solve(root[:, None] * basis, root * (eta + (hit - mean) / slope))
+        eta = basis @ coefficient
+        mean = _mean(eta)
+        before, deviance = deviance, _deviance(hit, mean, weight)
+        if abs(deviance - before) / (abs(deviance) + 0.1) < _CONVERGED:
+            break
+    return coefficient
+
+
+def _solve(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Least squares by QR; by singular values where sure rows have left columns that others determine."""
+    q, r = np.linalg.qr(x)
+    diagonal = np.abs(r.diagonal())
+    if diagonal.min() > 1e-11 * diagonal.max():
+        return np.linalg.solve(r, q.T @ y)
+    return np.linalg.lstsq(x, y, rcond=None)[0]
+
+
+def _mean(eta: np.ndarray) -> np.ndarray:
+    odds = np.where(eta > _STEEP, 1 / _EPSILON, np.where(eta < -_STEEP, _EPSILON, np.exp(np.clip(eta, -_STEEP, _STEEP))))
+    return odds / (1 + odds)
+
+
+def _slope(eta: np.ndarray) -> np.ndarray:
+    odds = np.exp(np.clip(eta, -_STEEP, _STEEP))
+    return np.where(np.abs(eta) > _STEEP, _EPSILON, odds / (1 + odds) ** 2)
+
+
+def _deviance(hit: np.ndarray, mean: np.ndarray, weight: np.ndarray) -> float:
+    return float(-2 * (weight * np.where(hit > 0, np.log(mean), np.log1p(-mean))).sum())

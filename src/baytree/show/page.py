@@ -1,0 +1,46 @@
+"""Results as tables in HTML, for notebooks: every name and value is escaped, and nothing outside the page is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree as xml
+
+from baytree.show.terminal import escaped, is_number
+
+TABLE = "border-collapse:collapse;font-family:sans-serif;font-size:13px"
+CAPTION = "text-align:left;padding:2px 8px;font-weight:bold"
+CELL = "text-align:left;padding:2px 8px;"
+NUMBER = "text-align:right;padding:2px 8px;font-variant-numeric:tabular-nums;"
+RULE = {"style": "border-top:1px solid #ddd"}
+
+
+def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()) -> str:
+    """A caption, a row for each of the rows with numbers to the right, and notes below."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    styles = [NUMBER if cells and all(map(_is_amount, column)) else CELL for column in zip(*cells, strict=True)]
+    styles = styles or [CELL] * len(header)
+    whole = xml.Element("div")
+    page = xml.SubElement(whole, "table", {"style": TABLE})
+    xml.SubElement(page, "caption", {"style": CAPTION}).text = escaped(caption)
+    _row(xml.SubElement(page, "thead"), "th", header, styles)
+    body = xml.SubElement(page, "tbody")
+    for row in cells:
+        _row(body, "td", row, styles)
+    for note in notes:
+        xml.SubElement(whole, "p", {"style": "font-family:sans-serif;font-size:12px;margin:2px 8px"}).text = escaped(note)
+    return xml.tostring(whole, encoding="unicode", method="html")
+
+
+def stacked(pages: Iterable[str]) -> str:
+    """Pages one below the other."""
+    return "".join(pages)
+
+
+def _row(parent: xml.Element, tag: str, texts: Sequence[str], styles: Sequence[str]) -> None:
+    row = xml.SubElement(parent, "tr", RULE)
+    for text, style in zip(texts, styles, strict=True):
+        xml.SubElement(row, tag, {"style": style}).text = escaped(text)
+
+
+def _is_amount(text: str) -> bool:
+    return not text or is_number(text)
