@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 import reference
 from test_c45r8 import KEYS as C45_KEYS
+from test_c50 import KEYS as C50_KEYS
+from test_c50 import fitted as c50
+from test_c50 import size as c50_size
 from test_chaid_r import fitted as chaid
 from test_rpart import _estimator as cart
 
@@ -114,8 +117,26 @@ def _chaid(stored: dict, name: str) -> Iterator[Compared]:
         yield Compared(model.n_leaves_ == len(leaves), same)
 
 
+def _c50(stored: dict, name: str) -> Iterator[Compared]:
+    for key in (key for key in C50_KEYS if key != "tree_subset" and "error" not in stored["fits"].get(key, {"error": ""})):
+        model, X, fit = c50(stored, name, key)
+        size = len(model.rules_[0]) if model.rules_ else model.trees_[0].n_leaves
+        same = [str(label) for label in model.predict(X)] == [stored["classes"][code] for code in fit["class"]]
+        if "prob" in fit and key != "costs":
+            rows, theirs = reference.probabilities(fit["prob"])
+            same = same and _close(model, X if isinstance(rows, slice) else X.iloc[rows], stored["classes"], theirs, 1e-5)
+        yield Compared(size == c50_size(fit), same)
+
+
 # How each reference is read, and how many fits differ at most: docs/conformance.md says why.
-REFERENCES = {"rpart": (_rpart, 1), "c45r8": (_c45r8, 6), "j48": (_j48, 1), "id3": (_id3, 0), "chaid_r": (_chaid, 11)}
+REFERENCES = {
+    "rpart": (_rpart, 1),
+    "c45r8": (_c45r8, 6),
+    "j48": (_j48, 1),
+    "id3": (_id3, 0),
+    "c50": (_c50, 3),
+    "chaid_r": (_chaid, 11),
+}
 
 
 @pytest.mark.slow

@@ -69,6 +69,21 @@ def test_a_set_without_a_rule_votes_without_it():
     np.testing.assert_array_equal(fewer.predict_proba(FRAME)[~covered], model.predict_proba(FRAME)[~covered])
 
 
+@pytest.mark.parametrize(
+    "tree", [bt.CARTClassifier(), bt.C45Classifier(), bt.CHAIDClassifier(), bt.DecisionTreeClassifier()]
+)
+def test_the_rules_of_any_tree_vote_like_the_tree_where_nothing_is_missing(tree, tmp_path):
+    known = FRAME.dropna()
+    tree.fit(FRAME, LABEL)
+    rules = bt.C50Classifier.from_tree(tree)
+    assert rules.predict(known).tolist() == tree.predict(known).tolist()
+    bt.save(rules, tmp_path / "rules.baytree")
+    loaded = bt.load(tmp_path / "rules.baytree")
+    np.testing.assert_array_equal(loaded.predict_proba(FRAME), rules.predict_proba(FRAME))
+    assert str(loaded.without(0)) == str(rules.without(0))
+    assert "predict_proba" in rules.export("python")
+
+
 def test_only_rules_can_be_left_out():
     with pytest.raises(ValueError, match="rules=True"):
         MODELS["tree"].fit(FRAME, LABEL).without(0)

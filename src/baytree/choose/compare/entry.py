@@ -20,7 +20,11 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, estimator: EstimatorLike) -> Size:
-        """The nodes of a tree, weights of a linear model but 0, coefficients and hinges of terms, or all numbers."""
+        """Rules and their conditions, nodes, weights that are not 0, coefficients and hinges of terms, or all numbers."""
+        if getattr(estimator, "rules_", ()):
+            sets = estimator.rules_
+            rules, asked = sum(map(len, sets)), sum(len(rule.asked) for each in sets for rule in each)
+            return cls(rules + asked, f"{rules:,} {'rule' if rules == 1 else 'rules'}")
         if hasattr(estimator, "n_leaves_"):
             n = int(estimator.n_leaves_)
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")

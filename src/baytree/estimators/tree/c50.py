@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier
-from baytree.estimators.tree.face import MistakeCosts, TreeShape
+from baytree.estimators.tree.face import MistakeCosts, TreeFace, TreeShape
 from baytree.table.schema import Schema
 from baytree.tree.boost.learner import C50Learner
-from baytree.tree.boost.rules import VotingRules
+from baytree.tree.boost.rules import RuleTrials, VotingRules, rules_of_leaves
 from baytree.tree.boost.usage import UsageTable, usage_table
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import C50
@@ -150,6 +150,20 @@ class C50Classifier(TreeShape, Classifier):
         sets = [rules.without(rule) if k == trial else rules for k, rules in enumerate(self.rules_)]
         other = copy.copy(self)
         other.model_ = msgspec.structs.replace(self.model_, sets=tuple(sets))
+        return other
+
+    @classmethod
+    def from_tree(cls, estimator: TreeFace) -> Self:
+        """The leaves of any fitted tree of classes as a rule set, fitted: it votes, and is saved and exported as such.
+
+        Rows that a tree sends down several branches, or by a surrogate, fail the conditions of their missing column.
+        """
+        if not estimator.tree_.n_classes:
+            raise ValueError("a tree of numbers has no classes that rules could vote for; its rules() give numbers")
+        rules, other = rules_of_leaves(estimator.tree_, estimator.schema_), cls(rules=True, unseen=estimator.unseen)
+        asked = {each.column for rule in rules for each in rule.asked}
+        usage = np.array([float(j in asked) for j in range(len(estimator.schema_))])
+        other._restore(estimator.schema_, RuleTrials((rules,), usage), None, hasattr(estimator, "feature_names_in_"))
         return other
 
     def _algorithm(self, schema: Schema) -> C50Learner:

@@ -228,7 +228,7 @@ def _holds(rule: VotingRule, schema: Schema) -> Expression:
 def _condition(condition: Condition, schema: Schema) -> Lookup:
     missing = (float(condition.missing),)
     if not isinstance(condition.allowed, Interval):
-        codes = range(len(schema.columns[condition.column].levels))
+        codes = range(len(schema.columns[condition.column].levels)) or range(1)  # of numbers only missing ones are asked for
         return Lookup(condition.column, tuple((float(code in condition.allowed),) for code in codes), missing)
     edges, passes = _edges(condition.allowed)
     return Lookup(condition.column, tuple((each,) for each in passes), missing, edges)

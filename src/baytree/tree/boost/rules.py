@@ -17,7 +17,9 @@ from baytree.table.table import Table
 from baytree.tree.boost.votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for
 from baytree.tree.grow.c50 import six_digits
 from baytree.tree.model.conditions import Condition, Interval
+from baytree.tree.model.structure import Tree
 from baytree.tree.rules.rule_set import passing
+from baytree.tree.rules.rules import paths
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
@@ -261,6 +263,19 @@ def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise:
     return VotingRules(tuple(rules), otherwise)
 
 
+def rules_of_leaves(tree: Tree, schema: Schema) -> VotingRules:
+    """A rule for each leaf of any tree that holds rows; where none holds, the class of all rows."""
+    prior, rules = tree.counts[0] / tree.weight[0], []
+    for node, asked in paths(tree, schema):
+        label, weight = int(tree.prediction[node]), float(tree.weight[node])
+        if weight > 0:
+            right = float(tree.counts[node, label])
+            lift = (right + 1.0) / (weight + 2.0) / max(float(prior[label]), 1e-300)
+            rules.append(VotingRule(tuple(map(Asked.of, asked.values())), label, weight, right, lift))
+    rules.sort(key=lambda rule: (rule.label, -rule.thousandths))
+    return VotingRules(tuple(rules), int(tree.prediction[0]))
+
+
 def _condition(column: int, ask: int, cut: float, levels: list[int]) -> Condition:
     if ask == 2:
         return Condition(column, tuple(levels))
@@ -284,7 +299,7 @@ def _check_condition(condition: Condition, schema: Schema) -> None:
         raise ValueError("a rule asks for a column that there is not")
     column = schema.columns[condition.column]
     allowed = condition.allowed
-    if isinstance(allowed, Interval) != (column.kind is Kind.NUMERIC):
+    if allowed != () and isinstance(allowed, Interval) != (column.kind is Kind.NUMERIC):
         raise ValueError(f"a rule asks for column {column.name!r} as if it were of another kind")
     if not isinstance(allowed, Interval) and any(not 0 <= code < len(column.levels) for code in allowed):
         raise ValueError(f"a rule asks for a level of column {column.name!r} that there is not")
