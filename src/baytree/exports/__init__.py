@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from baytree.formula import Formula
-from baytree.predictor import Predictor
+if TYPE_CHECKING:  # the command line asks for the names of targets at its start, before anything heavy
+    from baytree.formula import Formula
+    from baytree.predictor import Predictor
 
 # The printer of each target, a function of a formula and the target's own options.
 EXPORTS: Mapping[str, str] = {
@@ -79,6 +80,8 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
 
 def formula_of(model: Fitted | Predictor) -> Formula:
     """What a fitted model computes, with its rule for levels that were never seen."""
+    from baytree.predictor import Predictor
+
     predictor = model if isinstance(model, Predictor) else model._predictor
     for column in predictor.schema.columns:
         if column.source != column.name:
