@@ -9,6 +9,7 @@ import click
 
 from baytree.cli import arguments
 from baytree.cli.console import say
+from baytree.cli.reading import read_options
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ _Model = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL
 @click.argument("table", required=False, metavar="[TABLE]")
 @click.option("--rows", type=click.IntRange(1), metavar="N", help="Also N of the worst mistakes and most doubtful rows.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default="page.html", show_default=True)
-def report(model: Path, table: str | None, rows: int | None, output: Path) -> None:
+@read_options
+def report(model: Path, table: str | None, rows: int | None, output: Path, **options: Any) -> None:
     """Write one HTML page that shows MODEL, answers what-if and asks twenty questions; it needs no network.
 
     With TABLE, which must hold the target column, the model is judged on its rows, and their columns are described.
@@ -44,7 +46,7 @@ def report(model: Path, table: str | None, rows: int | None, output: Path) -> No
     predictor = arguments.predictor(model)
     frame = None
     if table is not None:
-        source = arguments.source_for(predictor, table)
+        source = arguments.source_for(predictor, table, options)
         arguments.columns([predictor.schema.target.name], source)
         frame = files.all_rows(source)
     elif rows is not None:
@@ -57,7 +59,8 @@ def report(model: Path, table: str | None, rows: int | None, output: Path) -> No
 @_Model
 @click.option("--sure", default=0.99, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="When to stop.")
 @click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
-def play(model: Path, sure: float, table: str | None) -> None:
+@read_options
+def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
     """Think of a row; MODEL asks for the column that tells most, until it is sure.
 
     Answer with a level, a number, the place of a choice such as 2), a range such as 10..20, ? where you do not know, undo,
@@ -72,7 +75,7 @@ def play(model: Path, sure: float, table: str | None) -> None:
     from baytree.table import files
 
     predictor = arguments.predictor(model)
-    frame = None if table is None else files.all_rows(arguments.source_for(predictor, table))
+    frame = None if table is None else files.all_rows(arguments.source_for(predictor, table, options))
     talk = interview(predictor, frame, sure)
     click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
     asked = 0

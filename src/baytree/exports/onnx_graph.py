@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,11 +41,11 @@ class Graph:
         """A double."""
         return self.constant(np.array([[value]], np.float64))
 
-    def row(self, values: Sequence[float]) -> str:
+    def row(self, values: Sequence[float] | np.ndarray) -> str:
         """A double for each class."""
         return self.constant(np.array([values], np.float64))
 
-    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: object) -> str:
+    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """The output of a node."""
         out = self.name()
         self.nodes.append(helper.make_node(kind, inputs, [out], domain=domain, **attributes))

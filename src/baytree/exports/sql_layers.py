@@ -105,7 +105,7 @@ class Layers:
 
     def refused(self) -> list[exp.Expression]:
         """Conditions under which a row is refused, as `predict` refuses it."""
-        found = []
+        found: list[exp.Expression] = []
         for j, column in enumerate(self.formula.columns):
             if column.kind is Kind.NUMERIC and column.domain != "any":
                 size = exp.Abs(this=self.column(j).sql.copy())
@@ -411,11 +411,8 @@ class Layers:
                 )
                 for t, c in zip(x, codes, strict=True)
             ]
-            parts[label].append(
-                terms.case(
-                    [(Term(exp.and_(*agrees), max((t.layer for t in x), default=0)), self.number(weight))], self.number(0.0)
-                )
-            )
+            condition = Term(terms.all_of(agrees), max((t.layer for t in x), default=0))
+            parts[label].append(terms.case([(condition, self.number(weight))], self.number(0.0)))
         return [terms.added(each) for each in parts]
 
     # --- trees --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -21,6 +21,18 @@ class Term(NamedTuple):
 
     sql: exp.Expression
     layer: int
+
+
+def all_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
+    """Whether all conditions hold."""
+    joined: Any = exp.and_(*conditions)  # what sqlglot's own types say is narrower than what it takes
+    return joined
+
+
+def any_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
+    """Whether one of the conditions holds."""
+    joined: Any = exp.or_(*conditions)
+    return joined
 
 
 def literal(value: float, dialect: str) -> exp.Expression:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from baytree.exports.sql_terms import Term, case, is_null, multiplied
+from baytree.exports.sql_terms import Term, all_of, any_of, case, is_null, multiplied
 from baytree.formula.trees import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it holds numbers
@@ -115,7 +115,7 @@ def _goes(node: Node, branch: int, read: Read) -> Term:
     conditions = [each for each in (told, untold) if each is not None]
     if not conditions:
         return Term(exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0)), 0)
-    return Term(exp.or_(*(each.sql for each in conditions)), max(each.layer for each in conditions))
+    return Term(any_of([each.sql for each in conditions]), max(each.layer for each in conditions))
 
 
 def _branch(node: Node, read: Read) -> Term:
@@ -145,7 +145,7 @@ def _tells(test: Test, branch: int | None, read: Read) -> Term | None:
         conditions.append(is_null(x.sql))
     if codes:
         conditions.append(exp.In(this=x.sql.copy(), expressions=[exp.Literal.number(code) for code in codes]))
-    return Term(exp.or_(*conditions), x.layer) if conditions and branch != -1 else None
+    return Term(any_of(conditions), x.layer) if conditions and branch != -1 else None
 
 
 def _between(test: Test, branch: int, x: Term) -> Term | None:
@@ -159,7 +159,7 @@ def _between(test: Test, branch: int, x: Term) -> Term | None:
         if low == float("inf") or high == -float("inf"):
             continue
         found.append(_interval(x, low, high, test.is_strict))
-    return Term(exp.or_(*found), x.layer) if found else None
+    return Term(any_of(found), x.layer) if found else None
 
 
 def _interval(x: Term, low: float, high: float, is_strict: bool) -> exp.Expression:
@@ -168,7 +168,7 @@ def _interval(x: Term, low: float, high: float, is_strict: bool) -> exp.Expressi
         bounds.append((exp.GTE if is_strict else exp.GT)(this=x.sql.copy(), expression=_cut(low)))
     if high < float("inf"):
         bounds.append((exp.LT if is_strict else exp.LTE)(this=x.sql.copy(), expression=_cut(high)))
-    return exp.and_(*bounds) if bounds else exp.Not(this=is_null(x.sql))
+    return all_of(bounds) if bounds else exp.Not(this=is_null(x.sql))
 
 
 def _cut(value: float) -> exp.Expression:

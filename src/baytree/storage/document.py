@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 import msgspec
 
@@ -46,7 +47,8 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def write(document: Document) -> bytes:
     """The bytes of a file."""
-    optional = {"schema": StoredSchema.of(document.schema), "profile": document.profile or msgspec.UNSET}
+    schema, profile = StoredSchema.of(document.schema), document.profile or msgspec.UNSET
+    optional: dict[str, Any] = {"schema": schema, "profile": profile}
     stored = _Stored(**msgspec.structs.asdict(document) | optional)
     body = msgspec.json.format(encode(stored), indent=1)
     return b'{"baytree": %d, "sha256": "%s", "document": ' % (FORMAT, _digest(FORMAT, body)) + body + _TAIL
@@ -66,7 +68,7 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
         raise ModelFileError(f"{name}: is damaged: its content does not match its digest; restore it from a copy")
     with naming(name):
         stored = decode(msgspec.Raw(body), _Stored)
-        optional = {"schema": stored.schema.schema(), "profile": stored.profile or None}
+        optional: dict[str, Any] = {"schema": stored.schema.schema(), "profile": stored.profile or None}
         document = Document(**msgspec.structs.asdict(stored) | optional)
         check_schema(document.schema)
     return version, document

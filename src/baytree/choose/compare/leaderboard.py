@@ -172,12 +172,6 @@ class Comparison(Shown):
     def __str__(self) -> str:
         return words.page(self)
 
-    def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
-
-        header, *rows = words.leaderboard(self)
-        return table(words.title(self), header, rows, [*words.notes(self), words.recommendation(self)])
-
     def interval(self, entry: Entry) -> Interval:
         """The score that a model is ranked by, and its 95 % interval."""
         return entry.validation.summary(self.metric)

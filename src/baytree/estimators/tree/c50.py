@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings as given
 from baytree.estimators.base import Classifier
 from baytree.estimators.tree.face import MistakeCosts, TreeFace, TreeShape
+from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.boost.learner import C50Learner
 from baytree.tree.boost.rules import RuleTrials, VotingRules, rules_of_leaves
@@ -163,7 +164,8 @@ class C50Classifier(TreeShape, Classifier):
         rules, other = rules_of_leaves(estimator.tree_, estimator.schema_), cls(rules=True, unseen=estimator.unseen)
         asked = {each.column for rule in rules for each in rule.asked}
         usage = np.array([float(j in asked) for j in range(len(estimator.schema_))])
-        other._restore(estimator.schema_, RuleTrials((rules,), usage), None, hasattr(estimator, "feature_names_in_"))
+        learnt = Learnt(RuleTrials((rules,), usage), profile=estimator.profile_)
+        other._settle(estimator.schema_, learnt, hasattr(estimator, "feature_names_in_"))
         return other
 
     def _algorithm(self, schema: Schema) -> C50Learner:
