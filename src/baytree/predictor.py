@@ -86,9 +86,13 @@ class Predictor(msgspec.Struct, frozen=True):
 
 def is_without_rows(X: FrameLike) -> bool:
     """Whether a table that has columns, or a list of rows, holds no row at all: zero rows have zero answers."""
+    shape = getattr(X, "shape", None)
+    if shape is not None:  # before dicts: a sparse matrix may be one
+        return len(shape) == 2 and shape[0] == 0 and shape[1] > 0
     if isinstance(X, (list, tuple)):
         return not len(X)
-    if isinstance(X, dict):
-        return bool(X) and all(hasattr(v, "__len__") and not isinstance(v, str) and not len(v) for v in X.values())
-    shape = getattr(X, "shape", None)
-    return shape is not None and len(shape) == 2 and shape[0] == 0 and shape[1] > 0
+    return isinstance(X, dict) and bool(X) and all(_is_empty(values) for values in X.values())
+
+
+def _is_empty(values: Any) -> bool:
+    return hasattr(values, "__len__") and not isinstance(values, str) and not len(values)

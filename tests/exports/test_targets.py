@@ -37,13 +37,25 @@ def difference(model, target: str, columns: tuple[str, ...], rows: list[dict], f
     return float(np.abs(probability - right).max())
 
 
+def refusal_of(target: str, columns: tuple[str, ...], parameters: dict) -> str:
+    """The words in which a target refuses a model that it cannot hold; none where it holds it."""
+    if target in ("c", "sql", "onnx") and "review" in columns:
+        return "'review' is text"
+    is_kernel, is_weka = parameters.get("numeric") == "kernel", parameters.get("conventions") == "weka"
+    if target in ("sql", "onnx") and is_weka and is_kernel:
+        return "Weka's kernels"
+    if target == "onnx" and is_weka:
+        return "error function"
+    is_urn = "multinomial" in str(parameters) and parameters.get("estimate") == "bayes"
+    return "an urn" if target in ("sql", "onnx") and is_urn else ""
+
+
 @pytest.mark.parametrize(("estimator", "columns", "parameters"), CASES)
 def test_an_export_answers_like_the_model(target, estimator, columns, parameters, tmp_path):
-    model = fitted(estimator, columns, parameters)
-    try:
-        bt.export(model, target)
-    except ValueError as refusal:
-        assert str(refusal).startswith((f"{target.upper()}: ", "column 'review' is text"))
+    model, refusal = fitted(estimator, columns, parameters), refusal_of(target, columns, parameters)
+    if refusal:
+        with pytest.raises(ValueError, match=refusal):
+            bt.export(model, target)
         return
     # counts in the millions are multiplied by logarithms, whose last bit is not the same in every language
     near = 1e-8 if "multinomial" in str(parameters) else 1e-9
@@ -54,6 +66,8 @@ def test_an_export_answers_like_the_model(target, estimator, columns, parameters
 def test_numbers_far_away_are_weighed_as_in_predict(target, estimator, columns, parameters, tmp_path):
     model, sizes = fitted(estimator, columns, parameters), (1e300, -1e300, 1e160, 5e-324, 1.7e308)
     rows = [{"size": size, "price": -size, "steps": None} for size in sizes]
+    if refusal_of(target, columns, parameters):
+        return
     assert difference(model, target, columns, rows, tmp_path) <= 1e-9
 
 
@@ -64,6 +78,10 @@ def test_every_target_is_run():
 def test_a_chain_of_nodes_is_no_deeper_than_a_stump(target, tmp_path):
     size = np.arange(3000.0)
     model = bt.DecisionTreeClassifier().fit({"size": size}, (size % 2).astype(int))
+    if target == "onnx":
+        with pytest.raises(ValueError, match="2,999 levels is deeper than the 1,000"):
+            bt.export(model, target)
+        return
     assert difference(model, target, ("size",), [{"size": float(x)} for x in size[::7]], tmp_path) == 0.0
 
 

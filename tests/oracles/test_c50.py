@@ -74,11 +74,13 @@ def test_rules_have_the_order_cover_and_confidence_of_c50(name):
     model, _, fit = fitted(stored, name, "rules")
     theirs = fit["rulesets"][0]
     classes = [str(label) for label in model.classes_]
-    told = [(rule.label, -rule.thousandths, rule.cover, rule.right, f"{rule.lift:.3g}") for rule in model.rules_[0]]
+    told = [(rule.label, -rule.thousandths, rule.cover, rule.right, rule.lift) for rule in model.rules_[0]]
     want = [
-        (classes.index(r["class"]), -floor(1000 * r["confidence"] + 0.5), r["cover"], r["ok"], f"{r['lift']:.3g}")
+        (classes.index(r["class"]), -floor(1000 * r["confidence"] + 0.5), r["cover"], r["ok"], r["lift"])
         for r in theirs["rules"]
     ]
     assert [each[:2] for each in told] == [each[:2] for each in want]
-    assert sorted(told) == sorted(want)  # rules of the same class and vote may stand in another order
+    told, want = sorted(told), sorted(want)  # rules of the same class and vote may stand in another order
+    assert [each[:4] for each in told] == [each[:4] for each in want]
+    assert [each[4] for each in told] == pytest.approx([each[4] for each in want], rel=0.01)  # printed to three digits
     assert classes[model.rules_[0].default] == theirs["default"]

@@ -30,7 +30,6 @@ def results(frame):
         "cross-validation": (found, len(found.metrics) + 1),
         "rules": (tree.rules(), tree.n_leaves_ + 1),
         "importances": (tree.importances(), len(tree.importances()) + 1),
-        "comparison": (bt.compare(frame, "species", models=["cart", "nb"], cv=3), 3),
     }
 
 

@@ -111,8 +111,11 @@ def _tick(value: float, unit: str | None) -> str:
 
 def _grid(seen: Sketch) -> np.ndarray:
     low, high = bin_edges(seen.points(), seen.counts.known().sum(axis=1))
+    if not high > low:
+        return np.zeros(0)
     room = 0.08 * (high - low)
-    return np.linspace(low - room, high + room, _STEPS) if high > low else np.zeros(0)
+    first = low - room if low < 0 else max(low - room, 0.0)  # what is never negative, such as a count, is not drawn so
+    return np.linspace(first, high + room, _STEPS)
 
 
 def _paths(effect: np.ndarray) -> tuple[str, ...]:

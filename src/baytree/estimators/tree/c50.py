@@ -74,9 +74,9 @@ class C50Classifier(TreeShape, Classifier):
     >>> import baytree as bt
     >>> days = {"wind": ["weak", "strong", "weak", "strong"] * 3, "play": ["yes", "no", "yes", "no"] * 3}
     >>> print(bt.C50Classifier().fit(days, "play"))
-    no (12 rows, 0.500)
-    |  wind in {strong}: no (6 rows, 0.929)
-    |  wind in {weak}: yes (6 rows, 0.929)
+    12 rows: no (no 6, yes 6)
+    ├─ wind = strong: no (no 6)
+    └─ wind = weak: yes (yes 6)
     >>> print(bt.C50Classifier(rules=True).fit(days, "play"))
     rule 0: IF wind = strong THEN no (6 rows; confidence 0.875, lift 1.8)
     rule 1: IF wind = weak THEN yes (6 rows; confidence 0.875, lift 1.8)
