@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from baytree import notices
 from baytree.choose import models
@@ -71,6 +70,8 @@ def _made(short: str, family: models.Family, values: Mapping[str, Any], schema: 
 
 def predictor(path: Path, is_strict: bool = False) -> Predictor:
     """What a model file needs to answer; scikit-learn stays asleep. A strict one refuses what it cannot read."""
+    import msgspec
+
     from baytree.storage import read_predictor
 
     found = read_predictor(_model_file(path))

@@ -12,8 +12,6 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import msgspec
-
 if TYPE_CHECKING:  # the command line asks for the names of targets at its start, before anything heavy
     from baytree.formula import Formula
     from baytree.predictor import Predictor
@@ -80,6 +78,8 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
 
 def formula_of(model: Fitted | Predictor) -> Formula:
     """What a fitted model computes, with its rule for levels that were never seen."""
+    import msgspec
+
     from baytree.predictor import Predictor
 
     predictor = model if isinstance(model, Predictor) else model._predictor

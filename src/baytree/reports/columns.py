@@ -21,7 +21,9 @@ def table_view(schema: Schema, profile: Profile) -> TableView:
     is_classes = schema.target.classes is not None
     views = [column_view(c, seen, is_classes) for c, seen in zip(schema.columns, profile.columns, strict=True)]
     views.sort(key=lambda view: -(view.gain or 0.0))
-    notes = [f"{name} only identifies rows, and is not learnt from." for name in schema.left_out]
+    noted = {note.column for note in schema.notes}
+    notes = [f"{name} only identifies rows, and is not learnt from." for name in schema.left_out if name not in noted]
+    notes += map(str, schema.notes)
     if is_classes:
         notes.append("Columns by what they tell about the target: bits of information, a number cut at its one best place.")
     return TableView(tuple(views), tuple(map(str, schema.classes)), tuple(notes))

@@ -130,6 +130,7 @@ class Comparison(Shown):
             "always_the_same": {metric: self.bar.mean(metric) for metric in self.bar.metrics},
             "beats_always_the_same": self.advice.beats_the_bar,
             "cautions": list(self.cautions),
+            "notes": [str(note) for note in getattr(getattr(self.recommended, "schema_", None), "notes", ())],
             "left_out": [{"model": name, "reason": reason} for name, reason in self.skipped],
             "is_interrupted": self.is_interrupted,
             "recommended": self.recommendation.short,
