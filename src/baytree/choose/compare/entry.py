@@ -24,18 +24,18 @@ class Size(NamedTuple):
         if getattr(estimator, "rules_", ()):
             sets = estimator.rules_
             rules, asked = sum(map(len, sets)), sum(len(rule.asked) for each in sets for rule in each)
-            return cls(rules + asked, f"{rules:,} {'rule' if rules == 1 else 'rules'}")
+            return cls(rules + asked, _counted(rules, "rule", "rules"))
         if hasattr(estimator, "n_leaves_"):
             n = int(estimator.n_leaves_)
-            return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), f"{n:,} {'leaf' if n == 1 else 'leaves'}")
+            return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), _counted(n, "leaf", "leaves"))
         if hasattr(estimator, "coef_"):
             coefficients = np.atleast_2d(estimator.coef_)  # of numbers there is one row
             n = _weights(coefficients) + (1 if len(coefficients) <= 2 else len(coefficients))
-            return cls(n, f"{n:,} {'weight' if n == 1 else 'weights'}")
+            return cls(n, _counted(n, "weight", "weights"))
         if hasattr(estimator, "terms"):
             return _of_terms(estimator.terms())
         n = _numbers(getattr(estimator, "model_", None))
-        return cls(n, f"{n:,} numbers")
+        return cls(n, _counted(n, "number", "numbers"))
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,16 @@ def ordered(entries: list[Entry], metric: str) -> tuple[Entry, ...]:
 def _of_terms(terms: list[dict[str, Any]]) -> Size:
     coefficients = sum(len(term["coefficient"]) if isinstance(term["coefficient"], dict) else 1 for term in terms)
     hinges = sum(len(term["hinges"]) for term in terms)
-    return Size(coefficients + hinges, f"{len(terms):,} {'term' if len(terms) == 1 else 'terms'}")
+    return Size(coefficients + hinges, _counted(len(terms), "term", "terms"))
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    """How many of what: thousands where a column of the leaderboard has no room for all digits.
+
+    >>> _counted(1, "leaf", "leaves"), _counted(9_876, "number", "numbers"), _counted(30_187, "number", "numbers")
+    ('1 leaf', '9,876 numbers', '30k numbers')
+    """
+    return f"{n / 1000:,.0f}k {several}" if n >= 10_000 else f"{n:,} {one if n == 1 else several}"
 
 
 def _weights(coefficients: np.ndarray) -> int:
