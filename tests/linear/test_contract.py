@@ -113,6 +113,7 @@ def delay(work, after):
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores Ctrl-C
     timer = threading.Timer(after, press)
     timer.start()
     try:
@@ -122,6 +123,7 @@ def delay(work, after):
     finally:
         timer.cancel()
         timer.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow

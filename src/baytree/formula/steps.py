@@ -67,7 +67,9 @@ def numbers(values: np.ndarray) -> Numbers:
 
 def matrix(values: np.ndarray) -> tuple[Numbers, ...]:
     """A matrix as rows of plain doubles; a vector as rows of one."""
-    return tuple(map(tuple, np.asarray(values, np.float64).reshape(len(values), -1).tolist()))
+    doubles = np.asarray(values, np.float64)
+    wide = int(np.prod(doubles.shape[1:]))  # said, because no rows have any width
+    return tuple(map(tuple, doubles.reshape(len(doubles), wide).tolist()))
 
 
 def where_known(column: int, value: Expression, width: int) -> Case:

@@ -59,6 +59,9 @@ def _view(likelihood: Likelihood, curves: dict[str, CurveView], told: dict[str, 
 
 
 def _bars(name: str, labels: tuple[str, ...], amount: np.ndarray, evidence: float) -> BarsView:
+    """Bars of amounts [n_labels, n_classes]; a column whose every value was missing has no label at all."""
+    if not len(amount):
+        return BarsView(name, (), (), evidence, 0)
     kept = np.sort(np.argsort(-amount.max(axis=1, initial=0.0), kind="stable")[:MOST_LEVELS])
     largest = float(np.abs(amount).max(initial=0.0)) or 1.0
     bars = tuple(Bar(labels[k], tuple((np.abs(amount[k]) / largest).tolist())) for k in kept)

@@ -80,6 +80,8 @@ def nomograms(subject: Subject) -> list[NomogramView]:
     if any(column.kind is Kind.TEXT for column in schema.columns):
         return []
     ticks = [_ticks(c, seen) for c, seen in zip(schema.columns, subject.profile.columns, strict=True)]
+    if not all(ticks):  # a column without a value has no scale
+        return []
     start, effects = _effects(subject, [[value for value, _ in each] for each in ticks])
     return [_nomogram(subject, c, start, effects, ticks) for c in range(1, len(classes))]
 
@@ -87,6 +89,8 @@ def nomograms(subject: Subject) -> list[NomogramView]:
 def _ticks(column: Column, seen: object) -> list[tuple[float, str]]:
     if not isinstance(seen, Sketch):
         return [(float(code), str(level)) for code, level in enumerate(column.levels[:8])]
+    if not len(seen.edges):
+        return []
     low, high = float(seen.edges[0]), float(seen.points()[-1])
     step = _round_step((high - low) / 5)
     places = (np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step).tolist()
