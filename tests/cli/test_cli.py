@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 import baytree as bt
 from baytree import datasets, streams
 from baytree.choose import metrics, models
-from baytree.choose.compare.contestants import contestants
+from baytree.choose.compare.participants import contestants
 from baytree.choose.confusion import Confusion
 from baytree.choose.problem import Problem
 from baytree.choose.residuals import Residuals
 from baytree.cli import arguments, main
-from baytree.cli.sheet import inert
+from baytree.cli.spreadsheet import inert
 from baytree.show.terminal import aligned, escaped
 from baytree.table import files
 

@@ -15,14 +15,14 @@ import click
 from baytree.choose import models as families
 from baytree.cli import arguments, pages, refit
 from baytree.cli.console import Stopped, leave_at_once, say, tell, unknown
-from baytree.cli.reading import asked, declared, kind_options, names, read_options
+from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from baytree.choose.compare.fold_tasks import Progress
     from baytree.choose.compare.leaderboard import Comparison
-    from baytree.choose.compare.race import Progress
 
 _Table = click.argument("table", metavar="TABLE")
 _Target = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
@@ -155,8 +155,8 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
       baytree rank people.csv --target income --by chi2 --cuts mdl
       baytree rank houses.csv --target price --by correlation -o ranking.csv
     """
-    from baytree.choose.select.columns import MEASURES
     from baytree.choose.select.filters import rank_features
+    from baytree.choose.select.relevance import MEASURES
 
     if by not in MEASURES:
         raise click.UsageError(unknown("measure", by, MEASURES))
@@ -164,9 +164,9 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
     ranking = rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
     click.echo(escaped(str(ranking), keep="\n"))
     if output is not None:
-        from baytree.cli import sheet
+        from baytree.cli import spreadsheet
 
-        with sheet.written(output) as write:
+        with spreadsheet.written(output) as write:
             write(ranking.to_dict())
         say(f"saved to {output}")
 

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import arguments, choosing, leaving, looking
+from baytree.cli import arguments, choosing, exporting, showing
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
-from baytree.cli.reading import asked, declared, kind_options, names, read_options
+from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
 
@@ -109,13 +109,13 @@ def predict(model: Path, table: str, proba: bool, keep: tuple[str, ...], output:
       cat new.csv | baytree predict m.baytree -
     """
     from baytree import streams
-    from baytree.cli import sheet
+    from baytree.cli import spreadsheet
 
     predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
     if proba and streams.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
     source = arguments.source_for(predictor, table, options, kept)
-    with sheet.written(output) as write, progress(source.size, "predicting") as done:
+    with spreadsheet.written(output) as write, progress(source.size, "predicting") as done:
         for columns in streams.answers(predictor, source, proba, done, kept):
             write(columns)
     if output:
@@ -137,7 +137,7 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
     """
     predictor = arguments.predictor(model)
     if output is not None:
-        looking.draw(predictor, model, output)
+        showing.draw(predictor, model, output)
         say(f"saved to {output}")
         return
     click.echo(escaped(in_options(str(predictor.schema)) if schema else predictor.describe(), keep="\n"))
@@ -250,15 +250,15 @@ def datasets(name: str | None, output: Path | None) -> None:
     if output is None:
         click.echo(str(bundled.describe(name)))
         return
-    from baytree.cli import sheet
+    from baytree.cli import spreadsheet
 
-    with sheet.written(output) as write:
+    with spreadsheet.written(output) as write:
         write(bundled.load(name, as_="dict"))
     say(f"saved to {output}")
 
 
 main.add_command(choosing.compare)
 main.add_command(choosing.rank)
-main.add_command(looking.report)
-main.add_command(looking.play)
-main.add_command(leaving.leave)
+main.add_command(showing.report)
+main.add_command(showing.play)
+main.add_command(exporting.write_model)

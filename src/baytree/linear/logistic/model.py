@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
-from baytree.linear.design.checks import check_floats
+from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel

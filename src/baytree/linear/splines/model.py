@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.model import shares_of_sigmoids
 from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term, column_of
 from baytree.linear.splines.features import Features

@@ -10,16 +10,16 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.show.rule_text import rule_line
+from baytree.show.tree.rule_text import rule_line
 from baytree.summary import RuleSetSummary, TrialsSummary, VotingRuleSummary
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for
-from baytree.tree.grow.c50 import six_digits
+from baytree.tree.grow.c50_growth import six_digits
 from baytree.tree.model.conditions import Condition, Interval
 from baytree.tree.model.structure import Tree
+from baytree.tree.rules.leaf_rules import paths
 from baytree.tree.rules.rule_set import passing
-from baytree.tree.rules.rules import paths
 
 if TYPE_CHECKING:
     from baytree.formula import Formula

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.show.conditions import sentence
+from baytree.show.tree.condition_text import sentence
 from baytree.summary import NamedCondition
 from baytree.table.schema import Kind, Schema
 from baytree.tree.model.links import bounds

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from baytree.show.conditions import dates
+from baytree.show.tree.condition_text import dates
 from baytree.summary import NamedCondition
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.links import bounds, cuts, depths, parents, preorder
