@@ -3,18 +3,10 @@
 from baytree import datasets as datasets
 from baytree.bayes.one_parameter import estimate_bernoulli as estimate_bernoulli
 from baytree.bayes.one_parameter import estimate_normal as estimate_normal
-from baytree.choose.by_hand import (
-    conditional_entropy as conditional_entropy,
-)
-from baytree.choose.by_hand import (
-    entropy as entropy,
-)
-from baytree.choose.by_hand import (
-    gini as gini,
-)
-from baytree.choose.by_hand import (
-    information_gain as information_gain,
-)
+from baytree.choose.by_hand import conditional_entropy as conditional_entropy
+from baytree.choose.by_hand import entropy as entropy
+from baytree.choose.by_hand import gini as gini
+from baytree.choose.by_hand import information_gain as information_gain
 from baytree.choose.compare.assumptions import compare_assumptions as compare_assumptions
 from baytree.choose.compare.compare import compare as compare
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from baytree.choose.given_counts import amounts, branches, column_of, counted
+from baytree.choose.measure import Measure
 from baytree.settings import one_of
-from baytree.show.names import number, plain
-from baytree.show.terminal import in_columns
-from baytree.table import labels
-
-
-class Measure(float):
-    """A number that can show how it was found: `print` gives the table, otherwise it is a float like any other.
-
-    Attributes
-    ----------
-    name : str
-        What was measured.
-    header : tuple of str
-        The names of the table's columns.
-    rows : tuple of tuples
-        The table of the calculation, the result in the last row.
-    """
-
-    name: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-
-    @classmethod
-    def of(cls, value: float, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Measure:
-        """The number with its table."""
-        measure = cls(value)
-        measure.name, measure.header, measure.rows = name, tuple(header), tuple(map(tuple, rows))
-        return measure
-
-    def __str__(self) -> str:
-        cells = [list(self.header), *([_shown(cell) for cell in row] for row in self.rows)]
-        return "\n".join([f"{self.name} = {float(self):.4f}", *in_columns(cells, "<>")])
-
-    def __repr__(self) -> str:
-        return float.__repr__(self)
-
-    def _repr_html_(self) -> str:
-        from baytree.show.notebook import table  # only a notebook asks for it
-
-        rows = [[_shown(cell) for cell in row] for row in self.rows]
-        return table(f"{self.name} = {float(self):.4f}", self.header, rows)
 
 
 def entropy(values: Any, column: str | None = None) -> Measure:
@@ -130,7 +91,7 @@ def conditional_entropy(values: Any, given: Any, column: str | None = None) -> M
     >>> bt.conditional_entropy(bt.datasets.load("gladiator"), "LikesGladiator", "Major")
     0.5
     """
-    counts, levels, classes = _counted(values, given, column)
+    counts, levels, classes = counted(values, given, column)
     return _left("entropy", counts, levels, classes, "entropy left, in bits")
 
 
@@ -163,7 +124,7 @@ def information_gain(values: Any, given: Any = None, column: str | None = None, 
     0.3
     """
     one_of("criterion", criterion, tuple(_IMPURITIES))
-    counts, levels, classes = _branches(values) if given is None else _counted(values, given, column)
+    counts, levels, classes = branches(values) if given is None else counted(values, given, column)
     whole = float(_IMPURITIES[criterion](counts.sum(axis=0)))
     left = _left(criterion, counts, levels, classes, f"{criterion} left")
     total = ["before", counts.sum(), 1.0, *counts.sum(axis=0), whole, whole]
@@ -179,7 +140,7 @@ _IMPURITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _of_one(measure: str, values: Any, column: str | None) -> Measure:
-    counts, names = _amounts(values if column is None else _column(values, column))
+    counts, names = amounts(values if column is None else column_of(values, column))
     share, terms = _shares(counts), _terms(measure, counts)
     rows = [[name, *row] for name, *row in zip(names, counts.tolist(), share.tolist(), terms.tolist(), strict=True)]
     value = float(_IMPURITIES[measure](counts))
@@ -197,58 +158,6 @@ def _left(criterion: str, counts: np.ndarray, levels: Sequence[str], classes: Se
     return Measure.of(round(left, 15), title, header, [*cells, last])
 
 
-def _amounts(values: Any) -> tuple[np.ndarray, list[str]]:
-    """Counts and their names: of numbers themselves, else of how often each value occurs."""
-    if isinstance(values, Mapping):
-        return _positive(np.array(list(values.values()), float)), [plain(name) for name in values]
-    array = np.asarray(values)
-    if array.dtype.kind in "iuf":
-        return _positive(array.astype(float)), [str(k) for k in range(1, array.size + 1)]
-    code, names = _coded(values, "values")
-    return np.bincount(code[code >= 0], minlength=len(names)).astype(float), names
-
-
-def _positive(counts: np.ndarray) -> np.ndarray:
-    if counts.ndim != 1 or not np.isfinite(counts).all() or (counts < 0).any() or not counts.sum() > 0:
-        raise ValueError("numbers are counts or probabilities: give a row of them, none below 0, not all 0")
-    return counts
-
-
-def _branches(values: Any) -> tuple[np.ndarray, list[str], list[str]]:
-    counts = np.asarray(values, float)
-    if counts.ndim != 2:
-        raise ValueError("give the two columns, a frame and two names, or a table of counts with a row for each branch")
-    names = [f"branch {k}" for k in range(1, len(counts) + 1)]
-    return counts, names, [f"class {k}" for k in range(1, counts.shape[1] + 1)]
-
-
-def _counted(values: Any, given: Any, column: str | None) -> tuple[np.ndarray, list[str], list[str]]:
-    """How often each value of X comes with each of Y, where both are known: [n_levels, n_classes], and their names."""
-    (y, classes), (x, levels) = (
-        (_coded(values, "values"), _coded(given, "given"))
-        if column is None
-        else (_coded(_column(values, given), given), _coded(_column(values, column), column))
-    )
-    if len(x) != len(y):
-        raise ValueError(f"one column has {len(y)} rows, the other {len(x)}")
-    known = (x >= 0) & (y >= 0)
-    counts = np.zeros((len(levels), len(classes)))
-    np.add.at(counts, (x[known], y[known]), 1.0)
-    return counts, levels, classes
-
-
-def _coded(values: Any, name: str) -> tuple[np.ndarray, list[str]]:
-    read = labels.read_classes(values, name)
-    return read.values, [plain(each) for each in read.target.classes or ()]
-
-
-def _column(frame: Any, name: str) -> Any:
-    columns = list(getattr(frame, "columns", frame))
-    if name not in columns:
-        raise ValueError(f"there is no column {name!r}; there is {', '.join(map(str, columns))}")
-    return frame[name]
-
-
 def _shares(counts: np.ndarray) -> np.ndarray:
     return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1e-300)
 
@@ -256,9 +165,3 @@ def _shares(counts: np.ndarray) -> np.ndarray:
 def _terms(measure: str, counts: np.ndarray) -> np.ndarray:
     share = _shares(counts)
     return -share * np.log2(np.where(share > 0, share, 1.0)) if measure == "entropy" else share * (1 - share)
-
-
-def _shown(cell: Any) -> str:
-    if isinstance(cell, str):
-        return cell
-    return number(float(cell)) if float(cell) == int(cell) else f"{cell:.4f}"

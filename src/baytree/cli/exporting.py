@@ -9,6 +9,7 @@ import click
 
 from baytree.cli import arguments
 from baytree.cli.console import say, unknown
+from baytree.cli.parameters import MODEL, OUTPUT
 from baytree.exports import EXPORTS, export
 from baytree.show.terminal import escaped
 
@@ -16,13 +17,13 @@ SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # names of files in wha
 
 
 @click.command("export", short_help="Write a model in another language.")
-@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
+@MODEL
 @click.option("--to", "target", required=True, metavar="TARGET", help=", ".join(EXPORTS) + ".")
 @click.option("--dialect", metavar="NAME", help="Of SQL: duckdb, sqlite, postgres, mysql, spark, bigquery, snowflake, tsql.")
 @click.option("--table", metavar="NAME", help="Of SQL: the table that is scored.")
 @click.option("--view", metavar="NAME", help="Of SQL: the view that is made, instead of a query.")
 @click.option("--effects", is_flag=True, default=None, help="Of SQL: also what each column adds to the scores.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+@OUTPUT
 def write_model(model: Path, target: str, output: Path | None, **options: str | bool | None) -> None:
     """Write a model in another language: a program, a query or a document that answers without baytree.
 

@@ -9,6 +9,7 @@ import click
 
 from baytree.cli import arguments
 from baytree.cli.console import say
+from baytree.cli.parameters import MODEL
 from baytree.cli.table_options import read_options
 from baytree.show.terminal import escaped
 
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 BAR = 30  # letters of a probability of 1
 MOST_CLASSES = 8
 
-_Model = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
-
 
 @click.command(short_help="Write a page that shows a model.")
-@_Model
+@MODEL
 @click.argument("table", required=False, metavar="[TABLE]")
 @click.option("--rows", type=click.IntRange(1), metavar="N", help="Also N of the worst mistakes and most doubtful rows.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default="page.html", show_default=True)
@@ -56,7 +55,7 @@ def report(model: Path, table: str | None, rows: int | None, output: Path, **opt
 
 
 @click.command(short_help="Guess by asking: twenty questions with a model.")
-@_Model
+@MODEL
 @click.option("--sure", default=0.99, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="When to stop.")
 @click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
 @read_options
@@ -92,7 +91,7 @@ def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
 def draw(predictor: Predictor, model: Path, output: Path) -> None:
     """The tree of a model file as an SVG file."""
     from baytree.show.tree.svg import to_svg
-    from baytree.summary import TreeSummary
+    from baytree.summary.tree import TreeSummary
 
     if not isinstance(predictor.model.summary(predictor.schema), TreeSummary):
         raise click.UsageError(f"{model} holds a {predictor.name}, which is no tree; baytree report draws any model")

@@ -8,7 +8,7 @@ import numpy as np
 
 from baytree.model import Explanation
 from baytree.reports.subject import Judged, Subject
-from baytree.show.report.records import RowsView, RowView
+from baytree.show.report.records.interactive_views import RowsView, RowView
 
 MOST_LINES = 12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.show.report.records import Bar, ColumnView, TableView
+from baytree.show.report.records.table_views import Bar, ColumnView, TableView
 from baytree.show.tree.condition_text import shown
 from baytree.statistics.counts import Counts
 from baytree.statistics.information import entropy

@@ -17,9 +17,13 @@ from baytree.reports.likelihoods import bayes_view
 from baytree.reports.linear import coefficients_view, nomograms, slopes_view
 from baytree.reports.overview import overview
 from baytree.reports.subject import Subject
-from baytree.show.report.records import AskView, BoundaryView, Page, ProseView, TreeView, WhatIfView
+from baytree.show.report.records import Page
+from baytree.show.report.records.interactive_views import AskView, BoundaryView, WhatIfView
+from baytree.show.report.records.model_views import ProseView, TreeView
 from baytree.show.terminal import escaped
-from baytree.summary import LinearSummary, NaiveBayesSummary, RegressionSummary, TreeSummary
+from baytree.summary.bayes import NaiveBayesSummary
+from baytree.summary.linear import LinearSummary, RegressionSummary
+from baytree.summary.tree import TreeSummary
 from baytree.table.schema import Kind
 
 MOST_PROSE = 20_000  # letters

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.show.report.records import RulesView, RuleView, TreeView
+from baytree.show.report.records.model_views import RulesView, RuleView, TreeView
 from baytree.show.tree.condition_text import label, sentence
-from baytree.summary import NamedCondition, Node, TreeSummary
+from baytree.summary.tree import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 
 MOST_RULES = 200

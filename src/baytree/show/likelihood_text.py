@@ -8,7 +8,16 @@ from math import floor, inf, isfinite, log10
 from typing import Any
 
 from baytree.show.tree.condition_text import distance, shown
-from baytree.summary import MOST_WORDS, Amount, IntervalShares, KernelDensity, LevelShares, Likelihood, Normal, TellingWords
+from baytree.summary.bayes import (
+    MOST_WORDS,
+    Amount,
+    IntervalShares,
+    KernelDensity,
+    LevelShares,
+    Likelihood,
+    Normal,
+    TellingWords,
+)
 
 _MOST_LEVELS = 20  # of a column
 

@@ -12,18 +12,10 @@ from baytree.show.linear.spline_text import spline_lines
 from baytree.show.terminal import in_columns
 from baytree.show.tree.outline_text import in_full
 from baytree.show.tree.rule_text import rule_set_lines
-from baytree.summary import (
-    JointSummary,
-    LinearSummary,
-    NaiveBayesSummary,
-    QuadraticSummary,
-    RegressionSummary,
-    RuleSetSummary,
-    SplineSummary,
-    Summary,
-    TreeSummary,
-    TrialsSummary,
-)
+from baytree.summary import Summary
+from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
+from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 
 _MOST_AXES = 6  # discriminant axes whose shares are told
 _MOST_CLASSES = 8  # that stand side by side

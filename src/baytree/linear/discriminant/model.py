@@ -13,7 +13,7 @@ from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import NEVER, LinearModel
 from baytree.model import Explanation, softmax
-from baytree.summary import LinearSummary, QuadraticSummary
+from baytree.summary.linear import LinearSummary, QuadraticSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

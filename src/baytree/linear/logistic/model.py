@@ -13,7 +13,7 @@ from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel
 from baytree.model import Explanation
-from baytree.summary import LinearSummary
+from baytree.summary.linear import LinearSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

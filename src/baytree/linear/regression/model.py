@@ -14,7 +14,7 @@ from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel
 from baytree.linear.regression.quality import Quality
 from baytree.model import Explanation
-from baytree.summary import RegressionSummary
+from baytree.summary.linear import RegressionSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

@@ -10,7 +10,7 @@ from baytree.linear.coefficients import FeatureTable, references_of, standard_er
 from baytree.linear.regression.quality import Quality
 from baytree.linear.regression.student import reach, two_sided_p
 from baytree.show.linear.regression_text import slope_lines
-from baytree.summary import RegressionSummary, Slope
+from baytree.summary.linear import RegressionSummary, Slope
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

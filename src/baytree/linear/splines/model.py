@@ -12,7 +12,7 @@ from baytree.linear.model import shares_of_sigmoids
 from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term, column_of
 from baytree.linear.splines.features import Features
 from baytree.model import Evidence, Explanation, softmax
-from baytree.summary import SplineSummary
+from baytree.summary.linear import SplineSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

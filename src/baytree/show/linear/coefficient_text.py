@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from baytree.show.terminal import in_columns
-from baytree.summary import Coefficient, LinearSummary
+from baytree.summary.linear import Coefficient, LinearSummary
 
 _SHOWN = 40  # features of a printed table
 _CLASSES = 8  # that stand side by side

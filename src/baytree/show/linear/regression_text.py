@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from baytree.show.linear.coefficient_text import wrapped
 from baytree.show.terminal import in_columns
-from baytree.summary import RegressionSummary, Slope
+from baytree.summary.linear import RegressionSummary, Slope
 
 _SHOWN = 40  # features of a printed table
 _NAMED = 8  # features without effect that are named

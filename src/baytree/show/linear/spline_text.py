@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from baytree.show.linear.coefficient_text import wrapped
-from baytree.summary import SplineSummary
+from baytree.summary.linear import SplineSummary
 
 _NAMED = 8  # columns without effect that are named
 

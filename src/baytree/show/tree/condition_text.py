@@ -6,7 +6,7 @@ from functools import cache
 from math import ceil, floor, inf
 
 from baytree.show.names import listed, plain
-from baytree.summary import NamedCondition
+from baytree.summary.tree import NamedCondition
 from baytree.table.schema import Column, Kind
 
 

@@ -8,7 +8,7 @@ from baytree.show.names import plain, quoted
 from baytree.show.tree.card_layout import colour
 from baytree.show.tree.condition_text import label
 from baytree.show.tree.outline_text import outcome
-from baytree.summary import Node
+from baytree.summary.tree import Node
 
 _MOST_LEVELS = 12  # that are named beside an edge
 _STYLE = (

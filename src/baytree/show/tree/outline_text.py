@@ -10,7 +10,7 @@ from math import exp
 
 from baytree.show.names import counted, number, quoted
 from baytree.show.tree.condition_text import sentence
-from baytree.summary import SPREAD, STOP, Node
+from baytree.summary.tree import SPREAD, STOP, Node
 
 MOST_BARS = 30  # deeper lines tell their depth as a number, or a chain of n nodes would need n² characters
 _MOST_CLASSES = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baytree.show.names import number, quoted
 from baytree.show.tree.condition_text import sentence
-from baytree.summary import RuleSetSummary, VotingRuleSummary
+from baytree.summary.tree import RuleSetSummary, VotingRuleSummary
 
 _MOST_LEVELS = 12
 

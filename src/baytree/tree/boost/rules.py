@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.model import Explanation
 from baytree.show.tree.rule_text import rule_line
-from baytree.summary import RuleSetSummary, TrialsSummary, VotingRuleSummary
+from baytree.summary.tree import RuleSetSummary, TrialsSummary, VotingRuleSummary
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for

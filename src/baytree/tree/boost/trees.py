@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.summary import TreeSummary, TrialsSummary
+from baytree.summary.tree import TreeSummary, TrialsSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import leading, named_trials, shares_of, vote_ledgers, votes_for

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from baytree.show.tree.condition_text import sentence
-from baytree.summary import NamedCondition
+from baytree.summary.tree import NamedCondition
 from baytree.table.schema import Kind, Schema
 from baytree.tree.model.links import bounds
 

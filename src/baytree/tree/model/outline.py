@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from baytree.show.tree import outline_text
-from baytree.summary import NamedCondition, Node, TreeSummary
+from baytree.summary.tree import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
 
