@@ -14,7 +14,8 @@ from baytree.bayes.events.text.word_likelihood import WordLikelihood, top_words
 from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
-from baytree.bayes.model import NaiveBayes, Seen
+from baytree.bayes.model import NaiveBayes
+from baytree.bayes.seen import Seen
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.settings import ByClass

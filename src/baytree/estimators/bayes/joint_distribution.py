@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.bayes import joint
-from baytree.bayes.combinations import Combinations, JointTable
+from baytree.bayes.combinations import Combinations
+from baytree.bayes.joint_table import JointTable
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.show.results import frame_of
 from baytree.table.frames import RawFrame
