@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -98,7 +98,7 @@ class Table(msgspec.Struct, frozen=True):
         """The table of these columns only, in this order."""
         schema = msgspec.structs.replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
         if isinstance(self.values, SparseColumns):
-            values: Any = SparseColumns(self.values.matrix[:, list(columns)])
+            values = SparseColumns(self.values.matrix[:, list(columns)])
         else:
             values = tuple(self.values[j] for j in columns)
         return Table(schema, values, self.weight, self.label, self.is_unweighted)
@@ -117,7 +117,7 @@ def holds_infinite(column: Column, values: Any) -> bool:
     return not np.isfinite(values.sum()) and bool(np.isinf(values).any())
 
 
-def refuse_infinite(schema: Schema, values: Any) -> None:
+def refuse_infinite(schema: Schema, values: Iterable[Any]) -> None:
     """Raises an error that names the column and the row where a number is infinite."""
     for column, column_values in zip(schema.columns, values, strict=True):
         if not holds_infinite(column, column_values):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.bayes.estimation import Group
 from baytree.estimators.bayes.count_dropins import CountNB
+from baytree.given import PriorsLike
 from baytree.table.schema import Schema, SchemaLike
 
 
@@ -52,11 +52,11 @@ class BernoulliNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: PriorsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,

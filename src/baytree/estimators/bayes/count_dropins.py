@@ -6,15 +6,16 @@ They differ where scikit-learn is wrong: missing values are marginalised, number
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.amounts import AmountLikelihood
 from baytree.estimators.bayes.discrete_dropin import DiscreteNB, equal_shares
 from baytree.estimators.bayes.face import all_numeric
-from baytree.given import FrameLike
+from baytree.given import FrameLike, PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.totals import Totals
 from baytree.table.frames import RawFrame
@@ -85,10 +86,10 @@ class MultinomialNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: PriorsLike = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -145,10 +146,10 @@ class ComplementNB(CountNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: PriorsLike = None,
         norm: bool = False,
         schema: SchemaLike = None,
         unseen: str = "missing",
