@@ -18,13 +18,14 @@ sys.path[:0] = [str(ROOT / "tests" / "laws"), str(ROOT / "tests" / "tree"), str(
 
 import contract  # noqa: E402
 import exactness  # noqa: E402
+import files  # noqa: E402
 import interrupts  # noqa: E402
 import sameness  # noqa: E402
 import trees  # noqa: E402
 from figure import Scope, write  # noqa: E402
 from metamorphic import SUBJECTS  # noqa: E402
 
-CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **trees.CHECKS, **interrupts.CHECKS}
+CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **trees.CHECKS, **files.CHECKS, **interrupts.CHECKS}
 
 
 def main() -> int:

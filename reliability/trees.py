@@ -10,6 +10,7 @@ from pathlib import Path
 import test_chains as chains
 import test_exact_criteria as exact
 import test_exact_named_trees as named
+
 from figure import Figure, Scope, each
 
 SEARCHES: dict[str, Callable[[int], object]] = {
