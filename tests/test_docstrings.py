@@ -46,6 +46,21 @@ def test_every_parameter_has_an_entry_of_its_own(name):
     assert list(entries(sections(thing), "Parameters")) == parameters
 
 
+@pytest.mark.parametrize("name", ["Column", "Schema", "Text"])
+def test_every_field_of_a_record_has_an_entry(name):
+    kind = getattr(bt, name)
+    assert list(entries(sections(kind), "Parameters")) == list(inspect.signature(kind).parameters)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_parameter_of_a_method_has_an_entry(name):
+    for method, function in inspect.getmembers(getattr(bt, name), inspect.isroutine):
+        if method.startswith("_") or not function.__module__.startswith("baytree"):
+            continue
+        parameters = [each for each in inspect.signature(function).parameters if each != "self"]
+        assert list(entries(sections(function), "Parameters")) == parameters, method
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_fitted_attribute_is_documented_and_every_documented_one_is_there(name):
     model = fitted(name)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import settings
 from baytree.engine.parts import InMemory
 from baytree.estimators import docstrings
+from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Learner, Learnt, profiled
 from baytree.model import Explanation
@@ -60,6 +61,7 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**options)
         if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
             cls.__doc__ = docstrings.completed(cls)
+        complete_methods(cls)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
@@ -187,6 +189,9 @@ class Estimator(BaseEstimator):
         return tags
 
 
+complete_methods(Estimator)
+
+
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes."""
 
@@ -201,8 +206,7 @@ class Classifier(ClassifierMixin, Estimator):
     def interview(self, frame: FrameLike = None, sure: float = 0.99) -> Interview:
         """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
 
-        `frame` are rows with their target, needed only where the model has kept no profile of its own; `sure` is how
-        probable a class must be to be the answer.
+        Rows are needed only where the model has kept no profile of its own.
         """
         from baytree.interview.interview import interview  # only who plays needs it
 
