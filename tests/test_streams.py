@@ -5,8 +5,8 @@ import pytest
 
 import baytree as bt
 from baytree import datasets
-from baytree.streams import answering
-from baytree.streams.learning import learn
+from baytree.streams import batch_answers
+from baytree.streams.batch_learning import learn
 from baytree.streams.lesson import Lesson
 from baytree.table import files
 
@@ -38,7 +38,7 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
 def test_rows_are_found_by_their_number_across_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(files.blocks, "BLOCK", 8)
     (tmp_path / "t.csv").write_text("x\n" + "\n".join(map(str, range(1, 50))) + "\n")
-    found = answering.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
+    found = batch_answers.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
     assert {at: frame["x"].to_list() for at, frame in found.items()} == {1: [1], 17: [17], 49: [49]}
 
 
@@ -47,7 +47,7 @@ def test_confusions_of_batches_add_up_to_those_of_all_rows(tmp_path, monkeypatch
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
-    counted = answering.confusion(model._predictor, files.source(tmp_path / "p.csv"))
+    counted = batch_answers.confusion(model._predictor, files.source(tmp_path / "p.csv"))
     assert counted.n_rows == len(table)
     assert np.trace(counted.counts) / len(table) == model.score(table, "species")
 
@@ -57,7 +57,7 @@ def test_answers_of_batches_are_those_of_all_rows(tmp_path, monkeypatch):
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
-    batches = answering.answers(model._predictor, files.source(tmp_path / "p.csv"), True, kept=["island"])
+    batches = batch_answers.answers(model._predictor, files.source(tmp_path / "p.csv"), True, kept=["island"])
     columns = [{name: list(values) for name, values in each.items()} for each in batches]
     assert len(columns) > 5
     assert [label for each in columns for label in each["prediction"]] == model.predict(table).tolist()
