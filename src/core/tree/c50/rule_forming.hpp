@@ -4,7 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "tree/c50/rule.hpp"
+#include "tree/c50/coverage.hpp"
+#include "tree/c50/rule_bits.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::c50 {
@@ -12,17 +13,8 @@ namespace baytree::tree::c50 {
 class RuleFormer {
  public:
   // `is_tested` are the columns tested in the tree of the first trial.
-  RuleFormer(const Growth& tree, const Bench& bench, const std::vector<bool>& is_tested, Workers& workers)
-      : tree_(tree), bench_(bench), is_tested_(is_tested), workers_(workers), class_weight_(bench.n_classes()) {
-    for (size_t row = 0; row < bench.n_rows(); ++row) class_weight_[bench.from.label[row]] += bench.weight[row];
-    for (size_t c = 0; c < bench.n_classes(); ++c) of_class_.emplace_back(bench.n_rows());
-    for (size_t row = 0; row < bench.n_rows(); ++row) {
-      of_class_[bench.from.label[row]].add(row);
-      is_whole_ &= bench.weight[row] == 1;
-    }
-    for (const bool used : bench.in_use) n_used_ += used;
-    level_bits_.resize(bench.from.columns.size());
-  }
+  RuleFormer(const Growth& tree, const Bench& bench, const std::vector<bool>& is_tested, const ErrorWeights& errors, Workers& workers)
+      : tree_(tree), bench_(bench), workers_(workers), class_weight_(class_weights(bench)), bits_of_(bench, is_tested), coverage_(bench, errors) {}
 
   // Depth first, what is below a node before the node itself.
   std::vector<Rule> form() {
@@ -45,7 +37,7 @@ class RuleFormer {
       if (stack.size() > 1) {
         if (node.weight >= 1) keep(formed(node.label));
         path_.pop_back();
-        fails_.pop_back();
+        coverage_.pop();
       }
       stack.pop_back();
     }
@@ -54,19 +46,8 @@ class RuleFormer {
 
  private:
   void push(Condition&& condition) {
-    fails_.emplace_back(bench_.n_rows());
-    for (size_t row = 0; row < bench_.n_rows(); ++row)
-      if (!holds(condition, static_cast<int32_t>(row))) fails_.back().add(row);
+    coverage_.push(condition);
     path_.push_back(std::move(condition));
-  }
-
-  bool holds(const Condition& condition, int32_t row) const {
-    if (condition.ask == Ask::levels) {
-      const int32_t code = bench_.from.columns[condition.column].code[row];
-      return code >= 0 && std::binary_search(condition.levels.begin(), condition.levels.end(), code);
-    }
-    const int32_t rank = bench_.from.ranked[bench_.from.stripe[condition.column]].rank[row];
-    return rank >= 0 && (rank <= condition.rank) == (condition.ask == Ask::at_most);
   }
 
   Condition condition_of(const Node& node, int32_t branch) {
@@ -78,85 +59,8 @@ class RuleFormer {
       for (int32_t level = 0; level < node.levels; ++level)
         if (tree_.branch(node, level) == branch) condition.levels.push_back(level);
     }
-    condition.bits = bits_of(condition);
+    condition.bits = bits_of_(condition);
     return condition;
-  }
-
-  // log2 of the choice of a column, and of what is asked of it.
-  float bits_of(const Condition& condition) {
-    const GivenColumn& column = bench_.from.columns[condition.column];
-    const double which = std::log2(static_cast<double>(n_used_));
-    if (column.is_numeric()) {
-      const auto cuts = static_cast<double>(bench_.from.ranked[bench_.from.stripe[condition.column]].distinct.size()) - 1;
-      const bool is_counted = cuts > 1 && is_tested_[static_cast<size_t>(condition.column)];
-      return static_cast<float>(which + (is_counted ? 1 + 0.5 * std::log2(cuts) : 0));
-    }
-    if (column.is_ordered) return static_cast<float>(which + 1 + 0.5 * std::log2(static_cast<double>(column.levels)));
-    const auto [entropy, occurring] = level_bits(static_cast<size_t>(condition.column));
-    if (condition.levels.size() == 1) return static_cast<float>(which + entropy);
-    const size_t chosen = std::min(condition.levels.size(), occurring > 0 ? occurring - 1 : 0);
-    return static_cast<float>(which + log2_factorial(occurring) - log2_factorial(chosen) - log2_factorial(occurring - chosen));
-  }
-
-  struct LevelBits {
-    double entropy = -1;  // of the levels among all rows
-    size_t occurring = 0;
-  };
-
-  LevelBits level_bits(size_t j) {
-    if (level_bits_[j].entropy >= 0) return level_bits_[j];
-    std::vector<double> count(static_cast<size_t>(bench_.from.columns[j].levels));
-    for (const int32_t code : bench_.from.columns[j].code)
-      if (code >= 0) ++count[static_cast<size_t>(code)];
-    LevelBits& bits = level_bits_[j];
-    bits.entropy = 0;
-    for (const double n : count)
-      if (n > 0) {
-        const double share = n / static_cast<double>(bench_.n_rows());
-        bits.entropy -= share * std::log2(share);
-        ++bits.occurring;
-      }
-    return bits;
-  }
-
-  // The rows that fail no condition, and those that fail one alone.
-  struct Failures {
-    RowSet none;
-    std::vector<Covered> without;  // what the rule would cover without each condition
-    Covered now;
-  };
-
-  Covered weigh(size_t w, uint64_t rows, int32_t label) const {
-    if (is_whole_) {
-      const auto all = static_cast<double>(std::popcount(rows));
-      return {all, all - static_cast<double>(std::popcount(rows & of_class_[label].word(w)))};
-    }
-    Covered sum;
-    for (; rows; rows &= rows - 1) {
-      const size_t row = w * 64 + static_cast<size_t>(std::countr_zero(rows));
-      sum.weight += bench_.weight[row];
-      if (bench_.from.label[row] != label) sum.wrong += bench_.weight[row];
-    }
-    return sum;
-  }
-
-  Failures failures(std::span<const size_t> kept, int32_t label) const {
-    Failures found{RowSet(bench_.n_rows(), true), std::vector<Covered>(kept.size()), {}};
-    for (size_t w = 0; w < found.none.size(); ++w) {
-      uint64_t once = 0, more = 0;
-      for (const size_t i : kept) {
-        const uint64_t fails = fails_[i].word(w);
-        more |= once & fails;
-        once |= fails;
-      }
-      found.none.word(w) &= ~once;
-      found.now = found.now + weigh(w, found.none.word(w), label);
-      if (const uint64_t alone = once & ~more; alone)
-        for (size_t k = 0; k < kept.size(); ++k)
-          if (const uint64_t rows = alone & fails_[kept[k]].word(w); rows) found.without[k] = found.without[k] + weigh(w, rows, label);
-    }
-    for (Covered& each : found.without) each = each + found.now;
-    return found;
   }
 
   static double messages(double a, double b) {
@@ -166,8 +70,8 @@ class RuleFormer {
 
   // Bits that the rule saves in naming the rows of its class.
   double gain(const Covered& now, int32_t label) const {
-    const double n = static_cast<double>(bench_.n_rows()), of_class = class_weight_[label], right = now.weight - now.wrong;
-    return messages(of_class, n - of_class) - messages(right, now.wrong) - messages(of_class - right, n - of_class - now.wrong);
+    const double n = static_cast<double>(bench_.n_rows()), of_class = class_weight_[label];
+    return messages(of_class, n - of_class) - messages(now.right(), now.wrong) - messages(of_class - now.right(), n - of_class - now.wrong);
   }
 
   double cost(std::span<const size_t> kept) const {
@@ -180,28 +84,39 @@ class RuleFormer {
   std::optional<Rule> formed(int32_t label) {
     std::vector<size_t> kept(path_.size());
     for (size_t i = 0; i < kept.size(); ++i) kept[i] = i;
-    Failures found = failures(kept, label);
+    Coverage::Failures found = coverage_.of(kept, label);
     while (kept.size() > 1) {
       size_t best = 0;
       for (size_t k = 1; k < kept.size(); ++k)
         if (found.without[k].estimate() <= found.without[best].estimate()) best = k;
       const bool pays = kTheory * cost(kept) <= gain(found.now, label);
       if (pays && found.without[best].estimate() > found.now.estimate()) break;
+      const size_t place = kept[best];
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(best));
-      found = failures(kept, label);
+      found = coverage_.after(found, best, kept, place, label);
     }
-    const Covered& now = found.now;
-    const double prior = class_weight_[label] / static_cast<double>(bench_.n_rows());
-    if (!(now.weight > 0.99) || !(kTheory * cost(kept) <= gain(now, label))) return std::nullopt;
-    if (!((now.weight - now.wrong + 1) / (now.weight + 2) / prior >= 0.95)) return std::nullopt;
-    return rule_of(kept, found, label);
+    if (!(found.now.weight > 0.99) || !(kTheory * cost(kept) <= gain(found.now, label))) return std::nullopt;
+    const Covered told = is_multiplied() ? coverage_.without_multipliers(found.none, label) : found.now;
+    if (!((told.right() + 1) / (told.weight + 2) / prior(label) >= 0.95)) return std::nullopt;
+    return rule_of(kept, found.none, told, label);
   }
 
-  Rule rule_of(std::span<const size_t> kept, const Failures& found, int32_t label) {
-    Rule rule{.conditions = {}, .label = label, .cover = found.now.weight, .right = found.now.weight - found.now.wrong, .rows = {}};
+  bool is_multiplied() const {
+    return std::any_of(bench_.multiplier.begin(), bench_.multiplier.end(), [](float times) { return times != 1; });
+  }
+
+  // The share of a class among all rows, as if mistakes cost nothing more in one than in another.
+  double prior(int32_t label) const {
+    double all = 0;
+    for (size_t c = 0; c < class_weight_.size(); ++c) all += class_weight_[c] / bench_.multiplier[c];
+    return class_weight_[label] / bench_.multiplier[label] / (is_multiplied() ? all : static_cast<double>(bench_.n_rows()));
+  }
+
+  Rule rule_of(std::span<const size_t> kept, const RowSet& covered, const Covered& told, int32_t label) {
+    Rule rule{.conditions = {}, .label = label, .cover = told.weight, .right = told.right(), .rows = {}};
     rule.vote = static_cast<int32_t>(std::floor(1000 * (rule.right + 1) / (rule.cover + 2) + 0.5));
-    for (size_t w = 0; w < found.none.size(); ++w)
-      for (uint64_t rows = found.none.word(w); rows; rows &= rows - 1)
+    for (size_t w = 0; w < covered.size(); ++w)
+      for (uint64_t rows = covered.word(w); rows; rows &= rows - 1)
         if (const size_t row = w * 64 + static_cast<size_t>(std::countr_zero(rows)); bench_.weight[row] > 0) rule.rows.push_back(static_cast<int32_t>(row));
     for (const size_t i : kept) rule.conditions.push_back(path_[i]);
     std::stable_sort(rule.conditions.begin(), rule.conditions.end(), [](const Condition& a, const Condition& b) {
@@ -224,7 +139,7 @@ class RuleFormer {
     std::vector<bool> occurs(static_cast<size_t>(column.levels));
     for (const int32_t row : rows) occurs[static_cast<size_t>(column.code[row])] = true;
     std::erase_if(condition.levels, [&](int32_t level) { return !occurs[static_cast<size_t>(level)]; });
-    condition.bits = bits_of(condition);
+    condition.bits = bits_of_(condition);
   }
 
   // A rule that is there already is not added again; the larger vote stays.
@@ -241,15 +156,11 @@ class RuleFormer {
 
   const Growth& tree_;
   const Bench& bench_;
-  const std::vector<bool>& is_tested_;
   Workers& workers_;
   std::vector<double> class_weight_;
-  std::vector<RowSet> of_class_;
-  bool is_whole_ = true;  // every row weighs 1
-  size_t n_used_ = 0;
-  std::vector<LevelBits> level_bits_;
+  ConditionBits bits_of_;
+  Coverage coverage_;
   std::vector<Condition> path_;
-  std::vector<RowSet> fails_;  // [path_], the rows that fail each condition
   std::vector<Rule> rules_;
   std::map<Key, size_t> seen_;
 };
