@@ -107,14 +107,14 @@ class Grower {
     if (largest >= 0.999 * weight || weight < 2 * bench_.settings.min_cases) return false;
     const auto most = static_cast<int64_t>(rules_.leaves_per_weight * weight + 0.5);
     if (rules_.leaves_per_weight > 0 && most < 2) return false;
-    const NodeView view{bench_, at.cases, counts, weight};
+    const NodeView view{bench_, at.cases, counts, weight, static_cast<float>(weight)};
     std::vector<Offer> offers(bench_.from.columns.size());
     workers_for(at.cases).run(offers.size(), [&](size_t column, int worker) {
       if (!bench_.in_use[column] || at.is_used[column]) return;
       offers[column] = offer_of(view, column, index_[static_cast<size_t>(worker)]);
       if (rules_.leaves_per_weight > 0 && branches_of(column, offers[column]) > most + 1) offers[column].is_valid = false;
     });
-    const int32_t column = choose(offers, bench_.from.columns, has_many_levels_, rules_.gate, weight);
+    const int32_t column = choose(offers, bench_.from.columns, has_many_levels_, rules_.gate, view.weight);
     if (column < 0) return false;
     write_test(tree, tree.node[at.id], column, offers[static_cast<size_t>(column)]);
     if (tree.node[at.id].test == Test::each_level) at.is_used[static_cast<size_t>(column)] = true;
