@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.show.conditions import label
-from baytree.show.dot import to_dot
 from baytree.show.names import plain, quoted
-from baytree.show.outline import outline
 from baytree.show.pictures.plots import impurity_curves
-from baytree.show.svg import growth_frames, growth_svg, to_svg
 from baytree.show.text import text as printed
+from baytree.show.tree.condition_text import label
+from baytree.show.tree.dot import to_dot
+from baytree.show.tree.outline_text import outline
+from baytree.show.tree.svg import growth_frames, growth_svg, to_svg
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.tree.model.conditions import Condition, Interval
 from baytree.tree.model.outline import class_names, export_text, outlined
 from baytree.tree.model.structure import Surrogates, Tree
-from baytree.tree.rules.rules import paths, rules
+from baytree.tree.rules.leaf_rules import paths, rules
 from baytree.tree.view.cards import draw
 
 HOSTILE = [

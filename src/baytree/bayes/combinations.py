@@ -12,7 +12,7 @@ import numpy as np
 from baytree.model import Evidence, Explanation
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum
-from baytree.summary import Combination, JointSummary
+from baytree.summary.bayes import Combination, JointSummary
 from baytree.table.schema import Kind, Schema, level_map
 from baytree.table.table import Table
 

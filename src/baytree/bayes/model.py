@@ -16,7 +16,7 @@ from baytree.engine.parts import by_rows
 from baytree.model import Evidence, Explanation, softmax
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded, times_limbs
-from baytree.summary import NaiveBayesSummary
+from baytree.summary.bayes import NaiveBayesSummary
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
 from baytree.table.weights import LEAST_ROWS

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from baytree.show.names import number
-from baytree.show.report.records import Contestant, LeaderboardView, Page
+from baytree.show.report.records import Page
+from baytree.show.report.records.comparison_views import LeaderboardView, ModelView
 from baytree.show.terminal import escaped
 
 MOST_POINTS = 120  # of a ROC curve
@@ -54,13 +55,13 @@ def _folds(comparison: Any, entry: Any) -> list[float]:
     return [float(each) for each in validation.scores(comparison.metric)] if validation.is_by_fold else []
 
 
-def _contestant(comparison: Any, entry: Any, row: dict[str, Any], standing: Any, ends: tuple[float, float]) -> Contestant:
+def _contestant(comparison: Any, entry: Any, row: dict[str, Any], standing: Any, ends: tuple[float, float]) -> ModelView:
     mean, low, high = comparison.interval(entry)
     validation, is_classes = entry.validation, comparison.bar.is_classification
     chosen = entry is comparison.recommendation
     probability = validation.pooled[2]
     calibration, bins = _calibration(validation) if is_classes and probability is not None else ("", ())
-    return Contestant(
+    return ModelView(
         name=str(row["model"]),
         short=entry.short,
         score=float(mean),

@@ -20,11 +20,11 @@ from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
 from baytree.storage.document import Document
-from baytree.storage.errors import ModelFileError, naming
+from baytree.storage.model_file_error import ModelFileError, naming
 from baytree.storage.parameters import plain, restored
-from baytree.storage.records import record
 from baytree.storage.schemas import refuse_odd_labels
 from baytree.storage.stored_arrays import decode, encode
+from baytree.storage.tags import record
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator

@@ -11,7 +11,7 @@ from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
 from baytree.formula.expressions import Case, Compare, Expression, Known, LogRising, Named, Number, Product, Sum, When
 from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.totals import refuse_negative, sparse_entries
-from baytree.summary import Amount
+from baytree.summary.bayes import Amount
 from baytree.table.schema import Schema
 from baytree.table.table import SparseColumns, Table, matrices
 

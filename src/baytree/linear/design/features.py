@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import SparseColumns, Table, Tokens, matrices, refuse_infinite
 

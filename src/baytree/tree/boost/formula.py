@@ -22,8 +22,8 @@ from baytree.formula.expressions import (
     When,
 )
 from baytree.formula.inputs import class_names, inputs
+from baytree.formula.node_table import Node
 from baytree.formula.steps import Steps, constant, matrix
-from baytree.formula.trees import Node
 from baytree.table.schema import Schema
 from baytree.tree.boost.rule_formula import of_rules
 from baytree.tree.boost.rules import RuleTrials

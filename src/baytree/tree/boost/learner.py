@@ -18,7 +18,7 @@ from baytree.tree.boost.rules import RuleTrials, VotingRules
 from baytree.tree.boost.soft import soft_cuts
 from baytree.tree.boost.trees import TreeTrials
 from baytree.tree.boost.winnowing import winnow
-from baytree.tree.grow.c50 import Bench, bench_of, pruned_globally, tree_of_c50
+from baytree.tree.grow.c50_growth import Bench, bench_of, pruned_globally, tree_of_c50
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.policy import Branching, Policy
 from baytree.tree.model.filled import FilledTree

@@ -11,10 +11,10 @@ import numpy as np
 from baytree.table.schema import Schema
 from baytree.tree.boost.rules import VotingRules
 from baytree.tree.boost.voting_rule import Asked, VotingRule
-from baytree.tree.grow.c50 import six_digits
+from baytree.tree.grow.c50_growth import six_digits
 from baytree.tree.model.conditions import Condition, Interval
 from baytree.tree.model.structure import Tree
-from baytree.tree.rules.rules import paths
+from baytree.tree.rules.leaf_rules import paths
 
 
 def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise: int, prior: np.ndarray) -> VotingRules:

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.show.rule_text import rule_line
-from baytree.summary import RuleSetSummary, TrialsSummary
+from baytree.show.tree.rule_text import rule_line
+from baytree.summary.tree import RuleSetSummary, TrialsSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for

@@ -7,7 +7,7 @@ from math import floor, inf
 import msgspec
 import numpy as np
 
-from baytree.summary import VotingRuleSummary
+from baytree.summary.tree import VotingRuleSummary
 from baytree.table.schema import Kind, Schema
 from baytree.tree.model.conditions import Condition, Interval
 

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.show.complexity import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
 from baytree.show.results import Shown, frame_of
+from baytree.show.tree.complexity import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
 from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
 from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
@@ -54,7 +54,7 @@ class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         return complexity_plot(self.table(), ax)
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
+        from baytree.show.notebook import table  # only a notebook asks for it
 
         head, *rows = complexity_rows(self.table())
         return table("cost-complexity pruning", head, rows, complexity_notes(self.table()))

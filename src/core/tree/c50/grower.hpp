@@ -2,8 +2,8 @@
 #pragma once
 #include <numeric>
 
-#include "tree/c50/choice.hpp"
 #include "tree/c50/level_groups.hpp"
+#include "tree/c50/offer_choice.hpp"
 #include "tree/c50/ordered_cases.hpp"
 #include "tree/fractional/partition.hpp"
 
