@@ -7,9 +7,9 @@
 #include "bind/tree/columns.hpp"
 #include "tree/c50/global_pruning.hpp"
 #include "tree/c50/pruner.hpp"
-#include "tree/c50/reading.hpp"
-#include "tree/c50/rule_choice.hpp"
-#include "tree/c50/rule_forming.hpp"
+#include "tree/c50/columns_read.hpp"
+#include "tree/c50/rules/rule_choice.hpp"
+#include "tree/c50/rules/rule_forming.hpp"
 #include "tree/c50/softening.hpp"
 #include "tree/c50/tidying.hpp"
 

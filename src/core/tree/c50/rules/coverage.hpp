@@ -1,7 +1,7 @@
 // What a rule covers, and what it would cover without each of its conditions.
 #pragma once
-#include "tree/c50/error_weights.hpp"
-#include "tree/c50/rule.hpp"
+#include "tree/c50/rules/error_weights.hpp"
+#include "tree/c50/rules/rule.hpp"
 
 namespace baytree::tree::c50 {
 

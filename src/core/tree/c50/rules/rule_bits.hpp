@@ -1,6 +1,6 @@
 // What it takes to name a condition, in bits.
 #pragma once
-#include "tree/c50/rule.hpp"
+#include "tree/c50/rules/rule.hpp"
 
 namespace baytree::tree::c50 {
 

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <optional>
 
-#include "tree/c50/error_weights.hpp"
-#include "tree/c50/rule.hpp"
+#include "tree/c50/rules/error_weights.hpp"
+#include "tree/c50/rules/rule.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::c50 {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "tree/c50/coverage.hpp"
-#include "tree/c50/rule_bits.hpp"
+#include "tree/c50/rules/coverage.hpp"
+#include "tree/c50/rules/rule_bits.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::c50 {
