@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, FAR_MODELS, NOT_OF_TREES, ROWS, TREES, fitted
+from export_cases import ALL, FAR_MODELS, MIXED, NOT_OF_TREES, ROWS, TREES, TRIALS, fitted
 from export_runners import NEEDS, RUNNERS
 
 import baytree as bt
 from baytree.exports import EXPORTS
 
-CASES = [*NOT_OF_TREES, *TREES]
+CASES = [*NOT_OF_TREES, *TREES, *TRIALS]
 
 
 @pytest.fixture(params=RUNNERS)
@@ -60,6 +60,12 @@ def test_an_export_answers_like_the_model(target, estimator, columns, parameters
     # counts in the millions are multiplied by logarithms, whose last bit is not the same in every language
     near = 1e-8 if "multinomial" in str(parameters) else 1e-9
     assert difference(model, target, columns, ROWS, tmp_path) <= near
+
+
+@pytest.mark.parametrize("tree", [bt.CARTClassifier, bt.C45Classifier, bt.CHAIDClassifier, bt.C50Classifier])
+def test_rules_of_a_tree_without_one_of_them_are_exported_like_any_model(target, tree, tmp_path):
+    rules = bt.C50Classifier.from_tree(fitted(tree, MIXED, {}))
+    assert difference(rules.without(0), target, MIXED, ROWS, tmp_path) <= 1e-9
 
 
 @pytest.mark.parametrize(("estimator", "columns", "parameters"), FAR_MODELS)

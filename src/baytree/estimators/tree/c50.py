@@ -16,7 +16,8 @@ from baytree.given import CostsLike
 from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.boost.learner import C50Learner
-from baytree.tree.boost.rules import RuleTrials, VotingRules, rules_of_leaves
+from baytree.tree.boost.rule_making import rules_of_leaves
+from baytree.tree.boost.rules import RuleTrials, VotingRules
 from baytree.tree.boost.usage import UsageTable, usage_table
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import C50

@@ -7,8 +7,9 @@
 #include "bind/tree/columns.hpp"
 #include "tree/c50/global_pruning.hpp"
 #include "tree/c50/pruner.hpp"
-#include "tree/c50/rule_choice.hpp"
-#include "tree/c50/rule_forming.hpp"
+#include "tree/c50/columns_read.hpp"
+#include "tree/c50/rules/rule_choice.hpp"
+#include "tree/c50/rules/rule_forming.hpp"
 #include "tree/c50/softening.hpp"
 #include "tree/c50/tidying.hpp"
 
@@ -58,8 +59,12 @@ class Rows {
   }
 
   Growth prune_globally(Growth tree, Vector<int32_t> rows) {
-    GlobalPruner pruner(tree);
-    pruner.prune(reads_missing_values(tree) ? wrong_weight(tree, *bench_, view(rows)) : pruner.errors(), static_cast<double>(bench_->n_rows()));
+    interruptible([&] {
+      Workers alone(1, is_interrupted);
+      GlobalPruner pruner(tree, alone);
+      const double errors = reads_missing_values(tree, training_) ? wrong_weight(tree, *bench_, view(rows)) : pruner.errors();
+      pruner.prune(errors, static_cast<double>(bench_->n_rows()));
+    });
     return tree::fractional::compact(tree);
   }
 
@@ -104,12 +109,13 @@ class Rows {
   }
 
   // The rules of a finished tree: (class, cover, right, vote, conditions), and the class where none holds.
-  nb::tuple rules(const Growth& tree, const std::vector<bool>& is_tested, double tree_errors) {
+  nb::tuple rules(const Growth& tree, const std::vector<bool>& is_tested, double tree_errors, Vector<double> costs) {
     RuleSet set;
     interruptible([&] {
       Workers alone(1, is_interrupted);
-      auto formed = RuleFormer(tree, *bench_, is_tested, alone).form();
-      set = RuleChooser(std::move(formed), *bench_, tree_errors, alone).choose();
+      const ErrorWeights weigh_error(view(costs), *bench_);
+      auto formed = RuleFormer(tree, *bench_, is_tested, weigh_error, alone).form();
+      set = RuleChooser(std::move(formed), *bench_, weigh_error, tree_errors, alone).choose();
     });
     nb::list rules;
     for (const Rule& rule : set.rules) {
@@ -122,24 +128,9 @@ class Rows {
 
   // Which columns' values the tree reads of each row: [n_rows, n_columns].
   nb::ndarray<nb::numpy, bool> reads(const Growth& tree) const {
-    const size_t n = bench_->n_rows(), m = training_.columns.size();
-    std::vector<char> read(n * m);
-    std::vector<size_t> waiting;
-    for (size_t row = 0; row < n; ++row) {
-      waiting.assign(1, 0);
-      while (!waiting.empty()) {
-        const Node& node = tree.node[waiting.back()];
-        waiting.pop_back();
-        if (node.is_leaf()) continue;
-        const int32_t branch = direction_of(tree, node, training_, static_cast<int32_t>(row));
-        if (branch >= 0) read[row * m + static_cast<size_t>(node.column)] = 1;
-        for (int32_t b = 0; b < node.branches; ++b)
-          if (b == branch || (branch < 0 && tree.node[static_cast<size_t>(node.first + b)].weight > kReached)) waiting.push_back(static_cast<size_t>(node.first + b));
-      }
-    }
-    auto* owned = new std::vector<char>(std::move(read));
+    auto* owned = new std::vector<char>(columns_read(tree, training_));
     nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<char>*>(pointer); });
-    return nb::ndarray<nb::numpy, bool>(owned->data(), {n, m}, owner);
+    return nb::ndarray<nb::numpy, bool>(owned->data(), {bench_->n_rows(), training_.columns.size()}, owner);
   }
 
   nb::ndarray<nb::numpy, float> weights() const { return to_numpy(std::vector<float>(bench_->weight), {bench_->weight.size()}); }
@@ -157,15 +148,6 @@ class Rows {
  private:
   double cut_of(const Condition& it) const {
     return it.ask == Ask::levels ? 0 : training_.ranked[training_.stripe[it.column]].distinct[static_cast<size_t>(it.rank)];
-  }
-
-  bool reads_missing_values(const Growth& tree) const {
-    return std::any_of(tree.node.begin(), tree.node.end(), [&](const Node& node) {
-      if (node.is_leaf()) return false;
-      const GivenColumn& column = training_.columns[node.column];
-      if (column.is_numeric()) return training_.ranked[training_.stripe[node.column]].order.size() < training_.label.size();
-      return std::any_of(column.code.begin(), column.code.end(), [](int32_t code) { return code < 0; });
-    });
   }
 
   nb::list held_;
@@ -192,7 +174,7 @@ void bind_c50(nb::module_& module) {
       .def("soften", &Rows::soften, "tree"_a, "costs"_a.noconvert())
       .def("classify", &Rows::classify, "tree"_a, "costs"_a.noconvert())
       .def("cost_of_mistakes", &Rows::cost_of_mistakes, "tree"_a, "rows"_a.noconvert(), "costs"_a.noconvert(), "masked"_a)
-      .def("rules", &Rows::rules, "tree"_a, "is_tested"_a, "tree_errors"_a)
+      .def("rules", &Rows::rules, "tree"_a, "is_tested"_a, "tree_errors"_a, "costs"_a.noconvert())
       .def("reads", &Rows::reads, "tree"_a)
       .def("weights", &Rows::weights)
       .def("weigh", &Rows::weigh, "weight"_a.noconvert())

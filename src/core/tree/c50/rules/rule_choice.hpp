@@ -3,7 +3,8 @@
 #include <numeric>
 #include <optional>
 
-#include "tree/c50/rule.hpp"
+#include "tree/c50/rules/error_weights.hpp"
+#include "tree/c50/rules/rule.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::c50 {
@@ -16,10 +17,9 @@ struct RuleSet {
 class RuleChooser {
  public:
   // `tree_errors`: training errors of the tree that the rules come from.
-  RuleChooser(std::vector<Rule>&& rules, const Bench& bench, double tree_errors, Workers& workers)
-      : rules_(std::move(rules)), bench_(bench), workers_(workers), n_(static_cast<double>(bench.n_rows())), k_(bench.n_classes()),
-        class_weight_(k_), is_chosen_(rules_.size()), votes_(bench.n_rows() * k_), winner_(bench.n_rows(), -1), change_(rules_.size()) {
-    for (size_t row = 0; row < bench.n_rows(); ++row) class_weight_[bench.from.label[row]] += bench.weight[row];
+  RuleChooser(std::vector<Rule>&& rules, const Bench& bench, const ErrorWeights& weigh_error, double tree_errors, Workers& workers)
+      : rules_(std::move(rules)), bench_(bench), weigh_error_(weigh_error), workers_(workers), n_(static_cast<double>(bench.n_rows())), k_(bench.n_classes()),
+        class_weight_(class_weights(bench)), is_chosen_(rules_.size()), votes_(bench.n_rows() * k_), winner_(bench.n_rows(), -1), change_(rules_.size()) {
     const double declared = bench.settings.declared;
     rate_ = (tree_errors + declared - 1) / (n_ + declared);
     if (rate_ > 0.5) rate_ = 0.45;
@@ -81,7 +81,7 @@ class RuleChooser {
 
   void recount(size_t row) {
     winner_[row] = winner_of(votes_of(row));
-    if (winner_[row] != bench_.from.label[row]) errors_ += bench_.weight[row];
+    errors_ += weigh_error_(winner_[row], bench_.from.label[row]) * bench_.weight[row];
   }
 
   // What toggling a rule would add to the errors at one row.
@@ -92,7 +92,7 @@ class RuleChooser {
     votes[label] += vote;
     const int32_t after = winner_of(votes), truth = bench_.from.label[row];
     votes[label] -= vote;
-    return (static_cast<int>(after != truth) - static_cast<int>(winner_[row] != truth)) * static_cast<double>(bench_.weight[row]);
+    return (weigh_error_(after, truth) - weigh_error_(winner_[row], truth)) * bench_.weight[row];
   }
 
   // Length of the description in hundredths of a bit.
@@ -160,11 +160,12 @@ class RuleChooser {
     const double all = std::accumulate(open.begin(), open.end(), 0.0);
     std::vector<double> score(k_);
     for (size_t c = 0; c < k_; ++c) score[c] = (open[c] + 1) / (all + 2.001) + class_weight_[c] / n_;
-    return heaviest<double>(score);
+    return weigh_error_.choose(score);
   }
 
   std::vector<Rule> rules_;
   const Bench& bench_;
+  const ErrorWeights& weigh_error_;
   Workers& workers_;
   const double n_;
   const size_t k_;

@@ -48,10 +48,13 @@ class RowSet {
   std::vector<uint64_t> words_;
 };
 
-// The weight of rows, and of those of another class than a rule's.
+// The weight of rows, and what those of another class than a rule's count.
 struct Covered {
   double weight = 0, wrong = 0;
   Covered operator+(const Covered& other) const { return {weight + other.weight, wrong + other.wrong}; }
+  Covered operator-(const Covered& other) const { return {weight - other.weight, wrong - other.wrong}; }
+  Covered cut() const { return {weight, std::min(wrong, weight)}; }  // mistakes that cost much do not count more than the rows
+  double right() const { return weight - wrong; }
   // Laplace's estimate of the share of wrong rows.
   float estimate() const { return weight < 1e-4 ? 0.5F : static_cast<float>((wrong + 1) / (weight + 2)); }
 };
