@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -41,6 +41,22 @@ def read_sample(X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_la
     if kept is None:
         return Sample(frame, label, weight, is_unweighted)
     return Sample(encode.take(frame, kept), labels.take(label, kept), weight[kept], is_unweighted, kept)
+
+
+def read_part(X: FrameLike, target: str, weight_name: str | None, read_labels: ReadLabels) -> tuple[Sample, int]:
+    """The rows of one part that count, perhaps none, and how many have no label.
+
+    What only all parts together can be refused for is let be.
+    """
+    frame, label = _by_name(X, read(X), target, read_labels)
+    frame, given = _weighed(frame, weight_name)
+    weight, is_unweighted = encode.part_weights(given, frame.n_rows)
+    missing = label.missing
+    keep, n_missing = (weight > 0) & ~missing, int(missing.sum())
+    if keep.all():
+        return Sample(frame, label, weight, is_unweighted), n_missing
+    kept = encode.take(frame, keep), labels.take(label, keep), weight[keep]
+    return Sample(*kept, is_unweighted, keep), n_missing
 
 
 def labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels, name: str) -> tuple[RawFrame, Labels]:
@@ -90,7 +106,12 @@ def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
         return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
-    return Census.of(frame, declared).schema(frame.is_named)
+    return census_of(frame, declared).schema(frame.is_named)
+
+
+def census_of(frame: RawFrame, declared: Mapping[str, Any] | None) -> Census:
+    """What each column holds; rows that are elsewhere are asked for it."""
+    return frame.census(declared) if hasattr(frame, "census") else Census.of(frame, declared)
 
 
 def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:

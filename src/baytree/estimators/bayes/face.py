@@ -21,7 +21,7 @@ from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
 from baytree.table.frames import RawFrame, read
-from baytree.table.infer import Census
+from baytree.table.sample import census_of
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -127,7 +127,7 @@ def all_numeric(classifier: BayesClassifier, frame: RawFrame, otherwise: Callabl
         schema = otherwise(frame)
     else:
         declared = dict.fromkeys(frame.columns, Kind.NUMERIC.value) | dict(classifier.schema or {})
-        schema = Census.of(frame, declared).schema(frame.is_named)
+        schema = census_of(frame, declared).schema(frame.is_named)
     for column in schema.columns:
         if column.kind is not Kind.NUMERIC:
             raise ValueError(

@@ -14,7 +14,7 @@ from baytree.bayes.combinations import Combinations, JointTable
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.show.results import frame_of
 from baytree.table.frames import RawFrame
-from baytree.table.infer import Census
+from baytree.table.sample import census_of
 from baytree.table.schema import Kind, Schema, SchemaLike
 
 
@@ -82,7 +82,7 @@ class JointDistribution(AdditiveClassifier):
             return schema
         numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
         declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
-        return Census.of(frame, declared).schema(frame.is_named) if numbers else schema
+        return census_of(frame, declared).schema(frame.is_named) if numbers else schema
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
