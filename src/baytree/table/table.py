@@ -64,6 +64,7 @@ class Table(msgspec.Struct, frozen=True):
     weight: np.ndarray  # [n_rows]
     label: Any = None  # [n_rows]
     is_unweighted: bool = False  # every weight is 1
+    first: int = 0  # how many rows come before these, where they are a part of more
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -82,6 +83,7 @@ class Table(msgspec.Struct, frozen=True):
             self.weight[part],
             None if self.label is None else self.label[part],
             self.is_unweighted,
+            self.first + first,
         )
 
     def take(self, rows: np.ndarray) -> Table:
@@ -101,7 +103,7 @@ class Table(msgspec.Struct, frozen=True):
             values: Any = SparseColumns(self.values.matrix[:, list(columns)])
         else:
             values = tuple(self.values[j] for j in columns)
-        return Table(schema, values, self.weight, self.label, self.is_unweighted)
+        return Table(schema, values, self.weight, self.label, self.is_unweighted, self.first)
 
     def _each(self, part: Callable[[Any], Any]) -> Any:
         if isinstance(self.values, SparseColumns):
