@@ -9,6 +9,7 @@ import numpy as np
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS
 from baytree.bayes.model import NaiveBayes, Seen
+from baytree.engine.elsewhere import some_rows
 from baytree.engine.parts import Parts
 from baytree.learner import Additive
 from baytree.settings import ByClass
@@ -39,7 +40,7 @@ class NaiveBayesLearner(Additive):
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             spread = EVENTS[group.event].spread(statistic)
             if spread is not None:
-                warn_of_outliers(rows, group.columns, spread)
+                warn_of_outliers(some_rows(rows), group.columns, spread)
         return seen
 
     def derive(self, seen: Seen, schema: Schema) -> NaiveBayes:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 ENGINES = {  # by the beginning of the module in which the type of the rows is defined
     "baytree.engine.scan": "scan",
+    "dask.dataframe": "dask",
+    "pyspark.sql": "spark",
 }
 
 

@@ -1,4 +1,4 @@
-"""Tables on disk as an engine: files read in batches, packed in a private folder of this machine, never in memory as a whole."""
+"""Tables on disk as an engine: files read in batches, and packed in a private folder of temporary files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Look, Sighting, refuse_more_than_fits
+from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
+from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.given import FrameLike
 from baytree.table import files
@@ -60,7 +61,7 @@ class Scan:
         """All rows in memory, where they fit."""
         import polars as pl
 
-        frames, size = [], 0
+        frames, size = [], 0.0
         for frame in self.batches():
             frames.append(frame)
             size += frame.estimated_size()

@@ -19,8 +19,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
-from baytree.engine.elsewhere import Source, far_frame
+from baytree.engine.elsewhere import Source
 from baytree.engine.engines import elsewhere
+from baytree.engine.far_frame import far_frame
 from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.given import FrameLike, TargetLike, WeightsLike
@@ -29,8 +30,7 @@ from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
-from baytree.table.frames import RawFrame
-from baytree.table.sample import Sample, read_sample, read_truth, schema_of, with_target
+from baytree.table.sample import Columns, Sample, read_sample, read_truth, schema_of, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
 
@@ -144,7 +144,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, "model_")
         return read_truth(X, y, sample_weight, self._read_labels, type(self).__name__)
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         return schema_of(frame, self.schema)
 
     def _check_common_parameters(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -20,6 +20,21 @@ from baytree.table.shape import check_shape
 from baytree.table.weights import weight_column
 
 ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
+
+
+class FarColumns(Protocol):
+    """The columns of rows that are not in memory: their names, and what they hold."""
+
+    columns: dict[str, Any]
+    is_named: bool
+    matrix: None
+
+    def census(self, declared: Mapping[str, Any] | None) -> Census:
+        """What each column holds, with what is declared of it."""
+        ...
+
+
+Columns = RawFrame | FarColumns
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -91,15 +106,19 @@ def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:
     if keep.all():
         return None
     if missing.any():
-        gone, name = int(missing.sum()), label.target.name
-        told = "1 row has" if gone == 1 else f"{gone} rows have"
-        notices.warn(f"{told} no value in the target column {name!r} and {'is' if gone == 1 else 'are'} left out")
+        warn_of_unlabelled(int(missing.sum()), label.target.name)
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
     return keep
 
 
-def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
+def warn_of_unlabelled(n_rows: int, target: str) -> None:
+    """Warns of rows that are left out because they have no label."""
+    told, are = ("1 row has", "is") if n_rows == 1 else (f"{n_rows} rows have", "are")
+    notices.warn(f"{told} no value in the target column {target!r} and {are} left out")
+
+
+def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
     """The kinds and levels of the columns: as declared, or inferred; the columns of a sparse matrix are numbers."""
     if isinstance(declared, Schema):
         return declared
@@ -109,9 +128,9 @@ def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
     return census_of(frame, declared).schema(frame.is_named)
 
 
-def census_of(frame: RawFrame, declared: Mapping[str, Any] | None) -> Census:
+def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> Census:
     """What each column holds; rows that are elsewhere are asked for it."""
-    return frame.census(declared) if hasattr(frame, "census") else Census.of(frame, declared)
+    return Census.of(frame, declared) if isinstance(frame, RawFrame) else frame.census(declared)
 
 
 def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:

@@ -14,8 +14,7 @@ from baytree.estimators.base import Entered
 from baytree.estimators.bayes.discrete_dropin import DiscreteNB
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.statistics.counts import Counts
-from baytree.table.frames import RawFrame
-from baytree.table.sample import census_of
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 
 MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
@@ -100,7 +99,7 @@ class CategoricalNB(DiscreteNB):
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         return tuple(Group("categorical", (j,)) for j in range(len(schema)))
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
             raise TypeError("Sparse data was passed, but CategoricalNB takes dense codes: use X.toarray()")
         if isinstance(self.schema, Schema):

@@ -20,8 +20,8 @@ from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
-from baytree.table.frames import RawFrame, read
-from baytree.table.sample import census_of
+from baytree.table.frames import read
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -121,7 +121,7 @@ class BayesClassifier(AdditiveClassifier):
         raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
 
 
-def all_numeric(classifier: BayesClassifier, frame: RawFrame, otherwise: Callable[[RawFrame], Schema]) -> Schema:
+def all_numeric(classifier: BayesClassifier, frame: Columns, otherwise: Callable[[Columns], Schema]) -> Schema:
     """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
     if frame.matrix is not None or isinstance(classifier.schema, Schema):
         schema = otherwise(frame)

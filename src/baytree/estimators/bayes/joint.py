@@ -13,8 +13,7 @@ from baytree.bayes import joint
 from baytree.bayes.combinations import Combinations, JointTable
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.show.results import frame_of
-from baytree.table.frames import RawFrame
-from baytree.table.sample import census_of
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Kind, Schema, SchemaLike
 
 
@@ -74,7 +73,7 @@ class JointDistribution(AdditiveClassifier):
                 raise ValueError(f"column {column.name!r} is text; a joint table counts levels: leave it out")
         return joint.JointLearner(settings.finite("alpha", self.alpha, 0))
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
             raise TypeError("Sparse data was passed, but a joint table takes dense columns: use X.toarray()")
         schema = super()._schema_of(frame)
