@@ -15,7 +15,7 @@ import numpy as np
 
 from baytree.engine.anew import MadeAnew
 from baytree.engine.gathering import Gathered, Perhaps, joined
-from baytree.engine.packing import unpack
+from baytree.engine.packing import Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory, Parts
 from baytree.engine.sighting import Sighting, in_place
 from baytree.engine.threads import S
@@ -69,12 +69,10 @@ class Encoding(msgspec.Struct, frozen=True):
     accepts_infinite: bool
     change: Callable[[Table], Table] | None = None  # made of each part on its way
 
-    def table(self, content: bytes) -> Table:
-        """The rows of a packed piece, encoded."""
-        piece = unpack(content)
+    def table(self, piece: Piece) -> Table:
+        """The rows of a piece, encoded."""
         sample = piece.sample
-        with in_place(piece.place):
-            values = encode.part(sample.frame, self.schema, self.accepts_infinite)
+        values = encode.part(sample.frame, self.schema, self.accepts_infinite)
         label = sample.label.values
         if self.schema.target.classes is not None:
             label = labels.recode(sample.label, self.schema.target)
@@ -140,13 +138,17 @@ def some_rows(rows: Parts) -> Table:
 
 
 def _observed(observe: Callable[[Table], Any], encoding: Encoding, rows_per_part: int | None, content: bytes) -> Perhaps:
-    table = encoding.table(content)
-    return Perhaps(InMemory(table).total(observe, rows_per_part) if len(table) else None)
+    piece = unpack(content)
+    with in_place(piece.place):
+        table = encoding.table(piece)
+        return Perhaps(InMemory(table).total(observe, rows_per_part) if len(table) else None)
 
 
 def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, content: bytes) -> Gathered:
-    table = encoding.table(content)
-    return Gathered((table if choose is None else choose(table),))
+    piece = unpack(content)
+    with in_place(piece.place):
+        table = encoding.table(piece)
+        return Gathered((table if choose is None else choose(table),))
 
 
 def _one_after_other(before: Callable[[Table], Table], change: Callable[[Table], Table], table: Table) -> Table:

@@ -44,8 +44,12 @@ class Scan:
     def packed(self, look: Look) -> tuple[Folder, Sighting]:
         """Every batch packed into a file of a private folder, and what was seen in it added up."""
         folder, total = Folder(), Sighting("")
-        for source in self.sources:
-            total = total + files.attempt(source, lambda found: folder.filled(_looked_at(look, found)))
+        try:
+            for source in self.sources:
+                total = total + files.attempt(source, lambda found: folder.filled(_looked_at(look, found)))
+        except BaseException:
+            folder.remove()
+            raise
         return folder, total
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -120,7 +124,7 @@ class Folder:
     def __init__(self) -> None:
         _remove_abandoned()
         self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        self._removal = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self.n_pieces = 0
 
     def filled(self, pieces: Iterator[tuple[bytes, Sighting]]) -> Sighting:
@@ -132,7 +136,6 @@ class Folder:
                 n_pieces += 1
                 total = total + seen
         except OSError as error:
-            self._removal()
             raise _unwritten(self.path, error) from None
         self.n_pieces = n_pieces
         return total
