@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group
@@ -41,7 +42,8 @@ class NaiveBayesLearner(Additive):
             spread = EVENTS[group.event].spread(statistic)
             if spread is not None:
                 warn_of_outliers(some_rows(rows), group.columns, spread)
-        return seen
+        # files leave out a default only where it is the very object, which it is not after a journey
+        return msgspec.structs.replace(seen, groups=self.groups) if seen.groups == self.groups else seen
 
     def derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
         """The model that follows."""
