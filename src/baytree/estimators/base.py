@@ -29,7 +29,7 @@ from baytree.learner import Learner, Learnt, profiled
 from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
-from baytree.table import encode, labels
+from baytree.table import encode, label_reading, labels
 from baytree.table.sample import Columns, Sample, read_sample, read_truth, schema_of, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
@@ -246,7 +246,7 @@ class Classifier(ClassifierMixin, Estimator):
         return np.array([(weight * (known[truth.values] == answers)).sum(), weight.sum()])
 
     def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return labels.read_classes(y, name)
+        return label_reading.read_classes(y, name)
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -277,4 +277,4 @@ class Regressor(RegressorMixin, Estimator):
         return np.array([weight @ (truth.values - self.predict(X)) ** 2, weight @ (truth.values - mean) ** 2])
 
     def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return labels.read_numbers(y, name)
+        return label_reading.read_numbers(y, name)

@@ -156,7 +156,9 @@ def open_excel(path: Path, name: str, asked: Asked = PLAINLY) -> Frame:
     frame = _from_cells(names, body)
     forms, open_notes = open_marks(frame, "", asked)
     columns = [_retyped(series, asked) for series in converted(frame, forms) if series.name]
-    return Frame(name, frame.select(columns), None, asked.missing, (*notes, *found.notes, *told, *below, *open_notes))
+    return Frame(
+        name, frame.select(columns), None, asked.missing, (*notes, *found.notes, *told, *below, *open_notes)
+    )
 
 
 def _from_cells(names: list[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:
