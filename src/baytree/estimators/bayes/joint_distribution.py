@@ -15,8 +15,7 @@ from baytree.bayes.joint_table import JointTable
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.given import RandomLike
 from baytree.show.results import frame_of
-from baytree.table.frames import RawFrame
-from baytree.table.infer import Census
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Kind, Schema, SchemaLike
 
 
@@ -81,7 +80,7 @@ class JointDistribution(AdditiveClassifier):
                 raise ValueError(f"column {column.name!r} is text; a joint table counts levels: leave it out")
         return joint.JointLearner(settings.finite("alpha", self.alpha, 0))
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
             raise TypeError("Sparse data was passed, but a joint table takes dense columns: use X.toarray()")
         schema = super()._schema_of(frame)
@@ -89,7 +88,7 @@ class JointDistribution(AdditiveClassifier):
             return schema
         numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
         declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
-        return Census.of(frame, declared).schema(frame.is_named) if numbers else schema
+        return census_of(frame, declared).schema(frame.is_named) if numbers else schema
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
