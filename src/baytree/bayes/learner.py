@@ -9,10 +9,10 @@ import numpy as np
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS
 from baytree.bayes.model import NaiveBayes, Seen
+from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
 from baytree.learner import Additive
 from baytree.settings import ByClass
-from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
 
@@ -39,7 +39,7 @@ class NaiveBayesLearner(Additive):
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             spread = EVENTS[group.event].spread(statistic)
             if spread is not None:
-                warn_of_outliers(rows.gather(), group.columns, spread)
+                warn_of_outliers(rows, group.columns, spread)
         return seen
 
     def derive(self, seen: Seen, schema: Schema) -> NaiveBayes:

@@ -12,6 +12,7 @@ import numpy as np
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, class_shares, refusing_infinite
 from baytree.bayes.events import EVENTS, Likelihood, Statistic
+from baytree.engine.number_of_rows import LEAST_ROWS
 from baytree.engine.parts import by_rows
 from baytree.model import Evidence, Explanation, softmax
 from baytree.statistics.counts import Counts
@@ -19,7 +20,6 @@ from baytree.statistics.exact import bounded, times_limbs
 from baytree.summary import NaiveBayesSummary
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
-from baytree.table.weights import LEAST_ROWS
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
