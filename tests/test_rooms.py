@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "baytree"
 # From the ground up; a room may import what stands before it, and itself. A file may stand lower than its room.
 LEVELS = [
     {"_core", "given", "homes", "notices", "summary", "show.terminal", "version"},
-    {"show.page"},
+    {"show.notebook"},
     {"engine.threads"},
     {"engine.blas"},
     {"table"},

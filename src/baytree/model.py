@@ -158,7 +158,7 @@ class Explanations(list[Explanation]):
     """The ledgers of several rows: a list that a notebook shows one below the other."""
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import stacked  # only a notebook asks for it
+        from baytree.show.notebook import stacked  # only a notebook asks for it
 
         more = [f"{len(self) - _MOST_LEDGERS:,} more"] if len(self) > _MOST_LEDGERS else []
         return stacked([explanation._repr_html_() for explanation in self[:_MOST_LEDGERS]], more)

@@ -16,8 +16,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.choose.compare.contestants import contestants
-from baytree.choose.compare.race import Progress
+from baytree.choose.compare.fold_tasks import Progress
+from baytree.choose.compare.participants import contestants
 from baytree.choose.problem import Problem
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))

@@ -20,15 +20,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree import datasets, streams
+from baytree import datasets
 from baytree.choose import metrics, models
-from baytree.choose.compare.contestants import contestants
+from baytree.choose.compare.participants import contestants
 from baytree.choose.confusion import Confusion
 from baytree.choose.problem import Problem
 from baytree.choose.residuals import Residuals
 from baytree.cli import arguments, main
-from baytree.cli.sheet import inert
+from baytree.cli.spreadsheet import inert
 from baytree.show.terminal import aligned, escaped
+from baytree.streams import answering
+from baytree.streams.learning import learn
+from baytree.streams.lesson import Lesson
 from baytree.table import files
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202eevil\r\x9b2J"
@@ -134,7 +137,7 @@ def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
     source = files.source(tmp_path / "p.csv")
     assert len(list(source.batches())) > 5
-    parts = streams.learn({"classification": bt.NaiveBayesClassifier()}, source, streams.Lesson("species"))
+    parts = learn({"classification": bt.NaiveBayesClassifier()}, source, Lesson("species"))
     assert parts.schema_ == whole.schema_
     assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
@@ -146,7 +149,7 @@ def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order
     whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 1000)
     nb = {"classification": bt.NaiveBayesClassifier()}
-    parts = streams.learn(nb, files.source(tmp_path / "p.csv"), streams.Lesson("species"))
+    parts = learn(nb, files.source(tmp_path / "p.csv"), Lesson("species"))
     assert parts.schema_ == whole.schema_
     assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
@@ -518,7 +521,7 @@ def test_a_late_word_where_the_model_knows_numbers_is_missing_with_a_note(late, 
 def test_rows_are_found_by_their_number_across_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(files.blocks, "BLOCK", 8)
     (tmp_path / "t.csv").write_text("x\n" + "\n".join(map(str, range(1, 50))) + "\n")
-    found = streams.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
+    found = answering.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
     assert {at: frame["x"].to_list() for at, frame in found.items()} == {1: [1], 17: [17], 49: [49]}
 
 

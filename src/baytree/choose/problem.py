@@ -13,17 +13,15 @@ from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
+from baytree.choose.task import task_notes, task_of
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.table import encode, labels
-from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
-from baytree.table.notes import Note
+from baytree.table import encode, label_reading, labels
+from baytree.table.frames import Numbers, RawFrame, Strings, read
 from baytree.table.sample import counting, schema_of, with_target
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
-from baytree.table.weights import weight_column
-
-MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
+from baytree.table.weight_reading import read_weights, weight_column
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Problem:
         label = _read_labels(y, name, task or task_of(y, name), declared)
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
-        weight, is_unweighted = encode.weights(sample_weight, len(label.values))
+        weight, is_unweighted = read_weights(sample_weight, len(label.values))
         return _counted(cls(X, y, label, weight, declared, is_unweighted, task=task))
 
     @property
@@ -165,29 +163,6 @@ def _kind_of(column: Column) -> Any:
     return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
 
 
-def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
-    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
-    raw = labels.as_numbers(read_column(y, name), name)
-    if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
-        return ()
-    n = len(np.unique(raw.values[~np.isnan(raw.values)]))
-    if task_of(y, name) == "regression":
-        return (Note(name, f"{n:,} different numbers: a number to predict", 0, "task", "classification"),)
-    return (Note(name, f"{n:,} different whole numbers are taken for classes", 0, "task", "regression"),) if n > 2 else ()
-
-
-def task_of(y: TargetLike, name: str = "y") -> str:
-    """Whether labels are classes or numbers: "classification" or "regression"."""
-    raw = labels.as_numbers(read_column(y, name), name)
-    if not isinstance(raw, Numbers) or raw.unit is not None:
-        return "classification"
-    known = np.unique(raw.values[~np.isnan(raw.values)])
-    if not len(known):
-        return "classification"
-    is_whole = bool((known == np.floor(known)).all())
-    return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
-
-
 def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
     if not isinstance(y, str):
         if y is None:
@@ -214,8 +189,8 @@ def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
 
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
-        return labels.read_numbers(y, name)
-    return labels.in_declared_order(labels.without_words_for_none(labels.read_classes(y, name)), declared)
+        return label_reading.read_numbers(y, name)
+    return labels.in_declared_order(labels.without_words_for_none(label_reading.read_classes(y, name)), declared)
 
 
 def _counted(problem: Problem) -> Problem:

@@ -14,7 +14,7 @@ from baytree.estimators.base import SETTLING, Classifier, Entered, Estimator, Re
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed
 from baytree.show.names import listed
-from baytree.table import encode, labels
+from baytree.table import encode, label_reading, labels
 from baytree.table.schema import Schema
 from baytree.table.shape import check_columns
 from baytree.table.table import Table
@@ -108,7 +108,7 @@ def _with_classes(table: Table, classes: ArrayLike | None) -> Table:
     """The table under a target that also knows these classes."""
     if classes is None:
         return table
-    declared = labels.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
+    declared = label_reading.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
     target = table.schema.target.union(declared)
     label = labels.recode(labels.Labels(table.label, table.schema.target), target)
     schema = msgspec.structs.replace(table.schema, target=target)

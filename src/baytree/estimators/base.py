@@ -25,7 +25,7 @@ from baytree.learner import Learner, Learnt, profiled
 from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
-from baytree.table import encode, labels
+from baytree.table import encode, label_reading, labels
 from baytree.table.frames import RawFrame
 from baytree.table.sample import Sample, read_sample, read_truth, schema_of, with_target
 from baytree.table.schema import Schema, SchemaLike
@@ -222,7 +222,7 @@ class Classifier(ClassifierMixin, Estimator):
         return float(np.average(known[truth.values] == answers, weights=weight))
 
     def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return labels.read_classes(y, name)
+        return label_reading.read_classes(y, name)
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -238,4 +238,4 @@ class Regressor(RegressorMixin, Estimator):
         return super().score(X, truth.values, weight)
 
     def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return labels.read_numbers(y, name)
+        return label_reading.read_numbers(y, name)

@@ -8,11 +8,11 @@ import numpy as np
 
 from baytree.interview.cells import rows_of
 from baytree.reports.subject import Subject
-from baytree.show.conditions import shown
 from baytree.show.names import number
-from baytree.show.report.records import CoefficientGroup, CoefficientsView, CoefficientView, NomogramView, Scale
+from baytree.show.report.records.model_views import CoefficientGroup, CoefficientsView, CoefficientView, NomogramView, Scale
+from baytree.show.tree.condition_text import shown
 from baytree.statistics.sketch import Sketch
-from baytree.summary import Coefficient, LinearSummary, RegressionSummary, Slope
+from baytree.summary.linear import Coefficient, LinearSummary, RegressionSummary, Slope
 from baytree.table.schema import Column, Kind
 
 MOST_LINES = 40

@@ -17,7 +17,7 @@ from baytree.table.labels import Labels
 from baytree.table.notes import Note
 from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
-from baytree.table.weights import weight_column
+from baytree.table.weight_reading import read_weights, weight_column
 
 ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
 
@@ -36,7 +36,7 @@ def read_sample(X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_la
     """The rows that count; `y` is the labels or the name of their column, `sample_weight` likewise. `name` asks for them."""
     frame, label = labelled(X, y, read_labels, name)
     frame, given = _weighed(frame, sample_weight)
-    weight, is_unweighted = encode.weights(given, frame.n_rows)
+    weight, is_unweighted = read_weights(given, frame.n_rows)
     kept = None if is_unweighted and not label.has_missing else counting(label, weight)
     if kept is None:
         return Sample(frame, label, weight, is_unweighted)
@@ -65,7 +65,7 @@ def read_truth(
     frame = read(X)
     label = _by_name(X, frame, y, read_labels)[1] if isinstance(y, str) else read_labels(y, "y")
     check_shape(frame, len(label.values), name)
-    return label, encode.weights(_weighed(frame, sample_weight)[1], frame.n_rows)[0]
+    return label, read_weights(_weighed(frame, sample_weight)[1], frame.n_rows)[0]
 
 
 def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:

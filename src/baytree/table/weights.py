@@ -5,19 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.table.frames import Numbers, RawFrame
 from baytree.table.table import Table
 
 _HEAVY, _LIGHT = 1e200, 1e-200
-
-
-def weight_column(frame: RawFrame, name: str) -> np.ndarray:
-    """The weights in a column of this name."""
-    raw = frame.columns.get(name) if frame.is_named else None
-    if not isinstance(raw, Numbers):
-        what = "is no column" if raw is None else "holds no numbers"
-        raise ValueError(f"sample_weight={name!r} {what}; give the name of a column of numbers, or the weights")
-    return raw.values
 
 
 def within_doubles(table: Table) -> Table:

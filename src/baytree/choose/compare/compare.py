@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree import settings
-from baytree.choose.compare.contestants import contestants
 from baytree.choose.compare.criterion import criterion, refuse_single_rows
+from baytree.choose.compare.fold_tasks import Progress, Race
 from baytree.choose.compare.leaderboard import Comparison
-from baytree.choose.compare.race import Progress, Race
+from baytree.choose.compare.participants import contestants
 from baytree.choose.problem import Problem
 from baytree.folds.cv import CV, Folds, repeated
 from baytree.given import CostsLike, FrameLike, TargetLike, WeightsLike

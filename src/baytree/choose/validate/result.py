@@ -201,7 +201,7 @@ class CrossValidation(Shown):
         return "\n\n".join([escaped(self._head), table, self._interval_in_words, *self._classes_in_words()])
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
+        from baytree.show.notebook import table  # only a notebook asks for it
 
         return table(self._head, _HEADER, self._rows, [self._interval_in_words])
 

@@ -11,11 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier
-from baytree.estimators.tree.face import MistakeCosts, TreeFace, TreeShape
+from baytree.estimators.tree.face import TreeFace, TreeShape
+from baytree.given import CostsLike
 from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.boost.learner import C50Learner
-from baytree.tree.boost.rules import RuleTrials, VotingRules, rules_of_leaves
+from baytree.tree.boost.rule_making import rules_of_leaves
+from baytree.tree.boost.rules import RuleTrials, VotingRules
 from baytree.tree.boost.usage import UsageTable, usage_table
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import C50
@@ -94,7 +96,7 @@ class C50Classifier(TreeShape, Classifier):
         min_cases: float = 2,
         winnow: bool = False,
         fuzzy: bool = False,
-        costs: MistakeCosts = None,
+        costs: CostsLike = None,
         early_stopping: bool = True,
         schema: dict | Schema | None = None,
         unseen: str = "missing",

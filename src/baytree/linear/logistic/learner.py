@@ -22,7 +22,7 @@ from baytree.linear.logistic.rows.row_folds import numbered, with_folds
 from baytree.linear.logistic.rows.task_rows import Rows
 from baytree.linear.logistic.solvers.objective import Fit
 from baytree.linear.logistic.task import Task, penalty_of, task_of, tasks_of, weight_of_classes
-from baytree.linear.path import Path, path_of
+from baytree.linear.penalty_path import Path, path_of
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
 
