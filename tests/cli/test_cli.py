@@ -88,7 +88,7 @@ def test_a_table_comes_from_standard_input(titanic):
 
 def test_answers_are_written_with_the_probability_of_each_class(titanic, tmp_path):
     done("predict", titanic, "titanic", "--proba", "-o", tmp_path / "answers.csv")
-    answers = files.read(tmp_path / "answers.csv")
+    answers = bt.read(tmp_path / "answers.csv")
     model, table = bt.load(titanic), datasets.load("titanic")
     assert answers.columns == ["prediction", "P(no)", "P(yes)"]
     assert answers["prediction"].to_list() == model.predict(table).tolist()
@@ -130,7 +130,7 @@ def test_merging_the_models_of_two_halves_gives_the_model_of_the_whole(titanic, 
 def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
     table = datasets.load("penguins", as_="polars").sample(fraction=1.0, shuffle=True, seed=1)
     table.write_csv(tmp_path / "p.csv")
-    whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
+    whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
     source = files.source(tmp_path / "p.csv")
     assert len(list(source.batches())) > 5
@@ -143,7 +143,7 @@ def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
 def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order):
     table = datasets.load("penguins", as_="polars").sort(order)
     table.write_csv(tmp_path / "p.csv")
-    whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
+    whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 1000)
     nb = {"classification": bt.NaiveBayesClassifier()}
     parts = streams.learn(nb, files.source(tmp_path / "p.csv"), streams.Lesson("species"))
@@ -195,7 +195,7 @@ def test_bundled_tables_are_listed_described_and_written(tmp_path):
     assert max(map(len, listed.splitlines())) <= 80
     assert "terms: CC BY 4.0" in done("datasets", "mushroom")
     done("datasets", "penguins", "-o", tmp_path / "p.csv")
-    assert files.read(tmp_path / "p.csv").equals(datasets.load("penguins", as_="polars"), null_equal=True)
+    assert bt.read(tmp_path / "p.csv").equals(datasets.load("penguins", as_="polars"), null_equal=True)
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "show", "explain", "evaluate", "merge", "datasets"])

@@ -12,7 +12,8 @@ from baytree.table.files.asked import Asked
 from baytree.table.frames import read as read_frame
 from baytree.table.infer import Census
 from baytree.table.notes import Note
-from baytree.table.reading.decide import Habits, decide
+from baytree.table.reading.decide import decide
+from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, is_nothing, misfits, numbers, truths
 from baytree.table.reading.numerals import BY_COMMA, BY_DOT

@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from baytree.table.frames import Codes
-from baytree.table.reading.decide import Habits, decide
+from baytree.table.reading.decide import decide
+from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, misfits, numbers
 from baytree.table.schema import Column, Kind
