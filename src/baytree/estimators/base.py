@@ -27,7 +27,7 @@ from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
 from baytree.table.frames import RawFrame
-from baytree.table.sample import Sample, read_sample, read_truth, schema_of, with_target
+from baytree.table.sample import Sample, read_sample, read_truth, schema_of, with_infinite, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
 
@@ -49,6 +49,7 @@ class Estimator(BaseEstimator):
     """What classifiers and regressors share: the way from a frame to a table and from a model to answers."""
 
     _accepts_infinite = False
+    _learns_infinite = False
     schema: SchemaLike
     unseen: str
     n_jobs: int | None
@@ -112,10 +113,10 @@ class Estimator(BaseEstimator):
     def _enter(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Entered:
         self._check_common_parameters()
         sample = self._sample(X, y, sample_weight)
-        schema = with_target(self._schema_of(sample.frame), sample.label.target)
+        schema = with_target(self._schema_of(sample.frame), sample.label)
         schema, values = encode.learn(sample.frame, schema, self._accepts_infinite)
         table = Table(schema, values, sample.weight, sample.label.values, sample.is_unweighted)
-        return Entered(table, sample.frame.has_text_names, sample.kept)
+        return Entered(with_infinite(table) if self._learns_infinite else table, sample.frame.has_text_names, sample.kept)
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)

@@ -196,7 +196,9 @@ def _joined_ranks(name: str, ranks: tuple, others: tuple, new: tuple) -> tuple:
 
 
 def _clock(seconds: float) -> str:
-    """A time of day, without seconds where there are none."""
+    """A time of day or a duration, without seconds where there are none."""
+    if seconds < 0:
+        return f"-{_clock(-seconds)}"
     minutes, second = divmod(round(float(seconds), 6), 60)
     tail = f":{second:09.6f}".rstrip("0").rstrip(".") if second else ""
     return f"{int(minutes // 60):02d}:{int(minutes % 60):02d}{tail}"

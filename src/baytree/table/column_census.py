@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 import msgspec
 
 from baytree.table.notes import Note
 from baytree.table.reading import identity
-from baytree.table.reading.amounts import Amounts
+from baytree.table.reading.amounts import MOST_STRINGS, Amounts, strangers
 from baytree.table.reading.decide import decide
 from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
-from baytree.table.reading.forms import Form, is_nothing
+from baytree.table.reading.forms import Form, is_nothing, numbers
 from baytree.table.reading.words_seen import level_notes
 from baytree.table.schema import Column, Kind, Text, sorted_levels
 
@@ -79,7 +80,7 @@ class ColumnCensus(msgspec.Struct, frozen=True):
             return self._taken(Note(self.name, "the column is empty: nothing can be learnt from it", 0, "drop"))
         if not self.declared and amounts.identifies(self.name):
             return _left_out(self.name, "whole numbers that only number the rows", amounts.n_known)
-        return self._taken(*amounts.notes(self.name))
+        return self._taken(*amounts.notes(self.name, self._as_column().show))
 
     def _of_strings(self, seen: Evidence, habits: Habits) -> Found:
         if self.declared in ("numeric", *DATES):
@@ -89,7 +90,7 @@ class ColumnCensus(msgspec.Struct, frozen=True):
             return self._with_form(Form("number"), seen)._taken(note)
         form, notes = decide(self.name, seen, len(self.levels), habits)
         if form is not None:
-            return self._with_form(form, seen)._taken(*notes)
+            return self._with_form(form, seen)._taken(*notes, *self._strangers(form))
         if identity.are_truths(seen, self.levels):
             spelt = ", ".join(repr(level) for level in sorted(self.levels) if not is_nothing(level))
             note = Note(self.name, f"{spelt} are read as yes and no", seen.n_known - seen.n_missing, "nominal")
@@ -98,7 +99,8 @@ class ColumnCensus(msgspec.Struct, frozen=True):
             return Found((Column(self.name, Kind.TEXT, text=self.text or Text()),))
         reason = "" if self.declared else identity.identifies(seen, self.levels)
         if reason:
-            return _left_out(self.name, reason, seen.n_known)
+            half = [note for note in notes if note.done.endswith(": nominal")]
+            return Found((), _why_left_out(half)) if half else _left_out(self.name, reason, seen.n_known)
         levels = (
             self.levels if self.declared == "keep" else frozenset(level for level in self.levels if not is_nothing(level))
         )
@@ -119,8 +121,15 @@ class ColumnCensus(msgspec.Struct, frozen=True):
         form = Form("clock") if is_clock else Form("date", order=order)  # type: ignore[arg-type]
         return self._with_form(form, seen)._taken()
 
+    def _strangers(self, form: Form) -> list[Note]:
+        """Numbers or dates, as they were written, that may stand for no value."""
+        levels = sorted(self.levels)
+        notes = strangers(levels, numbers(levels, form)) if len(levels) <= MOST_STRINGS else []
+        return [msgspec.structs.replace(note, column=self.name) for note in notes]
+
     def _with_form(self, form: Form, seen: Evidence) -> Self:
-        units = {"clock": "clock", "date": "us" if seen.other.get("time") else "D"}
+        has_time = seen.other.get("time") or (form.kind == "date" and any(map(_is_instant, self.levels)))
+        units = {"clock": "clock", "date": "us" if has_time else "D"}
         return msgspec.structs.replace(self, kind=Kind.NUMERIC, levels=(), form=form, unit=units.get(form.kind))
 
     def _as_column(self) -> Column:
@@ -136,6 +145,17 @@ class ColumnCensus(msgspec.Struct, frozen=True):
 def _left_out(name: str, reason: str, cells: int) -> Found:
     done = f"is left out: {reason}, so it only identifies rows"
     return Found((), (Note(name, done, cells, "keep", is_doubtful=True),))
+
+
+def _why_left_out(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Why strings that nearly all differ are left out, where they are half numbers: that, and not that they are ids."""
+    told = (msgspec.structs.replace(note, done=note.done.replace(": nominal", ""), is_doubtful=True) for note in notes)
+    return tuple(msgspec.structs.replace(note, done=f"is left out: {note.done}") for note in told)
+
+
+def _is_instant(text: str) -> bool:
+    """Whether a date is the seconds, or milliseconds, since 1970."""
+    return len(text) >= 10 and text.isdecimal()
 
 
 def _in_parts(column: Column, parts: tuple[str, ...]) -> tuple[Column, ...]:

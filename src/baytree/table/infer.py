@@ -88,22 +88,37 @@ def levels_of(codes: Codes, form: Form | None) -> Codes:
 
 def _census(name: str, frame: RawFrame, declared: Any) -> ColumnCensus:
     raw = frame.columns[name]
+    if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
+        return msgspec.structs.replace(_census(name, frame, "date"), parts=tuple(declared))
+    if isinstance(declared, str) and declared in DATES and isinstance(raw, Numbers) and raw.unit is None:
+        return _counted_dates(name, raw, declared)
     if isinstance(declared, str) and declared in ("keep", "infer", "drop", *DATES):
         return msgspec.structs.replace(_inferred(name, raw, frame.is_named), declared=declared)
-    if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
-        return msgspec.structs.replace(_inferred(name, raw, frame.is_named), declared="date", parts=tuple(declared))
     return _inferred(name, raw, frame.is_named) if declared is None else _declared(name, raw, declared)
+
+
+def _counted_dates(name: str, raw: Numbers, declared: str) -> ColumnCensus:
+    """Whole numbers that are dates because a person says so."""
+    order = declared if declared != "date" else "dmy"
+    unit = "us" if np.nanmax(raw.values, initial=0) >= 1e8 else "D"  # seconds, or milliseconds, since 1970
+    return ColumnCensus(name, Kind.NUMERIC, unit=unit, form=Form("date", order=order))
 
 
 def _inferred(name: str, raw: Raw, is_named: bool) -> ColumnCensus:
     if isinstance(raw, Numbers):
-        amounts = Amounts.of(name, raw.values) if is_named and raw.unit is None else None
+        amounts = _amounts(name, raw) if is_named else None
         return ColumnCensus(name, Kind.NUMERIC, unit=raw.unit, amounts=amounts)
     if isinstance(raw, Codes):
         levels = raw.levels if raw.is_declared else frozenset(raw.levels)
         return ColumnCensus(name, Kind.ORDINAL if raw.is_ordered else Kind.NOMINAL, levels)
     codes = raw.factorise()
     return _strings(name, codes) if not raw.is_category else ColumnCensus(name, Kind.NOMINAL, frozenset(codes.levels))
+
+
+def _amounts(name: str, raw: Numbers) -> Amounts | None:
+    if raw.unit is None:
+        return Amounts.of(name, raw.values)
+    return None if raw.unit == "clock" else Amounts.of_dates(raw.values, raw.unit)
 
 
 def _strings(name: str, codes: Codes) -> ColumnCensus:

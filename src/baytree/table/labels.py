@@ -83,6 +83,15 @@ def notes(target: Target) -> tuple[Note, ...]:
     return (Note(target.name, done, 0, is_doubtful=True),)
 
 
+def rare_notes(label: Labels) -> tuple[Note, ...]:
+    """What is told of classes that are nearly as many as the rows."""
+    n_classes, n_rows = len(label.target.classes or ()), len(label.values)
+    if n_rows < 10 or 2 * n_classes <= n_rows:
+        return ()
+    done = f"{n_classes:,} classes in {n_rows:,} rows: hardly one is there twice, so little can be learnt"
+    return (Note(label.target.name, done, 0, is_doubtful=True),)
+
+
 def refuse_one_class(target: Target) -> None:
     """Refuses a target with nothing to tell apart."""
     if target.classes is not None and len(target.classes) == 1:

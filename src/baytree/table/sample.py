@@ -15,8 +15,9 @@ from baytree.table.frames import RawFrame, read
 from baytree.table.infer import Census, warn_of
 from baytree.table.labels import Labels
 from baytree.table.notes import Note
-from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
+from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.shape import check_shape
+from baytree.table.table import Table, holds_infinite
 from baytree.table.weights import weight_column
 
 ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
@@ -93,11 +94,23 @@ def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
     return Census.of(frame, declared).schema(frame.is_named)
 
 
-def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:
+def with_target(schema: Schema, label: Labels, *notes: Note) -> Schema:
     """The schema with its target, and with what is told of that; what is doubtful is warned of."""
-    told = (*labels.notes(target), *notes)
+    told = (*labels.notes(label.target), *labels.rare_notes(label), *notes)
     warn_of(told)
-    return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *told))
+    return msgspec.structs.replace(schema, target=label.target, notes=(*schema.notes, *told))
+
+
+def with_infinite(table: Table) -> Table:
+    """The table, its schema with what is told of infinite numbers that are learnt from: they have an order, but no size."""
+    schema, notes = table.schema, []
+    for column, values in zip(schema.columns, table.values, strict=True) if schema.is_named else ():
+        if holds_infinite(column, values):
+            done = "infinite numbers are taken to lie beyond all others"
+            notes.append(Note(column.name, done, int(np.isinf(values).sum()), "missing", "inf", is_doubtful=True))
+    warn_of(notes)
+    told = msgspec.structs.replace(schema, notes=(*schema.notes, *notes))
+    return msgspec.structs.replace(table, schema=told) if notes else table
 
 
 def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:

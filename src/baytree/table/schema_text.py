@@ -39,7 +39,7 @@ def _why(schema: Schema, name: str) -> str:
     """Why a column is left out: the first of its notes that says so."""
     said = (note.done for note in schema.notes if note.column == name and "left out" in note.done)
     words = re.sub("^is left out[:,] ", "", next(said, "only identifies rows"))
-    return words.removesuffix(", so it only identifies rows")
+    return re.sub(", such as .*", "", words.removesuffix(", so it only identifies rows"))
 
 
 def _shortened(name: str) -> str:

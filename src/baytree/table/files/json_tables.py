@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ class Lines:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns: every key of any object."""
-        return tuple(self.schema)
+        return tuple(_names(self.schema))
 
     @property
     def size(self) -> int:
@@ -43,7 +43,7 @@ class Lines:
         import polars as pl
 
         for block in _lines(self.path, self.name):
-            yield without_words(as_text(pl.read_ndjson(block, schema=self.schema)), self.missing)
+            yield without_words(_flat(self.name, pl.read_ndjson(block, schema=self.schema)), self.missing)
             if progress:
                 progress(len(block))
 
@@ -61,7 +61,7 @@ def open_lines(path: Path, name: str, asked: Asked = PLAINLY) -> Lines:
         empty = [pl.DataFrame(schema=schema), pl.DataFrame(schema=found)]
         schema = pl.concat(empty, how="diagonal_relaxed").schema
         row += block.count(b"\n")
-    check_flat(name, schema)
+    _flat(name, pl.DataFrame(schema=schema))
     if not schema:
         raise FileError(f"{name}: the file is empty")
     known = {column: pl.Float64 if dtype == pl.Null else dtype for column, dtype in schema.items()}
@@ -84,6 +84,7 @@ def open_json(path: Path, name: str, asked: Asked = PLAINLY) -> Frame | Lines:
 def _from_json(content: Any, name: str) -> pl.DataFrame:
     import polars as pl
 
+    content = _as_rows(content)
     if isinstance(content, dict):
         tables = [value for value in content.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
         if len(tables) == 1:
@@ -99,6 +100,19 @@ def _from_json(content: Any, name: str) -> pl.DataFrame:
     return _flat(name, pl.DataFrame({key: _cells(key, content) for key in keys}, strict=False))
 
 
+def _as_rows(content: Any) -> Any:
+    """Rows from other shapes in which libraries write a table: header and rows apart or together, columns by row name."""
+    if isinstance(content, dict) and isinstance(content.get("columns"), list) and isinstance(content.get("data"), list):
+        content = [content["columns"], *content["data"]]
+    if isinstance(content, dict) and content and all(isinstance(value, dict) for value in content.values()):
+        keys = list(dict.fromkeys(key for column in content.values() for key in column))
+        return [{name: column.get(key) for name, column in content.items()} for key in keys]
+    if isinstance(content, list) and len(content) > 1 and all(isinstance(row, list) for row in content):
+        names = [str(name) for name in content[0]]
+        return [dict(zip(names, row, strict=False)) for row in content[1:]]
+    return content
+
+
 def _cells(key: str, rows: list[dict]) -> list[Any]:
     """The values of a key; as text where they are of several types, as a person would write them."""
     values = [row.get(key) for row in rows]
@@ -108,13 +122,21 @@ def _cells(key: str, rows: list[dict]) -> list[Any]:
     return [value if value is None or isinstance(value, (str, dict, list)) else str(value) for value in values]
 
 
+def _names(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The names of columns; of an object in a cell those of its fields, behind its own."""
+    for column, dtype in schema.items():
+        fields = getattr(dtype, "fields", None)
+        yield from (f"{column}.{field.name}" for field in fields) if fields else (column,)
+
+
 def _flat(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     for series in frame:
         if series.dtype == pl.Struct:
             fields = series.struct.unnest()
-            frame = frame.drop(series.name).with_columns(column.alias(f"{series.name}.{column.name}") for column in fields)
+            named = [column.alias(f"{series.name}.{column.name}") for column in fields]
+            frame = frame.select(new for old in frame for new in (named if old.name == series.name else [old]))
     check_flat(name, frame.schema)
     return as_text(frame)
 

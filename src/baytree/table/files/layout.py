@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ class Layout:
     start: int  # of the first row
     n_lines: int  # before it
     footer: int = 0  # bytes at the end that are no rows
+    header: bytes = b""  # the line of the header, which may stand again among the rows
     notes: tuple[Note, ...] = ()
 
 
@@ -49,7 +51,9 @@ def see(path: Path, name: str, encoding: str | None = None, header: int | None =
     above = head[: spans[found.first][0] if found.header is None else spans[found.first - 1][1]]
     start = len(above.encode())
     footer, below = _footer(text, mark, start, len(names))
-    return Layout(text, mark, tuple(names), start, above.count("\n"), footer, (*notes, *found.notes, *told, *below))
+    line = b"" if found.header is None else head[slice(*spans[found.header])].strip("\r\n").encode()
+    notes += _again(head[len(above) :], line) + _escapes(head)
+    return Layout(text, mark, tuple(names), start, above.count("\n"), footer, line, (*notes, *found.notes, *told, *below))
 
 
 def bodies(layout: Layout, size: int) -> Iterator[bytes]:
@@ -69,10 +73,30 @@ def _blocks(layout: Layout, size: int) -> Iterator[bytes]:
     try:
         with texts.opened(text) as stream:
             for block in blocks.blocks(texts.from_byte(stream, layout.start), text.name, size, lines=layout.n_lines):
-                if not block.isspace():
-                    yield block
+                rows = _without(block, layout.header)
+                if not rows.isspace():
+                    yield rows
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{text.name}: the compressed file is damaged or cut short ({error})") from None
+
+
+def _again(body: str, header: bytes) -> list[Note]:
+    """What is told where the header stands again among the rows, as in files that were put together."""
+    n = body.encode().count(b"\n" + header) if len(header) > 2 else 0
+    rows = "1 row" if n == 1 else f"{n} rows"
+    return [Note("", f"the header stands again among the rows, and is left out there ({rows})")] if n else []
+
+
+def _without(block: bytes, header: bytes) -> bytes:
+    if len(header) < 3 or header not in block:
+        return block
+    return re.sub(rb"(?m)^" + re.escape(header) + rb"\r?(?:\n|\Z)", b"", block)
+
+
+def _escapes(head: str) -> list[Note]:
+    if not blocks.has_escapes(head.encode()):
+        return []
+    return [Note("", "quote marks inside fields stand behind a backslash, and are read as quote marks")]
 
 
 def _footer(text: Text, mark: str, start: int, width: int) -> tuple[int, list[Note]]:

@@ -21,6 +21,7 @@ def parse(source: Delimited, block: bytes, row: int) -> pl.DataFrame:
     import polars as pl
 
     _check_text(source, block, row)
+    block = blocks.in_plain_quotes(block)
     try:
         frame = _read(source, block)
         if frame.to_series(0).null_count() and blocks.has_blank_line(block):

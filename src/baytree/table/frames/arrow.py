@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
+from baytree.table.frames.numbers import Numbers, whole_dates, whole_spans, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
 
@@ -67,4 +67,5 @@ def _arrow_dates(array: Any, pa: Any) -> Numbers:
     unit = "D" if pa.types.is_date32(array.type) else "ms" if pa.types.is_date64(array.type) else array.type.unit
     whole = array.cast(pa.int32() if unit == "D" else pa.int64())
     missing = array.is_null().to_numpy(zero_copy_only=False)
-    return whole_dates(whole.fill_null(0).to_numpy(zero_copy_only=False), missing, unit)
+    read = whole_spans if pa.types.is_duration(array.type) else whole_dates
+    return read(whole.fill_null(0).to_numpy(zero_copy_only=False), missing, unit)

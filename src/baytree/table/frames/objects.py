@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, inexact, whole_dates
+from baytree.table.frames.numbers import Numbers, inexact, whole_dates, whole_spans
 from baytree.table.frames.raw import Raw, Strings
 
 
@@ -61,7 +61,7 @@ def _object_dates(items: list, kinds: set[type]) -> Numbers:
     is_span = all(issubclass(kind, (timedelta, np.timedelta64)) for kind in kinds)
     dtype = f"timedelta64[{unit}]" if is_span else f"datetime64[{unit}]"
     values = np.array([None if _is_missing(item) else _without_zone(item) for item in items], dtype=dtype)
-    return whole_dates(values.view(np.int64), np.isnat(values), unit)
+    return (whole_spans if is_span else whole_dates)(values.view(np.int64), np.isnat(values), unit)
 
 
 def _without_zone(value: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.table.frames.arrays import array_column
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
+from baytree.table.frames.numbers import Numbers, whole_dates, whole_spans, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
 
@@ -49,11 +49,5 @@ def _polars_strings(series: Any) -> Strings:
 
 def _polars_dates(series: Any, kind: str) -> Numbers:
     unit = {"Date": "D"}.get(kind) or str(series.dtype.time_unit)
-    return _dates(series.to_physical().cast(int).to_numpy() if not series.null_count() else None, unit, series)
-
-
-def _dates(whole: np.ndarray | None, unit: str, series: Any) -> Numbers:
-    if whole is not None:
-        return whole_dates(whole, np.zeros(len(whole), bool), unit)
-    physical = series.to_physical().cast(int)
-    return whole_dates(physical.fill_null(0).to_numpy(), series.is_null().to_numpy(), unit)
+    whole, missing = series.to_physical().cast(int).fill_null(0).to_numpy(), series.is_null().to_numpy()
+    return (whole_spans if kind == "Duration" else whole_dates)(whole, missing, unit)

@@ -5,16 +5,21 @@ Whole columns are read only where their first rows, or some taken at equal steps
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import msgspec
 import numpy as np
 
 from baytree.table.notes import Note
-from baytree.table.reading.words import is_id_name, is_measure_name
+from baytree.table.reading.words import is_code_name, is_id_name, is_measure_name, is_moment_name
 
 _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "98" for k in range(2, 9)) | {-1, -9, -8}
+_DAYS = tuple((np.datetime64(day, "D") - np.datetime64(0, "D")).astype(int) for day in (
+    "0001-01-01", "1111-11-11", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1970-01-01", "2099-12-31",
+    "2100-01-01", "2999-12-31", "9999-12-31",
+))  # fmt: skip
+MOST_STRINGS = 20_000  # that are looked at for numbers that stand for no value
 _SOME = 4096  # rows that are looked at for numbers that stand for no value
 _FIRST = 16  # rows that must agree before all are compared
 FEWEST_NAMED, FEWEST = 5, 10  # rows that count upwards: with the name of an id, and with any other
@@ -47,6 +52,16 @@ class Amounts(msgspec.Struct, frozen=True):
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
         return cls(len(known), float(known[0]), float(known[-1]), counts_up, differ, constant, is_whole, *_far(known))
 
+    @classmethod
+    def of_dates(cls, values: np.ndarray, unit: str) -> Self:
+        """What these dates show: they number no rows."""
+        known = values[values == values]
+        if not len(known):
+            return cls(0, np.nan, np.nan, False, False, False, False)
+        constant = _holds(known, lambda v: bool((v == v[0]).all()))
+        far = _far(known, frozenset(day * (np.timedelta64(1, "D") / np.timedelta64(1, unit)) for day in _DAYS))
+        return cls(len(known), float(known[0]), float(known[-1]), False, False, constant, False, *far)
+
     def __add__(self, other: Self) -> Self:
         if not self.n_known or not other.n_known:
             return other if not self.n_known else self
@@ -72,51 +87,84 @@ class Amounts(msgspec.Struct, frozen=True):
             return self.all_differ and self.n_known >= FEWEST_NAMED
         return self.counts_up and self.first in (0, 1) and self.n_known >= FEWEST and not is_measure_name(name)
 
-    def notes(self, name: str) -> list[Note]:
-        """What is told of a column that is learnt from."""
-        notes = [_sentinel(name, value, n, self) for value, n in sorted(self.far.items())]
+    def notes(self, name: str, show: Callable[[float], str]) -> list[Note]:
+        """What is told of a column that is learnt from; `show` says a value in words."""
+        far = [(v, n) for v, n in sorted(self.far.items()) if _is_far(v, n, self.low, self.high, self.is_whole)]
+        notes = [_sentinel(name, show(value), n, (show(self.low), show(self.high))) for value, n in far]
         if self.is_constant and self.n_known > 1:
-            notes.append(Note(name, f"every value is {self.first:.6g}: nothing can be learnt from it", self.n_known, "drop"))
+            done = f"every value is {show(self.first)}: nothing can be learnt from it"
+            notes.append(Note(name, done, self.n_known, "drop"))
         elif self.counts_up and self.n_known >= FEWEST:
             done = f"counts upwards from {self.first:.6g} to {self.last:.6g}, as row numbers do; it is learnt from"
             notes.append(Note(name, done, self.n_known, "drop"))
-        elif self.is_whole and is_id_name(name):
+        elif self.is_whole and (is_id_name(name) or is_code_name(name)):
             notes.append(Note(name, "whole numbers with the name of a code are read as numbers", self.n_known, "nominal"))
-        if self.is_whole and 19000101 <= min(self.first, self.last) <= max(self.first, self.last) <= 21001231:
-            notes.append(
-                Note(name, f"numbers such as {self.first:.0f} may be dates; they are read as numbers", self.n_known, "date")
-            )
+        if self.is_whole and self._may_be_dates(name):
+            done = f"numbers such as {self.first:.0f} may be dates; they are read as numbers"
+            notes.append(Note(name, done, self.n_known, "date"))
         return notes
+
+    def _may_be_dates(self, name: str) -> bool:
+        """Whether the numbers are days as 20240131, or, in a column of that name, as Excel or a clock counts them."""
+        low, high = min(self.first, self.last), max(self.first, self.last)
+        spans = ((10_000, 80_000), (101, 991_231), (5e8, 5e9), (5e11, 5e12)) if is_moment_name(name) else ()
+        return any(a <= low and high <= b for a, b in ((19000101, 21001231), *spans)) and high > 9999
 
 
 def _holds(known: np.ndarray, law: Callable[[np.ndarray], bool]) -> bool:
     return len(known) > 1 and law(known[:_FIRST]) and law(known)
 
 
-def _far(known: np.ndarray) -> tuple[dict[float, int], float, float]:
-    """The least and the largest number where they look like a word for no value: far from all others, and not once."""
+def strangers(levels: Sequence[str], values: np.ndarray) -> list[Note]:
+    """Strings whose numbers may stand for no value, each with the range of the others, as notes without a column."""
+    known = [(float(value), text) for value, text in zip(values.tolist(), levels, strict=True) if value == value]
+    if not 3 < len(known) <= MOST_STRINGS:
+        return []
+    known.sort()
+    inner, notes = known[1:-1], []
+    for (value, text), others in ((known[0], known[1:]), (known[-1], known[:-1])):
+        gap, spread = max(inner[0][0] - value, value - inner[-1][0]), inner[-1][0] - inner[0][0]
+        is_odd = value in _SENTINELS or gap > 10 * spread > 0
+        is_whole = all(v == np.floor(v) for v, _ in others)
+        if is_odd and _is_far(value, 2, others[0][0], others[-1][0], is_whole):
+            notes.append(_sentinel("", text, 0, (others[0][1], others[-1][1])))
+    return notes
+
+
+def _far(known: np.ndarray, usual: frozenset[float] = _SENTINELS) -> tuple[dict[float, int], float, float]:
+    """The least and the largest number where they may stand for no value, how often; and the range of the others."""
     some = known[:: max(1, len(known) // _SOME)]
-    candidates = [v for v in {float(some.min()), float(some.max())} if v in _SENTINELS]
+    low, high = float(some.min()), float(some.max())
+    candidates = [v for v in {low, high} if v in usual or _is_apart(v, some)]
     if not candidates:
-        return {}, np.inf, -np.inf
+        return {}, low, high
     others = known[~np.isin(known, candidates)]
     if not len(others):
-        return {}, np.inf, -np.inf
-    low, high = float(others.min()), float(others.max())
-    far = {v: int((known == v).sum()) for v in candidates if _is_far(v, low, high, others)}
-    return far, low, high
+        return {}, low, high
+    return {v: int((known == v).sum()) for v in candidates}, float(others.min()), float(others.max())
 
 
-def _is_far(value: float, low: float, high: float, others: np.ndarray) -> bool:
+def _is_apart(value: float, some: np.ndarray) -> bool:
+    """Whether a number is there more than once, and far from all others."""
+    others = some[some != value]
+    if len(others) < 3 or len(some) - len(others) < 2 or not np.isfinite(value):
+        return False
+    low, high = others.min(), others.max()
+    return not low <= value <= high and max(low - value, value - high) > 2 * (high - low) > 0
+
+
+def _is_far(value: float, n: int, low: float, high: float, is_whole: bool) -> bool:
+    """Whether a number lies so far from all others that it may stand for no value."""
     if low <= value <= high:
         return False
     if value in (-1, -8, -9):
-        return low >= 0 and bool((others == np.floor(others)).all()) and high > 5
-    gap = low - value if value < low else value - high
-    return gap > max(high - low, 1) * (0.5 if abs(value) >= 999 else 1)
+        return low >= 0 and is_whole and high > 5
+    gap, spread = max(low - value, value - high), high - low
+    if value in _SENTINELS:
+        return gap > max(spread, 1) * (0.5 if abs(value) >= 999 else 1)
+    return gap > (2 if n > 1 else 10) * spread > 0
 
 
-def _sentinel(name: str, value: float, n: int, seen: Amounts) -> Note:
-    others = f"the other values ({seen.low:.6g} to {seen.high:.6g})"
-    done = f"{value:g} lies far from {others} and may mean a missing one; it is read as a number"
-    return Note(name, done, n, "missing", f"{value:g}", is_doubtful=True)
+def _sentinel(name: str, value: str, n: int, others: tuple[str, str]) -> Note:
+    done = f"{value} lies far from the other values ({others[0]} to {others[1]}) and may mean a missing one; it is kept"
+    return Note(name, done, n, "missing", value, is_doubtful=True)

@@ -43,5 +43,7 @@ def _order(name: str, seen: Evidence, habits: Habits, opened: dict[str, int]) ->
 
 def decide_clock(name: str, seen: Evidence, _: Habits, strangers: int) -> Decision:
     done = f"times of day, such as {seen.first('clock')!r}"
+    if seen.other.get("span"):
+        done = f"durations, in hours and minutes where nothing else is said, such as {seen.first('span')!r}"
     note = Note(name, done, seen.other["clock"], "nominal")
     return Decision(Form("clock"), (note, *words_of_nothing(name, seen, strangers)))

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from baytree.table.notes import Note
 from baytree.table.reading.decision import FEW, Decision, Habits, words_of_nothing
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form
 from baytree.table.reading.numerals import BY_COMMA, BY_DOT, GROUPED, OPEN
+from baytree.table.reading.units import can_be_compared
 from baytree.table.reading.words import BOUNDS
 
 
 def decide_number(name: str, seen: Evidence, habits: Habits, strangers: int) -> Decision:
     units = {unit: n for unit, n in seen.units.items() if unit and unit not in BOUNDS}
-    if len(units) > 1:
-        listed = ", ".join(repr(seen.first(unit)) for unit in sorted(units)[:3])
-        done = f"numbers in {len(units)} units, such as {listed}, cannot be compared: nominal"
+    if len(units) > 1 and not can_be_compared(units):
+        done = f"{_mixed(seen, units)}, cannot be compared: nominal"
         return Decision(None, (Note(name, done, sum(units.values()), "numeric", is_doubtful=True),))
     decimal, note = _decimal(name, seen, habits)
-    notes = [note, *_marks(name, seen), *_units(name, seen, units), *words_of_nothing(name, seen, strangers)]
+    wanted = max(sorted(units), key=lambda unit: units[unit]) if len(units) > 1 else ""
+    of_units = _units(name, seen, units) if not wanted else _bare(name, seen, wanted)
+    if wanted:
+        done = f"{_mixed(seen, units)}, are all brought to {wanted}"
+        of_units = [Note(name, done, sum(units.values()), "nominal", is_doubtful=True), *of_units]
+    notes = [note, *_marks(name, seen), *of_units, *words_of_nothing(name, seen, strangers)]
     told = tuple(each for each in notes if each is not None)
-    return Decision(Form("number", decimal), told or (_strings(name, seen),))
+    return Decision(Form("number", decimal, unit=wanted), told or (_strings(name, seen),))
+
+
+def _mixed(seen: Evidence, units: Collection[str]) -> str:
+    """Names the units of a column, with a number in each."""
+    listed = ", ".join(repr(seen.first(unit)) for unit in sorted(units)[:3])
+    return f"numbers in {len(units)} units ({', '.join(sorted(units)[:6])}), such as {listed}"
 
 
 def _strings(name: str, seen: Evidence) -> Note:
@@ -75,6 +88,9 @@ def _marks(name: str, seen: Evidence) -> list[Note]:
     if seen.other.get("accounting"):
         done = f"parentheses or a minus at the end mean a negative number, such as {seen.first('accounting')!r}"
         notes.append(Note(name, done, seen.other["accounting"], "nominal"))
+    if seen.other.get("mark"):
+        done = f"stars and daggers, as of footnotes, are taken off numbers such as {seen.first('mark')!r}"
+        notes.append(Note(name, done, seen.other["mark"], "nominal"))
     if seen.other.get("plus"):
         notes.append(Note(name, f"a plus in front, such as {seen.first('plus')!r}", seen.other["plus"], "nominal"))
     return notes
@@ -84,10 +100,20 @@ def _units(name: str, seen: Evidence, units: dict[str, int]) -> list[Note]:
     notes = [
         Note(name, f"{unit!r} is taken off numbers such as {seen.first(unit)!r}", n, "nominal") for unit, n in units.items()
     ]
+    return [*notes, *(_bare(name, seen, next(iter(units))) if units else []), *_scales(name, seen)]
+
+
+def _bare(name: str, seen: Evidence, unit: str) -> list[Note]:
+    """What is told of numbers without the unit that the others have."""
     bare = seen.units.get("", 0)
-    if units and bare > FEW * seen.n_numbers:
-        done = f"{bare:,} numbers stand without {next(iter(units))!r}, and are taken to mean the same"
-        notes.append(Note(name, done, bare, "nominal", is_doubtful=True))
+    if bare <= FEW * seen.n_numbers:
+        return []
+    done = f"{bare:,} numbers stand without {unit!r}, and are taken to mean the same"
+    return [Note(name, done, bare, "nominal", is_doubtful=True)]
+
+
+def _scales(name: str, seen: Evidence) -> list[Note]:
+    notes = []
     if seen.scales:
         listed = ", ".join(sorted(seen.scales))
         done = f"{listed} multiply the number, as in {seen.first(*sorted(seen.scales))!r}"

@@ -34,6 +34,13 @@ def read(codes: Codes, column: Column) -> Read:
     return Read(values / _per_unit(column), lost[0] if lost else "", n_lost)
 
 
+def dates(values: np.ndarray, column: Column) -> np.ndarray:
+    """Whole numbers that are dates (20240131, seconds since 1970) in the unit of the column; NaN where they are none."""
+    distinct, place = np.unique(values, return_inverse=True)
+    texts = [f"{value:.0f}" if np.isfinite(value) and value >= 0 else "" for value in distinct.tolist()]
+    return (numbers(texts, column.form or Form("date")) / _per_unit(column))[place]
+
+
 def part(days: np.ndarray, which: str) -> np.ndarray:
     """The year, the month, or the day of the week (Monday is 0) of days since 1970."""
     dates = np.where(np.isnan(days), 0, np.floor(days)).astype("datetime64[D]")
