@@ -43,6 +43,7 @@ class Entered(NamedTuple):
     table: Table
     has_text_names: bool
     kept: np.ndarray | None  # bool [n_given]
+    frame: RawFrame | None = None  # as they came
 
 
 class Estimator(BaseEstimator):
@@ -70,8 +71,7 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
-        if isinstance(y, str) and not hasattr(self, "partial_fit"):  # what adds up may meet other classes later
-            labels.refuse_one_class(entered.table.schema.target)
+        labels.refuse_one_class(entered.table.schema.target)
         learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
         rows = InMemory(entered.table, self.n_jobs)
         learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))
@@ -116,7 +116,8 @@ class Estimator(BaseEstimator):
         schema = with_target(self._schema_of(sample.frame), sample.label)
         schema, values = encode.learn(sample.frame, schema, self._accepts_infinite)
         table = Table(schema, values, sample.weight, sample.label.values, sample.is_unweighted)
-        return Entered(with_infinite(table) if self._learns_infinite else table, sample.frame.has_text_names, sample.kept)
+        table = with_infinite(table) if self._learns_infinite else table
+        return Entered(table, sample.frame.has_text_names, sample.kept, sample.frame)
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)

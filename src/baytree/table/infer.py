@@ -58,6 +58,11 @@ class Census(msgspec.Struct, frozen=True):
         by_name = {column.name: column for column in other.columns}
         return type(self)(tuple(column + by_name[column.name] for column in self.columns), self.decimal)
 
+    def notes(self) -> tuple[Note, ...]:
+        """What is told of these columns, without a warning."""
+        with notices.keeping():
+            return self.schema().notes
+
     def schema(self, is_named: bool = True) -> Schema:
         """The schema that these columns have; what is doubtful in it is warned of."""
         habits = Habits.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
@@ -68,6 +73,14 @@ class Census(msgspec.Struct, frozen=True):
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
         return Schema(columns, inputs=tuple(column.name for column in self.columns), is_named=is_named, notes=notes)
+
+
+def together(before: Census | None, batch: Census | None) -> Census | None:
+    """What two batches held; None where one was not counted, or where they do not go together."""
+    try:
+        return None if before is None or batch is None else before + batch
+    except ValueError:  # numbers in one, words in the other: each is read as it asks
+        return None
 
 
 def warn_of(notes: Iterable[Note]) -> None:

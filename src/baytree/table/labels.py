@@ -92,10 +92,11 @@ def rare_notes(label: Labels) -> tuple[Note, ...]:
     return (Note(label.target.name, done, 0, is_doubtful=True),)
 
 
-def refuse_one_class(target: Target) -> None:
+def refuse_one_class(target: Target, remedy: str = "") -> None:
     """Refuses a target with nothing to tell apart."""
     if target.classes is not None and len(target.classes) == 1:
-        raise ValueError(f"the target {target.name!r} has one class only, {target.classes[0]!r}: there is nothing to learn")
+        only = f"the target {target.name!r} has one class only, {target.classes[0]!r}"
+        raise ValueError(f"{only}: there is nothing to learn{remedy}")
 
 
 def recode(labels: Labels, target: Target) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -92,6 +92,20 @@ def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
         return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
     return Census.of(frame, declared).schema(frame.is_named)
+
+
+def census_of(frame: RawFrame, declared: SchemaLike) -> Census | None:
+    """What the columns hold; None where they have no names, or their schema is given."""
+    is_known = isinstance(declared, Schema) or not frame.is_named or frame.matrix is not None
+    return None if is_known else Census.of(frame, declared)
+
+
+def with_notes(schema: Schema, notes: Iterable[Note]) -> Schema:
+    """The schema with these notes, and with those on its target; what is new and doubtful is warned of."""
+    told = tuple(dict.fromkeys((*notes, *labels.notes(schema.target))))
+    seen = {(note.column, note.option) for note in schema.notes}
+    warn_of(note for note in told if (note.column, note.option) not in seen)
+    return msgspec.structs.replace(schema, notes=told)
 
 
 def with_target(schema: Schema, label: Labels, *notes: Note) -> Schema:

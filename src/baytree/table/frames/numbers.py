@@ -108,7 +108,7 @@ def whole_dates(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
 def whole_spans(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
     """Durations as seconds, which are shown as hours and minutes."""
     dates = whole_dates(whole, missing, unit)
-    second = np.timedelta64(1, "s") / np.timedelta64(1, dates.unit or unit)
+    second = np.timedelta64(1, "s") / np.array(1, f"timedelta64[{dates.unit or unit}]")
     return Numbers.of(dates.values / second, unit="clock")
 
 

@@ -59,7 +59,7 @@ class Amounts(msgspec.Struct, frozen=True):
         if not len(known):
             return cls(0, np.nan, np.nan, False, False, False, False)
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
-        far = _far(known, frozenset(day * (np.timedelta64(1, "D") / np.timedelta64(1, unit)) for day in _DAYS))
+        far = _far(known, frozenset(day * (np.timedelta64(1, "D") / np.array(1, f"timedelta64[{unit}]")) for day in _DAYS))
         return cls(len(known), float(known[0]), float(known[-1]), False, False, constant, False, *far)
 
     def __add__(self, other: Self) -> Self:
