@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -260,3 +261,35 @@ def test_parts_of_a_date_can_be_learnt_from():
     model = bt.DecisionTreeClassifier(schema={"day": ("year", "month", "weekday")})
     model.fit({"day": days, "y": ["free" if k % 7 > 4 else "busy" for k in range(60)]}, "y")
     assert model.predict({"day": ["2025-01-04", "2025-01-06"]}).tolist() == ["free", "busy"]
+
+
+def test_dates_are_printed_as_dates_and_answered_with_dates():
+    days = [datetime.datetime(2024, 1, 1, 8) + datetime.timedelta(days=k, minutes=7 * k) for k in range(60)]
+    rows = {"at": days, "clock": [day.time() for day in days], "y": ["a"] * 30 + ["b"] * 30}
+    lines = str(bt.NaiveBayesClassifier().fit(rows, "y")).splitlines()
+    assert re.search(r"at +2024-01-1\d ± [\d.]+ days +2024-02-1\d ± ", lines[3])
+    assert re.search(r"clock +\d\d:\d\d ± ", lines[4])
+    joint = bt.JointDistribution().fit({**rows, "at": [day.date() for day in days]}, "y")
+    assert "at = 2024-01-01, clock = 08:00" in str(joint)
+    talk = bt.DecisionTreeClassifier().fit(rows, "y").interview()
+    assert talk.next().unit == "us"
+    assert talk.answer("2024-01-03")["a"] == pytest.approx(1)
+    talk.undo()
+    assert talk.next() is not None
+    assert talk.answer(datetime.datetime(2024, 2, 27))["b"] == pytest.approx(1)
+
+
+def test_an_export_says_which_forms_it_does_not_read():
+    rows = {"size": [f"{k},5" for k in range(8)], "ok": ["ja", "Nein", "JA", "no"] * 2, "y": ["a"] * 4 + ["b"] * 4}
+    model = bt.NaiveBayesClassifier().fit(rows, "y")
+    with pytest.warns(bt.BaytreeWarning, match="'size' takes numbers such as 39.1.*'ok' takes yes and no"):
+        model.export("python")
+
+
+def test_cells_of_a_sheet_that_mix_words_with_numbers_or_dates_are_read_as_written():
+    rows = pd.DataFrame({"n": [k + 0.5 if k % 5 else "n/a" for k in range(20)], "y": ["a", "b"] * 10})
+    rows["d"] = [datetime.date(2024, 1, k + 1) if k % 5 else "13.02.2024" for k in range(20)]
+    schema = bt.CARTClassifier().fit(rows, "y").schema_
+    assert [column.kind for column in schema.columns] == ["numeric", "numeric"]
+    assert schema["d"].unit == "D"
+    assert any("'n/a' stands for a missing value" in note.done for note in schema.notes)

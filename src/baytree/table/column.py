@@ -125,12 +125,23 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if value != value or (self.levels and value < 0):
             return "missing"
         if self.levels:
-            return str(self.levels[int(value)])
-        if self.unit == "clock" and np.isfinite(value):
-            return _clock(value)
-        if self.unit and np.isfinite(value):
-            return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{self.unit}]")))
-        return f"{value:.6g}"
+            level = self.levels[int(value)]
+            return _moment(level, self.unit) if self.unit and isinstance(level, (int, float)) else str(level)
+        return _moment(value, self.unit) if self.unit and np.isfinite(value) else f"{value:.6g}"
+
+    def show_mean(self, value: float, spread: float) -> str:
+        """A mean with no more of its time than the spread about it makes worth saying.
+
+        >>> Column("day", Kind.NUMERIC, unit="s").show_mean(1700000000.0, 1e6)
+        '2023-11-14'
+        """
+        if not self.unit or not np.isfinite(value):
+            return self.show(value)
+        second = 1.0 if self.unit == "clock" else float(np.timedelta64(1, "s") / np.array(1, f"timedelta64[{self.unit}]"))
+        step = next((s for s in (86400.0, 60.0, 1.0) if spread > 2 * s * second), 0) * second
+        if self.unit == "clock":
+            step = min(step, 60.0)
+        return self.show(step * np.floor(value / step) if step > 1 else value)
 
     def show_distance(self, value: float) -> str:
         """A distance between two values in words: days for dates, else a short number.
@@ -193,6 +204,13 @@ def _joined_ranks(name: str, ranks: tuple, others: tuple, new: tuple) -> tuple:
     raise ValueError(
         f"column {name!r}: the place of {new[0]!r} among {list(ranks)} is not known; declare all levels in order"
     )
+
+
+def _moment(value: float, unit: str) -> str:
+    """A date, with its time where it has one, or a time of day."""
+    if unit == "clock":
+        return _clock(value)
+    return re.sub(r"(T00:00:00)?(\.0+)?$", "", str(np.array(int(value), f"datetime64[{unit}]")))
 
 
 def _clock(seconds: float) -> str:

@@ -25,6 +25,9 @@ def arrow_column(column: Any, name: str) -> Raw:
         return booleans(array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return _arrow_dates(array, pa)
+    if pa.types.is_time(kind):
+        ticks = array.cast(pa.time64("us")).cast(pa.int64()).cast(pa.float64())
+        return Numbers.of(ticks.to_numpy(zero_copy_only=False) / 1e6, unit="clock")
     if pa.types.is_null(kind):
         return Numbers.of(np.full(len(array), np.nan))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):

@@ -34,6 +34,11 @@ def read(codes: Codes, column: Column) -> Read:
     return Read(values / _per_unit(column), lost[0] if lost else "", n_lost)
 
 
+def number(text: str, column: Column) -> float:
+    """One string as a number in the unit of the column; NaN where it is none."""
+    return float(numbers([text], _form([text], np.ones(1, int), column))[0] / _per_unit(column))
+
+
 def dates(values: np.ndarray, column: Column) -> np.ndarray:
     """Whole numbers that are dates (20240131, seconds since 1970) in the unit of the column; NaN where they are none."""
     distinct, place = np.unique(values, return_inverse=True)
