@@ -3,20 +3,12 @@
 from baytree import datasets as datasets
 from baytree.bayes.one_parameter import estimate_bernoulli as estimate_bernoulli
 from baytree.bayes.one_parameter import estimate_normal as estimate_normal
+from baytree.choose.by_hand import conditional_entropy as conditional_entropy
+from baytree.choose.by_hand import entropy as entropy
+from baytree.choose.by_hand import gini as gini
+from baytree.choose.by_hand import information_gain as information_gain
 from baytree.choose.compare.assumptions import compare_assumptions as compare_assumptions
 from baytree.choose.compare.compare import compare as compare
-from baytree.choose.information import (
-    conditional_entropy as conditional_entropy,
-)
-from baytree.choose.information import (
-    entropy as entropy,
-)
-from baytree.choose.information import (
-    gini as gini,
-)
-from baytree.choose.information import (
-    information_gain as information_gain,
-)
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures
 from baytree.choose.select.filters import rank_features as rank_features
 from baytree.choose.select.wrapper import BackwardSelection as BackwardSelection
@@ -24,18 +16,13 @@ from baytree.choose.select.wrapper import ForwardSelection as ForwardSelection
 from baytree.choose.validate.curves import learning_curve as learning_curve
 from baytree.choose.validate.curves import root_stability as root_stability
 from baytree.choose.validate.validation import cross_validate as cross_validate
+from baytree.engine.scan import scan as scan
+from baytree.estimators.bayes.bernoulli_dropin import BernoulliNB as BernoulliNB
 from baytree.estimators.bayes.categorical_dropin import CategoricalNB as CategoricalNB
-from baytree.estimators.bayes.count_dropins import (
-    BernoulliNB as BernoulliNB,
-)
-from baytree.estimators.bayes.count_dropins import (
-    ComplementNB as ComplementNB,
-)
-from baytree.estimators.bayes.count_dropins import (
-    MultinomialNB as MultinomialNB,
-)
+from baytree.estimators.bayes.count_dropins import ComplementNB as ComplementNB
+from baytree.estimators.bayes.count_dropins import MultinomialNB as MultinomialNB
 from baytree.estimators.bayes.gaussian_dropin import GaussianNB as GaussianNB
-from baytree.estimators.bayes.joint import JointDistribution as JointDistribution
+from baytree.estimators.bayes.joint_distribution import JointDistribution as JointDistribution
 from baytree.estimators.bayes.naive_bayes import NaiveBayesClassifier as NaiveBayesClassifier
 from baytree.estimators.linear.discriminant import (
     LinearDiscriminantAnalysis as LinearDiscriminantAnalysis,

@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
-from baytree.table import labels
+from baytree.table import label_reading
 from baytree.table.table import Table
 
 
@@ -30,9 +30,9 @@ def _labels(predictor: Predictor, frame: FrameLike) -> tuple[np.ndarray, np.ndar
     target = predictor.schema.target
     column = _column(frame, target.name)
     if target.classes is None:
-        numbers = labels.read_numbers(column, target.name)
+        numbers = label_reading.read_numbers(column, target.name)
         return ~numbers.missing, numbers.values
-    read = labels.read_classes(column, target.name)
+    read = label_reading.read_classes(column, target.name)
     place = {label: code for code, label in enumerate(target.classes)}
     by_text = {str(label): code for label, code in place.items()}
     known = [place.get(label, by_text.get(str(label), -1)) for label in read.target.classes or ()]

@@ -125,6 +125,18 @@ TREES = [
     named(bt.DecisionTreeRegressor, branching="multiway"),
     named(bt.DecisionTreeRegressor, missing="surrogate"),
 ]
+TRIALS = [
+    named(bt.C50Classifier),
+    named(bt.C50Classifier, subset=False, winnow=True),
+    named(bt.C50Classifier, fuzzy=True),
+    named(bt.C50Classifier, costs=[[0, 1, 5], [2, 0, 1], [1, 1, 0]]),
+    named(bt.C50Classifier, trials=4, early_stopping=False),
+    named(bt.C50Classifier, trials=3, early_stopping=False, fuzzy=True),
+    named(bt.C50Classifier, trials=3, early_stopping=False, costs=[[0, 1, 5], [2, 0, 1], [1, 1, 0]]),
+    named(bt.C50Classifier, rules=True),
+    named(bt.C50Classifier, rules=True, costs=[[0, 1, 5], [2, 0, 1], [1, 1, 0]]),
+    named(bt.C50Classifier, rules=True, trials=4, early_stopping=False),
+]
 
 
 FAR_MODELS = [
@@ -135,6 +147,7 @@ FAR_MODELS = [
     named(bt.LinearRegression, NUMBERS),
     named(bt.MARSRegressor, NUMBERS),
     named(bt.MARSClassifier, NUMBERS, max_degree=2),
+    *(named(bt.C50Classifier, NUMBERS, **p) for p in ({}, {"fuzzy": True}, {"rules": True})),
 ]
 
 

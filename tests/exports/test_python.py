@@ -24,6 +24,7 @@ from export_cases import (
     ROWS,
     TABLE,
     TREES,
+    TRIALS,
     fitted,
 )
 from hypothesis import given, settings
@@ -56,7 +57,7 @@ def compared(model, columns: tuple[str, ...], rows: list[dict]) -> float:
     return float(np.abs(np.array([list(answer.values()) for answer in answers]) - probability).max())
 
 
-@pytest.mark.parametrize(("estimator", "columns", "parameters"), NOT_OF_TREES)
+@pytest.mark.parametrize(("estimator", "columns", "parameters"), [*NOT_OF_TREES, *TRIALS])
 def test_source_answers_like_the_model(estimator, columns, parameters):
     assert compared(fitted(estimator, columns, parameters), columns, ROWS) <= 1e-12
 

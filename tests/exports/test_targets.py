@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, FAR_MODELS, NOT_OF_TREES, ROWS, TREES, fitted
+from export_cases import ALL, FAR_MODELS, MIXED, NOT_OF_TREES, ROWS, TREES, TRIALS, fitted
 from export_runners import NEEDS, RUNNERS
 
 import baytree as bt
 from baytree.exports import EXPORTS
 
-CASES = [*NOT_OF_TREES, *TREES]
+CASES = [*NOT_OF_TREES, *TREES, *TRIALS]
 
 
 @pytest.fixture(params=RUNNERS)
@@ -62,6 +62,12 @@ def test_an_export_answers_like_the_model(target, estimator, columns, parameters
     assert difference(model, target, columns, ROWS, tmp_path) <= near
 
 
+@pytest.mark.parametrize("tree", [bt.CARTClassifier, bt.C45Classifier, bt.CHAIDClassifier, bt.C50Classifier])
+def test_rules_of_a_tree_without_one_of_them_are_exported_like_any_model(target, tree, tmp_path):
+    rules = bt.C50Classifier.from_tree(fitted(tree, MIXED, {}))
+    assert difference(rules.without(0), target, MIXED, ROWS, tmp_path) <= 1e-9
+
+
 @pytest.mark.parametrize(("estimator", "columns", "parameters"), FAR_MODELS)
 def test_numbers_far_away_are_weighed_as_in_predict(target, estimator, columns, parameters, tmp_path):
     model, sizes = fitted(estimator, columns, parameters), (1e300, -1e300, 1e160, 5e-324, 1.7e308)
@@ -75,6 +81,7 @@ def test_every_target_is_run():
     assert {*RUNNERS, "python", "json"} == set(EXPORTS)
 
 
+@pytest.mark.slow
 def test_a_chain_of_nodes_is_no_deeper_than_a_stump(target, tmp_path):
     size = np.arange(3000.0)
     model = bt.DecisionTreeClassifier().fit({"size": size}, (size % 2).astype(int))

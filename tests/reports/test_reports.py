@@ -118,10 +118,10 @@ def test_ten_thousand_levels_are_cut_with_their_number(tmp_path):
 
 
 def test_every_section_has_a_template_and_every_script_is_there():
-    for name in (*pages.SECTIONS.values(), "page", "fragment", "parts"):
+    for name in ("page", "fragment", "parts", *(f"sections/{name}" for name in pages.SECTIONS.values())):
         assert pages._text(f"{name}.html")
     for name in pages.SCRIPTS:
-        assert pages._text(f"{name}.js")
+        assert pages._text(f"scripts/{name}.js")
 
 
 def test_a_comparison_becomes_a_page_with_each_model_and_its_score(tmp_path):

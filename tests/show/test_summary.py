@@ -10,7 +10,9 @@ import pytest
 
 import baytree as bt
 from baytree.show.text import text
-from baytree.summary import Amount, NaiveBayesSummary, NamedCondition, Node, TreeSummary, from_json, to_json
+from baytree.summary import from_json, to_json
+from baytree.summary.bayes import Amount, NaiveBayesSummary
+from baytree.summary.tree import NamedCondition, Node, TreeSummary
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.baytree"))
 TEXTS = Path(__file__).parent / "texts"

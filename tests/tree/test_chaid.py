@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import baytree as bt
 from baytree import _core
 from baytree.tree.grow.counting.association import row_effects, test_groups
+from baytree.tree.grow.counting.bonferroni import log_binomial, log_multiplier, log_stirling
 from baytree.tree.grow.counting.candidate import Candidate, Rules
 from baytree.tree.grow.counting.merging import merge, settle
-from baytree.tree.grow.counting.multipliers import log_binomial, log_multiplier, log_stirling
 
 test_groups.__test__ = False
 

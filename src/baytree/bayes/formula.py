@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.bayes.events import Likelihood
-from baytree.bayes.events.amounts import AmountLikelihood
+from baytree.bayes.events.amount_likelihoods import AmountLikelihood
 from baytree.bayes.events.urns import UrnLikelihood
 from baytree.formula import Formula
 from baytree.formula.expressions import (
@@ -27,7 +27,7 @@ from baytree.formula.steps import Effects, Steps, chosen, constant, numbers
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
-    from baytree.bayes.combinations import JointTable
+    from baytree.bayes.joint_table import JointTable
     from baytree.bayes.model import NaiveBayes
 
 

@@ -13,17 +13,16 @@ from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
+from baytree.choose.task_of_target import task_notes, task_of
+from baytree.engine.engines import elsewhere
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.table import encode, labels
-from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
-from baytree.table.notes import Note
+from baytree.table import encode, label_reading, labels
+from baytree.table.frames import Numbers, RawFrame, Strings, read
 from baytree.table.sample import counting, schema_of, with_target
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
-from baytree.table.weights import weight_column
-
-MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
+from baytree.table.weight_reading import read_weights, weight_column
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,15 @@ class Problem:
         20 different whole numbers are a regression, everything else is classes. Rows without a label or of weight 0 are
         left out; `sample_weight` may be the name of a column.
         """
-        X, y, name = _apart(X, y)
+        far = elsewhere(X)
+        X, y, name = _apart(X if far is None else far.whole(), y)
         X, sample_weight = _weighed(X, sample_weight)
         refuse_empty(X)
         settings.kinds_of_columns(declared)
         label = _read_labels(y, name, task or task_of(y, name), declared)
         if len(label.values) != length(X):
             raise ValueError(f"X has {length(X)} rows, but y has {len(label.values)}: inconsistent numbers of samples")
-        weight, is_unweighted = encode.weights(sample_weight, len(label.values))
+        weight, is_unweighted = read_weights(sample_weight, len(label.values))
         return _counted(cls(X, y, label, weight, declared, is_unweighted, task=task))
 
     @property
@@ -86,7 +86,7 @@ class Problem:
     def schema(self) -> Schema:
         """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
         schema = schema_of(self.frame, self.declared)
-        return with_target(schema, self.label, *task_notes(self.y, self.name, self.task))
+        return with_target(schema, self.label.target, len(self.label.values), *task_notes(self.y, self.name, self.task))
 
     @cached_property
     def frame(self) -> RawFrame:
@@ -165,29 +165,6 @@ def _kind_of(column: Column) -> Any:
     return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
 
 
-def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
-    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
-    raw = labels.as_numbers(read_column(y, name), name)
-    if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
-        return ()
-    n = len(np.unique(raw.values[~np.isnan(raw.values)]))
-    if task_of(y, name) == "regression":
-        return (Note(name, f"{n:,} different numbers: a number to predict", 0, "task", "classification"),)
-    return (Note(name, f"{n:,} different whole numbers are taken for classes", 0, "task", "regression"),) if n > 2 else ()
-
-
-def task_of(y: TargetLike, name: str = "y") -> str:
-    """Whether labels are classes or numbers: "classification" or "regression"."""
-    raw = labels.as_numbers(read_column(y, name), name)
-    if not isinstance(raw, Numbers) or raw.unit is not None:
-        return "classification"
-    known = np.unique(raw.values[~np.isnan(raw.values)])
-    if not len(known):
-        return "classification"
-    is_whole = bool((known == np.floor(known)).all())
-    return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
-
-
 def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:
     if not isinstance(y, str):
         if y is None:
@@ -214,8 +191,8 @@ def _weighed(X: FrameLike, sample_weight: WeightsLike) -> tuple[Any, Any]:
 
 def _read_labels(y: TargetLike, name: str, task: str, declared: SchemaLike) -> labels.Labels:
     if task != "classification":
-        return labels.read_numbers(y, name)
-    return labels.in_declared_order(labels.without_words_for_none(labels.read_classes(y, name)), declared)
+        return label_reading.read_numbers(y, name)
+    return labels.in_declared_order(labels.without_words_for_none(label_reading.read_classes(y, name)), declared)
 
 
 def _counted(problem: Problem) -> Problem:

@@ -14,7 +14,7 @@ import click
 from baytree import notices
 from baytree.choose import models
 from baytree.cli.console import unknown
-from baytree.cli.reading import asked
+from baytree.cli.table_options import asked
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator

@@ -14,24 +14,23 @@ import click
 
 from baytree.choose import models as families
 from baytree.cli import arguments, pages, refit
+from baytree.cli.command_parameters import TABLE, TARGET
 from baytree.cli.console import Stopped, leave_at_once, say, tell, unknown
-from baytree.cli.reading import asked, declared, kind_options, names, read_options
+from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from baytree.choose.compare.fold_tasks import Progress
     from baytree.choose.compare.leaderboard import Comparison
-    from baytree.choose.compare.race import Progress
 
-_Table = click.argument("table", metavar="TABLE")
-_Target = click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
 _Task = click.option("--task", type=click.Choice(list(families.FAMILIES)), help="What the target is.")
 
 
 @click.command(short_help="Try every model on a table and recommend one.")
-@_Table
-@_Target
+@TABLE
+@TARGET
 @click.option("--cv", default=10, show_default=True, type=click.IntRange(2), help="How many folds.")
 @click.option("--repeats", type=click.IntRange(1), help="How often rows are dealt to folds; by default as rows are few.")
 @click.option("--by", type=click.Choice(families.judges()), help="What models are judged by.")
@@ -121,8 +120,8 @@ def _costs(given: str | None) -> Any:
 
 
 @click.command(short_help="Rank the columns of a table by what they tell.")
-@_Table
-@_Target
+@TABLE
+@TARGET
 @click.option("--by", default="information_gain", show_default=True, metavar="MEASURE", help="How columns are ranked.")
 @click.option("--cuts", type=click.Choice(["auto", "best", "mdl", "quantiles"]), default="auto", help="How numbers are cut.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as CSV.")
@@ -155,8 +154,8 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
       baytree rank people.csv --target income --by chi2 --cuts mdl
       baytree rank houses.csv --target price --by correlation -o ranking.csv
     """
-    from baytree.choose.select.columns import MEASURES
     from baytree.choose.select.filters import rank_features
+    from baytree.choose.select.relevance import MEASURES
 
     if by not in MEASURES:
         raise click.UsageError(unknown("measure", by, MEASURES))
@@ -164,9 +163,9 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
     ranking = rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
     click.echo(escaped(str(ranking), keep="\n"))
     if output is not None:
-        from baytree.cli import sheet
+        from baytree.cli import spreadsheet
 
-        with sheet.written(output) as write:
+        with spreadsheet.written(output) as write:
             write(ranking.to_dict())
         say(f"saved to {output}")
 

@@ -14,9 +14,9 @@ from baytree.estimators.base import SETTLING, Classifier, Entered, Estimator, Re
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed
 from baytree.show.names import listed
-from baytree.table import encode, labels
+from baytree.table import encode, label_reading, labels
 from baytree.table.infer import Census, together
-from baytree.table.sample import census_of, with_notes
+from baytree.table.sample import batch_census, with_notes
 from baytree.table.schema import Schema
 from baytree.table.shape import check_columns
 from baytree.table.table import Table
@@ -68,7 +68,7 @@ class AdditiveEstimator(Estimator):
     def _census_of(self, entered: Entered) -> Census | None:
         """What the columns of a batch hold, beside what they are taken for."""
         has_own_kinds = type(self)._schema_of is not Estimator._schema_of
-        return None if entered.frame is None or has_own_kinds else census_of(entered.frame, self.schema)
+        return None if entered.frame is None or has_own_kinds else batch_census(entered.frame, self.schema)
 
     def _told(self, whole: Census | None, batch: Census | None) -> Self:
         """The estimator, its notes those of all rows so far, or where these were not all counted also of the last batch."""
@@ -90,7 +90,7 @@ class AdditiveEstimator(Estimator):
         schema, values = encode.more(sample.frame, known, sample.label.target, self._accepts_infinite)
         label = labels.recode(sample.label, schema.target)
         table = Table(schema, values, sample.weight, label, sample.is_unweighted)
-        return Entered(table, sample.frame.has_text_names, sample.kept, sample.frame)
+        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept, sample.frame)
 
     @property
     def _so_far(self) -> Observed:
@@ -135,7 +135,7 @@ def _with_classes(table: Table, classes: ArrayLike | None) -> Table:
     """The table under a target that also knows these classes."""
     if classes is None:
         return table
-    declared = labels.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
+    declared = label_reading.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
     target = table.schema.target.union(declared)
     label = labels.recode(labels.Labels(table.label, table.schema.target), target)
     schema = msgspec.structs.replace(table.schema, target=target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from baytree.formula.inputs import Input
-from baytree.formula.trees import Node, Test, n_branches
+from baytree.formula.node_table import Node, Test, n_branches
 from baytree.table.schema import Kind
 
 LEVELS, BELOW, STRICTLY_BELOW = 0, 1, 2  # how a test finds the place of a value

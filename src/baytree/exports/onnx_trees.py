@@ -9,7 +9,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from baytree.exports.onnx_graph import ML, Graph
-from baytree.formula.trees import SPREAD, STOP, Node, Test, in_depth, n_branches
+from baytree.formula.node_table import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 LEQ, LT, MEMBER = 0, 1, 6  # modes of the operator
 DEEPEST = 1_000  # levels; runtimes read trees by recursion

@@ -13,8 +13,8 @@ from baytree.exports.python_expressions import Expressions
 from baytree.exports.python_text import literal, needed, rows
 from baytree.formula import Formula
 from baytree.formula.inputs import Input
+from baytree.formula.node_table import SPREAD, STOP, Node, Test
 from baytree.formula.steps import widths
-from baytree.formula.trees import SPREAD, STOP, Node, Test
 from baytree.table.schema import Kind
 
 _MODULES = ("bisect", "datetime", "math", "re")  # what the functions of the runtime may need

@@ -170,10 +170,11 @@ class Layers:
     def _looked_up(self, expression: Expression, k: int) -> Term:
         match expression:
             case Lookup(column, table, missing, cuts):
+                k %= len(missing)  # one number stands for every class
                 return self._table_of(column, [row[k] for row in table], missing[k], cuts)
             case Pick(of, table):
                 place = self.keep(self.element(of, 0))
-                return picked(place, [(n, row[k]) for n, row in enumerate(table)], self.number)
+                return picked(place, [(n, row[k % len(row)]) for n, row in enumerate(table)], self.number)
             case Route(tree):
                 return routed(self.formula.trees[tree], self._test_of())
             case Total(of):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from baytree.exports.sql_terms import Term, all_of, any_of, case, is_null, multiplied
-from baytree.formula.trees import SPREAD, STOP, Node, Test, in_depth, n_branches
+from baytree.formula.node_table import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it holds numbers
 

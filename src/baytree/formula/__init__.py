@@ -13,7 +13,7 @@ import msgspec
 
 from baytree.formula.expressions import Expression
 from baytree.formula.inputs import Input
-from baytree.formula.trees import Node
+from baytree.formula.node_table import Node
 
 __all__ = ["Formula", "Step", "from_json", "to_json"]
 

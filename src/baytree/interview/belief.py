@@ -5,7 +5,7 @@ Any other model is asked about imagined rows: their class is drawn by its share,
 class; an answer takes the place of what was imagined, and rows of classes that rarely answer so lose weight. The more is
 answered, the more alike the rows become, and with every column known there is but one: the model's own answer.
 
-The page does the same in JavaScript (`show/report/templates/ask.js`), with the same imagined rows.
+The page does the same in JavaScript (`show/report/templates/scripts/ask.js`), with the same imagined rows.
 """
 
 from __future__ import annotations

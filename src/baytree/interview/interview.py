@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
 
 from baytree.given import FrameLike
 from baytree.interview.belief import Imagined, Known
-from baytree.interview.cells import cells_of
+from baytree.interview.cells import Cells, cells_of
 from baytree.labelled import labelled
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
@@ -22,6 +23,9 @@ _NOTHING = 1e-9  # bits below which a question tells nothing
 _OFFERED = 4  # intervals of a number that a model reads as it is
 
 Range = tuple[float | None, float | None]
+
+# A level, a number, a range whose sides may be open, or None where it is not known
+Answer: TypeAlias = str | float | tuple[float | None, ...] | list[float | None] | None
 
 
 def interview(predictor: Predictor, frame: FrameLike = None, sure: float = SURE) -> Interview:
@@ -64,6 +68,26 @@ class Interview:
         The model that is asked.
     sure : float, default=0.99
         How probable a class must be to be the answer.
+
+    Attributes
+    ----------
+    belief : dict
+        The probability of each class, by what has been answered.
+    prediction : object
+        The class that would be answered now.
+    answers : dict
+        What has been answered, by column; None where it is not known.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.NaiveBayesClassifier().fit(bt.datasets.load("penguins"), "species")
+    >>> talk = model.interview()
+    >>> talk.next().column
+    'flipper_length_mm'
+    >>> belief = talk.answer(220)
+    >>> talk.prediction
+    'Gentoo'
     """
 
     def __init__(self, predictor: Predictor, sure: float = SURE):
@@ -107,7 +131,7 @@ class Interview:
         column = self.schema.columns[best]
         return Question(column.name, column.kind, self._choices(best), gains[best], column.unit)
 
-    def answer(self, value: Any) -> dict[Any, float]:
+    def answer(self, value: Answer) -> dict[Any, float]:
         """Learns the answer to the last question: a level, a number, a range (low, high), or None; gives the belief."""
         if self._asked is None:
             raise ValueError("nothing has been asked: call next() first")
@@ -164,7 +188,7 @@ def _known(predictor: Predictor) -> Profile:
     return predictor.profile
 
 
-def _still_open(cells: Any, answers: dict[int, Known], column: int) -> np.ndarray:
+def _still_open(cells: Cells, answers: dict[int, Known], column: int) -> np.ndarray:
     if column not in answers:
         return np.ones(len(cells), bool)
     known = answers[column]
@@ -173,7 +197,7 @@ def _still_open(cells: Any, answers: dict[int, Known], column: int) -> np.ndarra
     return np.zeros(len(cells), bool)
 
 
-def _read(column: Column, value: Any) -> Known:
+def _read(column: Column, value: Answer) -> Known:
     """The answer as a code, a number or an interval."""
     if value is None or value != value:
         return None
@@ -200,7 +224,7 @@ def _number(column: Column, value: Any) -> float:
     return found
 
 
-def _interval(column: Column, value: Any) -> tuple[float, float]:
+def _interval(column: Column, value: Sequence[float | None]) -> tuple[float, float]:
     if len(value) != 2:
         raise ValueError(f"column {column.name!r}: {value!r} is no range; give (low, high), None where a side is open")
     low = -np.inf if value[0] is None else _number(column, value[0])

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from baytree.show.coefficients import coefficient_lines
+from baytree.show.linear.coefficient_text import coefficient_lines
 from baytree.show.results import frame_of
-from baytree.summary import Coefficient, LinearSummary
+from baytree.summary.linear import Coefficient, LinearSummary
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats
+from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.design import Design
 from baytree.model import softmax
 from baytree.table.schema import Schema

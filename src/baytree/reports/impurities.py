@@ -8,9 +8,9 @@ import numpy as np
 
 from baytree.interview.interview import class_weights
 from baytree.reports.subject import Subject
-from baytree.show.conditions import shown
 from baytree.show.names import plain
-from baytree.show.report.records import ImpurityView, SplitView
+from baytree.show.report.records.interactive_views import ImpurityView, SplitView
+from baytree.show.tree.condition_text import shown
 from baytree.statistics.counts import Counts
 from baytree.statistics.sketch import Sketch
 from baytree.table.schema import Column, Kind

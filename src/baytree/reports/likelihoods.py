@@ -7,13 +7,14 @@ import numpy as np
 from baytree.interview.belief import entropy
 from baytree.interview.cells import Cells, log_likelihoods, rows_of
 from baytree.reports.asking import asking
-from baytree.reports.columns import MOST_LEVELS, bin_edges
+from baytree.reports.column_section import MOST_LEVELS, bin_edges
 from baytree.reports.subject import Subject
-from baytree.show.conditions import shown
-from baytree.show.likelihoods import likelihood_rows
-from baytree.show.report.records import Bar, BarsView, BayesView, CurveView, WordsView
+from baytree.show.likelihood_text import likelihood_rows
+from baytree.show.report.records.model_views import BarsView, BayesView, CurveView, WordsView
+from baytree.show.report.records.table_views import Bar
+from baytree.show.tree.condition_text import shown
 from baytree.statistics.sketch import Sketch
-from baytree.summary import (
+from baytree.summary.bayes import (
     Amount,
     IntervalShares,
     KernelDensity,

@@ -8,18 +8,22 @@ from typing import Any
 from baytree.exports import export
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
-from baytree.reports import trees
+from baytree.reports import tree_section
 from baytree.reports.asking import asking
-from baytree.reports.columns import table_view, told_by
+from baytree.reports.chosen_rows import rows_view
+from baytree.reports.coefficient_section import coefficients_view, nomograms, slopes_view
+from baytree.reports.column_section import table_view, told_by
 from baytree.reports.impurities import impurity_view
 from baytree.reports.likelihoods import bayes_view
-from baytree.reports.linear import coefficients_view, nomograms, slopes_view
 from baytree.reports.overview import overview
-from baytree.reports.rows import rows_view
 from baytree.reports.subject import Subject
-from baytree.show.report.records import AskView, BoundaryView, Page, ProseView, TreeView, WhatIfView
+from baytree.show.report.records import Page
+from baytree.show.report.records.interactive_views import AskView, BoundaryView, WhatIfView
+from baytree.show.report.records.model_views import ProseView, TreeView
 from baytree.show.terminal import escaped
-from baytree.summary import LinearSummary, NaiveBayesSummary, RegressionSummary, TreeSummary
+from baytree.summary.bayes import NaiveBayesSummary
+from baytree.summary.linear import LinearSummary, RegressionSummary
+from baytree.summary.tree import TreeSummary
 from baytree.table.schema import Kind
 
 MOST_PROSE = 20_000  # letters
@@ -74,7 +78,7 @@ def _payload(subject: Subject) -> dict[str, Any]:
         payload["ask"] = ask
     payload["boundary"] = _crossed(subject) if ask is not None else []
     if isinstance(subject.summary, TreeSummary):
-        payload["tree"] = trees.tree_payload(subject.summary, schema)
+        payload["tree"] = tree_section.tree_payload(subject.summary, schema)
     return payload
 
 
@@ -93,7 +97,7 @@ def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:
     match subject.summary:
         case TreeSummary():
             path = payload.get("tree", {}).get("path", [])
-            return [trees.tree_view(subject.summary, len(path)), trees.rules_view(subject.summary)]
+            return [tree_section.tree_view(subject.summary, len(path)), tree_section.rules_view(subject.summary)]
         case NaiveBayesSummary():
             return [bayes_view(subject)]
         case LinearSummary():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from baytree.reports.subject import Judged, Subject
-from baytree.show.report.records import Figure, Overview
-from baytree.summary import TreeSummary
+from baytree.show.report.records.table_views import Figure, Overview
+from baytree.summary.tree import TreeSummary
 
 _LEARNT_FROM = "Rows that a model has learnt from make it look better than it is: compare tells how it does on others."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as xml
 
 from baytree.show.ledger import Ledger, lengths, notes, told
-from baytree.show.page import CAPTION, CELL, NUMBER, RULE, TABLE
+from baytree.show.notebook import CAPTION, CELL, NUMBER, RULE, TABLE
 from baytree.show.terminal import escaped
 
 _FOR, _AGAINST = "#2f6f4f", "#b5543c"

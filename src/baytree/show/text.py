@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from baytree.show.coefficients import coefficient_lines, wrapped
-from baytree.show.likelihoods import likelihood_rows
-from baytree.show.outline import in_full
-from baytree.show.rule_text import rule_set_lines
-from baytree.show.slopes import regression_lines
-from baytree.show.splines import spline_lines
+from baytree.show.likelihood_text import likelihood_rows
+from baytree.show.linear.coefficient_text import coefficient_lines, wrapped
+from baytree.show.linear.regression_text import regression_lines
+from baytree.show.linear.spline_text import spline_lines
 from baytree.show.terminal import in_columns
-from baytree.summary import (
-    JointSummary,
-    LinearSummary,
-    NaiveBayesSummary,
-    QuadraticSummary,
-    RegressionSummary,
-    RuleSetSummary,
-    SplineSummary,
-    Summary,
-    TreeSummary,
-    TrialsSummary,
-)
+from baytree.show.tree.outline_text import in_full
+from baytree.show.tree.rule_text import rule_set_lines
+from baytree.summary import Summary
+from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
+from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 
 _MOST_AXES = 6  # discriminant axes whose shares are told
 _MOST_CLASSES = 8  # that stand side by side

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -20,14 +20,15 @@ from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
 from baytree.storage.document import Document
-from baytree.storage.errors import ModelFileError, naming
+from baytree.storage.model_file_error import ModelFileError, naming
 from baytree.storage.parameters import plain, restored
-from baytree.storage.records import record
 from baytree.storage.schemas import refuse_odd_labels
 from baytree.storage.stored_arrays import decode, encode
+from baytree.storage.tags import record
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
+    from baytree.table.schema import Schema
 
 __all__ = ["ModelFileError", "dumps", "load", "loads", "read_predictor", "save"]
 
@@ -140,7 +141,11 @@ def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     return found
 
 
-def _check_records(held: Document, model: Any, seen: Any) -> None:
+class _Checked(Protocol):
+    def check(self, schema: Schema) -> None: ...
+
+
+def _check_records(held: Document, model: _Checked | None, seen: _Checked | None) -> None:
     """Everything that an index or a shape in the file could break later is compared with the schema now."""
     if model is None:
         raise ValueError("the file holds no model")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from baytree.statistics.profile import Profile
-from baytree.storage.errors import ModelFileError, naming
+from baytree.storage.model_file_error import ModelFileError, naming
 from baytree.storage.schemas import StoredSchema, check_schema
 from baytree.storage.stored_arrays import decode, encode
 from baytree.table.schema import Schema

@@ -8,7 +8,7 @@ import re
 import stat
 from pathlib import Path
 
-from baytree.storage.errors import ModelFileError
+from baytree.storage.model_file_error import ModelFileError
 
 
 def read(path: Path) -> bytes:

@@ -9,10 +9,11 @@ import msgspec
 
 from baytree.table.notes import Note
 from baytree.table.reading import identity
-from baytree.table.reading.amounts import MOST_STRINGS, Amounts, strangers
+from baytree.table.reading.amounts import Amounts, stranger_note
 from baytree.table.reading.decide import decide
 from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
+from baytree.table.reading.extremes import MOST_STRINGS, written
 from baytree.table.reading.forms import Form, is_nothing, numbers
 from baytree.table.reading.words_seen import level_notes
 from baytree.table.schema import Column, Kind, Text, sorted_levels
@@ -45,6 +46,8 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     parts: tuple[str, ...] = ()  # of a date, to be learnt from instead of it
 
     def __add__(self, other: Self) -> Self:
+        if self.kind is not other.kind and (self._is_empty or other._is_empty):
+            return other if self._is_empty else self
         joint = self._as_column().union(other._as_column())
         return msgspec.structs.replace(
             self,
@@ -69,6 +72,11 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     def kept(self) -> Self:
         """The same, but numbers are learnt from even if they only number rows."""
         return self if self.amounts is None else msgspec.structs.replace(self, declared=self.declared or "keep")
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there was no value at all, so that the type of the column says nothing."""
+        return self.amounts is not None and not self.amounts.n_known
 
     def _taken(self, *notes: Note) -> Found:
         twin = [] if not self.twin else [Note(self.name, f"holds the same as {self.twin!r}", 0, "drop")]
@@ -123,9 +131,9 @@ class ColumnCensus(msgspec.Struct, frozen=True):
 
     def _strangers(self, form: Form) -> list[Note]:
         """Numbers or dates, as they were written, that may stand for no value."""
-        levels = sorted(self.levels)
-        notes = strangers(levels, numbers(levels, form)) if len(levels) <= MOST_STRINGS else []
-        return [msgspec.structs.replace(note, column=self.name) for note in notes]
+        levels = sorted(self.levels) if len(self.levels) <= MOST_STRINGS else []
+        found = written(levels, numbers(levels, form), form.kind == "date")
+        return [stranger_note(self.name, text, 0, low, high) for text, low, high in found]
 
     def _with_form(self, form: Form, seen: Evidence) -> Self:
         has_time = seen.other.get("time") or (form.kind == "date" and any(map(_is_instant, self.levels)))

@@ -33,6 +33,7 @@ from baytree.table.schema import Column, Kind, Schema, Text, sorted_levels
 
 _CODED = (Kind.NOMINAL, Kind.ORDINAL)
 PARTS = ("year", "month", "weekday")
+MOST_FOUND = 1_000_000  # different strings of a column in parts: more would not fit beside the rows
 MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
 
 
@@ -53,6 +54,12 @@ class Census(msgspec.Struct, frozen=True):
         factorise_together([frame.columns[name] for name, kind in declared.items() if kind in _CODED])
         columns = by_columns(names, frame.n_rows, lambda name: _census(name, frame, declared.get(name)))
         return cls(_with_twins(columns, frame) if frame.is_named else columns)
+
+    @classmethod
+    def of_part(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
+        """The census of some of the rows: what it says of numbers is exact, so that it adds up."""
+        seen = cls.of(frame, declared)
+        return msgspec.structs.replace(seen, columns=tuple(_exact(column, frame) for column in seen.columns))
 
     def __add__(self, other: Self) -> Self:
         by_name = {column.name: column for column in other.columns}
@@ -81,6 +88,18 @@ def together(before: Census | None, batch: Census | None) -> Census | None:
         return None if before is None or batch is None else before + batch
     except ValueError:  # numbers in one, words in the other: each is read as it asks
         return None
+
+
+def _exact(column: ColumnCensus, frame: RawFrame) -> ColumnCensus:
+    raw = frame.columns[column.name]
+    if len(column.levels) > MOST_FOUND and not column.declared:
+        raise ValueError(
+            f"column {column.name!r} holds more than {MOST_FOUND:,} different strings; if it only identifies rows, leave it "
+            f"out with schema={{{column.name!r}: 'drop'}}"
+        )
+    if column.amounts is None or not isinstance(raw, Numbers):
+        return column
+    return msgspec.structs.replace(column, amounts=column.amounts.of_part(column.name, raw.values))
 
 
 def warn_of(notes: Iterable[Note]) -> None:
@@ -131,7 +150,7 @@ def _inferred(name: str, raw: Raw, is_named: bool) -> ColumnCensus:
 def _amounts(name: str, raw: Numbers) -> Amounts | None:
     if raw.unit is None:
         return Amounts.of(name, raw.values)
-    return None if raw.unit == "clock" else Amounts.of_dates(raw.values, raw.unit)
+    return None if raw.unit == "clock" else Amounts.of_dates(raw.values)
 
 
 def _strings(name: str, codes: Codes) -> ColumnCensus:

@@ -8,14 +8,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree import notices
 from baytree.given import TargetLike
-from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_fixed, read_column, without_masked
-from baytree.table.infer import Census
 from baytree.table.notes import Note
-from baytree.table.reading.forms import is_nothing, numbers
+from baytree.table.reading.forms import is_nothing
 from baytree.table.reading.words_seen import look_alikes
-from baytree.table.schema import Schema, SchemaLike, Target, sorted_levels
+from baytree.table.schema import Schema, SchemaLike, Target
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -34,34 +31,6 @@ class Labels(msgspec.Struct, frozen=True):
         """Whether any row has no label."""
         least = self.values.min(initial=0)  # NaN where one is among the numbers
         return bool(np.isnan(least)) if self.values.dtype == np.float64 else bool(least < 0)
-
-
-def read_classes(y: TargetLike, name: str = "y") -> Labels:
-    """Class labels: any hashables; the classes that occur, sorted (in their own order where that was declared)."""
-    array = _one_dimensional(y)
-    if isinstance(array, np.ndarray) and array.dtype.kind in "iuUSb" and array.dtype.itemsize:
-        codes, distinct = factorise_fixed(array)
-        return _sorted_labels(codes, distinct.tolist(), name, array.dtype.str)
-    if isinstance(array, np.ndarray) and array.dtype.kind == "f":
-        return _whole_floats(array, name)
-    raw = read_column(array, name)
-    if isinstance(raw, Numbers):
-        labels = _whole_floats(raw.values, name)
-        return labels if not raw.is_whole else _as_integers(labels)
-    _refuse_mixed(array, name)
-    codes = raw.factorise() if isinstance(raw, Strings) else raw
-    return _coded(codes, name)
-
-
-def read_numbers(y: TargetLike, name: str = "y") -> Labels:
-    """Labels of a regression: finite numbers."""
-    raw = read_column(_one_dimensional(y), name)
-    raw = as_numbers(raw, name)
-    if not isinstance(raw, Numbers):
-        raise ValueError(f"the target {name!r} holds categories; a regression needs numbers: use a classifier")
-    if np.isinf(raw.values).any():
-        raise ValueError(f"Input y contains infinity: the target {name!r} must be finite")
-    return Labels(np.ascontiguousarray(raw.values), Target(name))
 
 
 def without_words_for_none(labels: Labels) -> Labels:
@@ -84,13 +53,13 @@ def notes(target: Target) -> tuple[Note, ...]:
     return (Note(target.name, done, 0, is_doubtful=True),)
 
 
-def rare_notes(label: Labels) -> tuple[Note, ...]:
+def rare_notes(target: Target, n_rows: int) -> tuple[Note, ...]:
     """What is told of classes that are nearly as many as the rows."""
-    n_classes, n_rows = len(label.target.classes or ()), len(label.values)
+    n_classes = len(target.classes or ())
     if n_rows < 10 or 2 * n_classes <= n_rows:
         return ()
     done = f"{n_classes:,} classes in {n_rows:,} rows: hardly one is there twice, so little can be learnt"
-    return (Note(label.target.name, done, 0, is_doubtful=True),)
+    return (Note(target.name, done, 0, is_doubtful=True),)
 
 
 def refuse_one_class(target: Target, remedy: str = "") -> None:
@@ -167,101 +136,3 @@ def classes_array(target: Target) -> np.ndarray:
     array = np.empty(len(classes), object)
     array[:] = classes
     return array
-
-
-def as_numbers(raw: Raw, name: str) -> Raw:
-    """Strings that are numbers as a person writes them, as numbers; any other column as it is."""
-    if not isinstance(raw, Strings) or raw.is_category:
-        return raw
-    column = next(iter(Census.of(RawFrame({name: raw}, len(raw)), {name: "keep"}).schema().columns), None)
-    if column is None or column.form is None or column.form.kind != "number":
-        return raw
-    codes = raw.factorise()
-    return Numbers.of(np.array([*numbers(codes.levels, column.form), np.nan])[codes.codes], name)
-
-
-def _one_dimensional(y: TargetLike) -> Any:
-    if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None: name the target column, or give y")
-    if isinstance(y, (str, bytes)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
-        raise ValueError(f"y should be a 1d array or the name of a column, got {y!r}")
-    if np.ma.isMaskedArray(y):
-        return without_masked(y)
-    if type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and getattr(y, "ndim", 1) == 1:
-        return y
-    return _flat(np.asarray(y)) if hasattr(y, "__array__") or hasattr(y, "__array_namespace__") else y
-
-
-def _flat(array: np.ndarray) -> np.ndarray:
-    if array.ndim == 2 and array.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        message = "A column-vector y was passed when a 1d array was expected; give y.ravel()"
-        notices.warn(message, DataConversionWarning)
-        return array.ravel()
-    if array.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead")
-    return array
-
-
-def _whole_floats(values: np.ndarray, name: str) -> Labels:
-    known = values[~np.isnan(values)]
-    if np.isinf(known).any():
-        raise ValueError(f"Input y contains infinity: the target {name!r} must hold classes")
-    if (known != np.floor(known)).any():
-        first = float(known[known != np.floor(known)][0])
-        raise ValueError(
-            f"Unknown label type: continuous. The target {name!r} holds numbers like {first!r}, not classes; "
-            "use a regressor, or convert the target to strings"
-        )
-    codes, distinct = factorise_fixed(known + 0.0)  # −0.0 is 0.0
-    all_codes = np.full(len(values), -1, np.int32)
-    all_codes[~np.isnan(values)] = codes
-    return _sorted_labels(all_codes, distinct.tolist(), name, values.dtype.str)
-
-
-def _as_integers(labels: Labels) -> Labels:
-    classes = tuple(int(label) for label in labels.target.classes or ())
-    return Labels(labels.values, Target(labels.target.name, classes, np.dtype(np.int64).str))
-
-
-def _coded(codes: Codes, name: str) -> Labels:
-    values = np.asarray(codes.codes)
-    used = np.unique(values[values >= 0])
-    levels = [codes.levels[code] for code in used]
-    _refuse_look_alikes(levels, name)
-    place = np.full(len(codes.levels) + 1, -1, np.int32)
-    place[used] = np.arange(len(used))
-    dtype = np.dtype(bool).str if levels and all(isinstance(level, bool) for level in levels) else "object"
-    if codes.is_declared:
-        return Labels(place[values], Target(name, tuple(levels), dtype, True, tuple(codes.levels)))
-    return _sorted_labels(place[values], levels, name, dtype)
-
-
-def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> Labels:
-    classes = sorted_levels(levels)
-    if classes == tuple(levels):
-        return Labels(codes, Target(name, classes, dtype))
-    place = {label: code for code, label in enumerate(classes)}
-    recode = np.array([*(place[level] for level in levels), -1], np.int32)
-    return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
-
-
-def _refuse_mixed(array: Any, name: str) -> None:
-    """Refuses labels of which some are strings and some are not."""
-    if isinstance(array, list) or str(getattr(array, "dtype", "")) == "object":
-        first = {type(label): label for label in array if label is not None and label == label}
-        _refuse_look_alikes(list(first.values()), name)
-
-
-def _refuse_look_alikes(levels: list, name: str) -> None:
-    texts: dict[str, Any] = {}
-    for level in levels:
-        other = texts.setdefault(str(level), level)
-        if type(other) is not type(level):
-            raise ValueError(f"the target {name!r} mixes {other!r} and {level!r}; convert the classes to one type")
-    kinds = {isinstance(level, str) for level in levels}
-    if len(kinds) > 1:
-        text = next(level for level in levels if isinstance(level, str))
-        other = next(level for level in levels if not isinstance(level, str))
-        raise ValueError(f"the target {name!r} mixes {text!r} and {other!r}; convert the classes to one type")

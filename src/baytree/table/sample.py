@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -15,12 +15,27 @@ from baytree.table.frames import RawFrame, read
 from baytree.table.infer import Census, warn_of
 from baytree.table.labels import Labels
 from baytree.table.notes import Note
-from baytree.table.schema import Column, Kind, Schema, SchemaLike
+from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
 from baytree.table.table import Table, holds_infinite
-from baytree.table.weights import weight_column
+from baytree.table.weight_reading import read_part_weights, read_weights, weight_column
 
 ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
+
+
+class FarColumns(Protocol):
+    """The columns of rows that are not in memory: their names, and what they hold."""
+
+    columns: dict[str, Any]
+    is_named: bool
+    matrix: None
+
+    def census(self, declared: Mapping[str, Any] | None) -> Census:
+        """What each column holds, with what is declared of it."""
+        ...
+
+
+Columns = RawFrame | FarColumns
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -37,11 +52,27 @@ def read_sample(X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_la
     """The rows that count; `y` is the labels or the name of their column, `sample_weight` likewise. `name` asks for them."""
     frame, label = labelled(X, y, read_labels, name)
     frame, given = _weighed(frame, sample_weight)
-    weight, is_unweighted = encode.weights(given, frame.n_rows)
+    weight, is_unweighted = read_weights(given, frame.n_rows)
     kept = None if is_unweighted and not label.has_missing else counting(label, weight)
     if kept is None:
         return Sample(frame, label, weight, is_unweighted)
     return Sample(encode.take(frame, kept), labels.take(label, kept), weight[kept], is_unweighted, kept)
+
+
+def read_part(X: FrameLike, target: str, weight_name: str | None, read_labels: ReadLabels) -> tuple[Sample, int]:
+    """The rows of one part that count, perhaps none, and how many have no label.
+
+    What only all parts together can be refused for is let be.
+    """
+    frame, label = _by_name(X, read(X), target, read_labels)
+    frame, given = _weighed(frame, weight_name)
+    weight, is_unweighted = read_part_weights(given, frame.n_rows)
+    missing = label.missing
+    keep, n_missing = (weight > 0) & ~missing, int(missing.sum())
+    if keep.all():
+        return Sample(frame, label, weight, is_unweighted), n_missing
+    kept = encode.take(frame, keep), labels.take(label, keep), weight[keep]
+    return Sample(*kept, is_unweighted, keep), n_missing
 
 
 def labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels, name: str) -> tuple[RawFrame, Labels]:
@@ -66,7 +97,7 @@ def read_truth(
     frame = read(X)
     label = _by_name(X, frame, y, read_labels)[1] if isinstance(y, str) else read_labels(y, "y")
     check_shape(frame, len(label.values), name)
-    return label, encode.weights(_weighed(frame, sample_weight)[1], frame.n_rows)[0]
+    return label, read_weights(_weighed(frame, sample_weight)[1], frame.n_rows)[0]
 
 
 def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:
@@ -76,28 +107,37 @@ def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:
     if keep.all():
         return None
     if missing.any():
-        gone, name = int(missing.sum()), label.target.name
-        told = "1 row has" if gone == 1 else f"{gone} rows have"
-        notices.warn(f"{told} no value in the target column {name!r} and {'is' if gone == 1 else 'are'} left out")
+        warn_of_unlabelled(int(missing.sum()), label.target.name)
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
     return keep
 
 
-def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
+def warn_of_unlabelled(n_rows: int, target: str) -> None:
+    """Warns of rows that are left out because they have no label."""
+    told, are = ("1 row has", "is") if n_rows == 1 else (f"{n_rows} rows have", "are")
+    notices.warn(f"{told} no value in the target column {target!r} and {are} left out")
+
+
+def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
     """The kinds and levels of the columns: as declared, or inferred; the columns of a sparse matrix are numbers."""
     if isinstance(declared, Schema):
         return declared
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
         return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
-    return Census.of(frame, declared).schema(frame.is_named)
+    return census_of(frame, declared).schema(frame.is_named)
 
 
-def census_of(frame: RawFrame, declared: SchemaLike) -> Census | None:
-    """What the columns hold; None where they have no names, or their schema is given."""
+def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> Census:
+    """What each column holds; rows that are elsewhere are asked for it."""
+    return Census.of(frame, declared) if isinstance(frame, RawFrame) else frame.census(declared)
+
+
+def batch_census(frame: RawFrame, declared: SchemaLike) -> Census | None:
+    """What the columns of a batch hold, to be added up; None where they have no names, or their schema is given."""
     is_known = isinstance(declared, Schema) or not frame.is_named or frame.matrix is not None
-    return None if is_known else Census.of(frame, declared)
+    return None if is_known else Census.of_part(frame, declared)
 
 
 def with_notes(schema: Schema, notes: Iterable[Note]) -> Schema:
@@ -108,11 +148,11 @@ def with_notes(schema: Schema, notes: Iterable[Note]) -> Schema:
     return msgspec.structs.replace(schema, notes=told)
 
 
-def with_target(schema: Schema, label: Labels, *notes: Note) -> Schema:
+def with_target(schema: Schema, target: Target, n_rows: int, *notes: Note) -> Schema:
     """The schema with its target, and with what is told of that; what is doubtful is warned of."""
-    told = (*labels.notes(label.target), *labels.rare_notes(label), *notes)
+    told = (*labels.notes(target), *labels.rare_notes(target, n_rows), *notes)
     warn_of(told)
-    return msgspec.structs.replace(schema, target=label.target, notes=(*schema.notes, *told))
+    return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *told))
 
 
 def with_infinite(table: Table) -> Table:

@@ -115,7 +115,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return schema_text.table(self)
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
+        from baytree.show.notebook import table  # only a notebook asks for it
 
         (header, *rows), of = schema_text.rows(self), f" for {self.target.name}" if self.target.name else ""
         return table(f"{len(self.columns)} columns{of}", header, rows)

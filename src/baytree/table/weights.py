@@ -9,21 +9,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.table.frames import Numbers, RawFrame
 from baytree.table.table import Table
 
 LEAST_ROWS = 2.0**-64  # weights that add up to less are no numbers of rows: only their proportions count
 _HEAVY, _LIGHT = 1e200, 1e-200
 _MODERATE = 2.0**40
-
-
-def weight_column(frame: RawFrame, name: str) -> np.ndarray:
-    """The weights in a column of this name."""
-    raw = frame.columns.get(name) if frame.is_named else None
-    if not isinstance(raw, Numbers):
-        what = "is no column" if raw is None else "holds no numbers"
-        raise ValueError(f"sample_weight={name!r} {what}; give the name of a column of numbers, or the weights")
-    return raw.values
 
 
 def within_doubles(table: Table) -> Table:

@@ -7,8 +7,8 @@ import numpy as np
 from baytree.formula import Formula
 from baytree.formula.expressions import Expression, FirstHighest, Pick, Route, Spread
 from baytree.formula.inputs import class_names, inputs
+from baytree.formula.node_table import Node, Test
 from baytree.formula.steps import Steps, matrix
-from baytree.formula.trees import Node, Test
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model import links
 from baytree.tree.model.places import SPREAD

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
-from baytree.tree.rules.rules import rules
+from baytree.tree.rules.leaf_rules import rules
 
 RNG = np.random.default_rng(3)
 N = 300

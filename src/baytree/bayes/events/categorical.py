@@ -12,7 +12,7 @@ from baytree.formula.expressions import Lookup
 from baytree.formula.steps import Effects, Steps, matrix
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
-from baytree.summary import LevelShares
+from baytree.summary.bayes import LevelShares
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 

@@ -15,7 +15,7 @@ from baytree.formula.expressions import Lookup
 from baytree.formula.steps import Effects, Steps, matrix, numbers
 from baytree.statistics.discretize import mdl_cuts_of_weights
 from baytree.statistics.distinct import Distinct
-from baytree.summary import IntervalShares
+from baytree.summary.bayes import IntervalShares
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

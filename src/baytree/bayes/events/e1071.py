@@ -13,7 +13,7 @@ from baytree.bayes.events.normal import check_moments, normals
 from baytree.formula.expressions import Apply, Case, Compare, Number, Product, Quotient, Sum, When
 from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.moments import Moments
-from baytree.summary import Normal
+from baytree.summary.bayes import Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

@@ -15,7 +15,7 @@ from baytree.formula.expressions import Bumps, Number
 from baytree.formula.expressions import Kernels as KernelSum
 from baytree.formula.steps import Effects, Steps, numbers, where_known
 from baytree.statistics.distinct import Distinct
-from baytree.summary import KernelDensity
+from baytree.summary.bayes import KernelDensity
 from baytree.table.schema import Column, Schema
 from baytree.table.table import Table
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.formula.steps import Effects, Steps
 from baytree.model import Evidence
-from baytree.summary import Likelihood as LikelihoodSummary
+from baytree.summary.bayes import Likelihood as LikelihoodSummary
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 

@@ -30,7 +30,7 @@ from baytree.formula.expressions import (
 from baytree.formula.expressions import Kernels as KernelSum
 from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.distinct import Distinct
-from baytree.summary import KernelDensity, Normal
+from baytree.summary.bayes import KernelDensity, Normal
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

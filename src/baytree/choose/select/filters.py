@@ -9,9 +9,9 @@ import numpy as np
 
 from baytree import settings
 from baytree.choose.problem import Problem
-from baytree.choose.select.columns import MEASURES, rank
 from baytree.choose.select.embedded import EMBEDDED
 from baytree.choose.select.ranking import Rank, Ranking
+from baytree.choose.select.relevance import MEASURES, rank
 from baytree.choose.select.selector import ColumnSelector
 from baytree.estimators.base import Estimator
 from baytree.given import EstimatorLike, FrameLike, TargetLike

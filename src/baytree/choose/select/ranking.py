@@ -79,7 +79,7 @@ class Ranking(Shown):
         return next((table for table in shown if max(map(len, table.splitlines())) <= 80), self._table(9))
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
+        from baytree.show.notebook import table  # only a notebook asks for it
 
         return table(f"{self.by} for {self.target}", self._header, self._rows(_WIDE))
 

@@ -14,7 +14,7 @@ from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import SOLVERS, Options
-from baytree.linear.path import Path
+from baytree.linear.penalty_path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

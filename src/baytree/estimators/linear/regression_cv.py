@@ -14,7 +14,7 @@ from baytree.estimators.linear.regression_face import LinearRegressor, picture_o
 from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
 from baytree.folds.cv import CV, names_rows
 from baytree.linear.curve import Curve
-from baytree.linear.path import Path
+from baytree.linear.penalty_path import Path
 from baytree.linear.regression.learner import LeastSquaresCV, refuse_text
 from baytree.table.schema import Schema
 

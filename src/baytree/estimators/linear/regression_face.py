@@ -11,7 +11,7 @@ from baytree import settings
 from baytree.estimators.base import Regressor
 from baytree.estimators.linear.face import l1_share_of
 from baytree.linear.design.learn import MISSING_POLICIES
-from baytree.linear.path import Path
+from baytree.linear.penalty_path import Path
 from baytree.linear.regression.model import Regression
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.slopes import SlopeTable

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import settings as given
 from baytree.estimators.base import Entered
@@ -110,15 +111,29 @@ class C45Classifier(QuinlanClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: Any = None) -> Self:
-        """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
+    def fit(
+        self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: ArrayLike | None = None
+    ) -> Self:
+        """Learns from a table.
+
+        Parameters
+        ----------
+        prune_on : array-like, optional
+            The rows that reduced-error pruning holds out, by their places or as a mask; otherwise a seeded third.
+        """
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
     def prune(self, how: str = "error_based", X: FrameLike = None, y: TargetLike = None, **options: Any) -> Self:
         """A new estimator with the fitted tree pruned further; nothing is grown again.
 
-        "error_based" takes parameters of the new estimator, such as ``confidence=0.1``; with the training rows, subtrees
-        may be raised. "reduced_error" takes held-out rows. Every other way is that of all trees (`snip`, ...).
+        Parameters
+        ----------
+        how : {'error_based', 'reduced_error', 'cost_complexity', ...}, default='error_based'
+            The way of pruning; besides the first two, those of all trees.
+        X : data frame, optional
+            The training rows, with which "error_based" may raise subtrees; the held-out rows of "reduced_error".
+        options : keyword arguments
+            Parameters of the new estimator, such as ``confidence=0.1``; of other ways, what they take.
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
@@ -173,7 +188,7 @@ class C45Classifier(QuinlanClassifier):
         confidence = given.number("confidence", self.confidence, 1e-6, MOST_CONFIDENT[self.conventions])
         return ErrorBased(confidence=confidence, raising=given.flag("raising", self.raising))
 
-    def _for_rows(self, entered: Entered, prune_on: Any = None) -> dict[str, Any]:
+    def _for_rows(self, entered: Entered, prune_on: ArrayLike | None = None) -> dict[str, Any]:
         """The share of each row to prune on, where rows were named."""
         if prune_on is None:
             return {}
@@ -186,7 +201,7 @@ class C45Classifier(QuinlanClassifier):
         return {"held_out": held_out.astype(np.float64)}
 
 
-def _as_mask(rows: Any, n_rows: int) -> np.ndarray:
+def _as_mask(rows: ArrayLike, n_rows: int) -> np.ndarray:
     named = np.asarray(rows)
     if named.dtype == bool:
         if named.shape != (n_rows,):

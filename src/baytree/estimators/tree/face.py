@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from baytree import settings as given
 from baytree.estimators.tree.views import TreePictures, TreeReading
-from baytree.given import FrameLike, TargetLike
+from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
@@ -25,9 +25,6 @@ from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
 from baytree.tree.view.one_leaf import why_one_leaf
-
-ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
-MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
 
 
 class TreeShape(TreePictures):
@@ -80,9 +77,12 @@ class TreeFace(TreeReading, TreeShape):
         return importances(self.tree_, len(self.schema_))
 
     def importances(self, unused: bool = False) -> ImportanceTable:
-        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight.
+        """The importances as a table, the highest first: gains of a column's tests and as a substitute, tests and weight.
 
-        Columns without a test are left out, unless `unused` asks for them.
+        Parameters
+        ----------
+        unused : bool, default=False
+            Whether columns without a test are listed, too.
         """
         return importance_table(self.tree_, self.schema_, unused)
 
@@ -119,13 +119,29 @@ class TreeFace(TreeReading, TreeShape):
         return learner.policy
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
-        """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
+        """A new estimator with a smaller tree; `undo()` gives back the one before.
+
+        Parameters
+        ----------
+        how : {'cost_complexity', ...}, default='cost_complexity'
+            The way of pruning: a name in `baytree.tree.prune.cost_complexity.PRUNERS`.
+        args : arguments
+            What that way takes, such as the complexity.
+        options : keyword arguments
+            The same, by name.
+        """
         if how not in pruning.PRUNERS:
             raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
         return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
 
     def snip(self, node_id: int) -> Self:
-        """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
+        """A new estimator in which this node is a leaf; `undo()` gives back the one before.
+
+        Parameters
+        ----------
+        node_id : int
+            The id of the node, as in `nodes()`.
+        """
         return self._with_tree(pruning.snip(self.tree_, node_id))
 
     def undo(self) -> Self:
@@ -142,7 +158,7 @@ class TreeFace(TreeReading, TreeShape):
         return other
 
 
-def weighing_of(priors: ClassPriors, costs: MistakeCosts, classes: Sequence[Any]) -> Weighing:
+def weighing_of(priors: PriorsLike, costs: CostsLike, classes: Sequence[Any]) -> Weighing:
     """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
     shares = given.priors("priors", priors, classes)
     if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:

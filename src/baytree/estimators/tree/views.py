@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree.estimators.base import Estimator
 from baytree.given import FrameLike
-from baytree.show.cards import Drawing
+from baytree.show.tree.card_layout import Drawing
 from baytree.tree.model import outline
 from baytree.tree.model.structure import Tree
+from baytree.tree.rules.leaf_rules import rules
 from baytree.tree.rules.rule_set import RuleSet
-from baytree.tree.rules.rules import rules
 from baytree.tree.view.cards import draw
 
 if TYPE_CHECKING:
@@ -37,26 +37,26 @@ class TreePictures(Estimator):
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """The tree in the DOT language of Graphviz."""
-        from baytree.show.dot import to_dot
+        from baytree.show.tree.dot import to_dot
 
         nodes = tuple(outline.outlined(self.tree_, self.schema_, max_depth))
         return to_dot(nodes, outline.class_names(self.tree_, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
         """The tree as an SVG picture."""
-        from baytree.show.svg import to_svg
+        from baytree.show.tree.svg import to_svg
 
         return to_svg(self._drawing(max_depth))
 
     def growth_svg(self, max_depth: int | None = None) -> str:
         """An SVG picture in which the tree grows split by split."""
-        from baytree.show.svg import growth_svg
+        from baytree.show.tree.svg import growth_svg
 
         return growth_svg(self._drawing(max_depth))
 
     def growth_frames(self, max_depth: int | None = None) -> list[str]:
         """The tree split by split: one SVG picture each."""
-        from baytree.show.svg import growth_frames
+        from baytree.show.tree.svg import growth_frames
 
         return growth_frames(self._drawing(max_depth))
 
@@ -76,7 +76,10 @@ class TreeReading(TreePictures):
     def rules(self, X: FrameLike = None) -> RuleSet:
         """One IF–THEN rule for each leaf, with its support and probability.
 
-        With rows `X`, without the conditions and rules that their predictions do not need.
+        Parameters
+        ----------
+        X : data frame, optional
+            Rows, by which rules are simplified: without the conditions and rules that their predictions do not need.
         """
         every = rules(self.tree_, self.schema_)
         return every if X is None else every.simplified(self._encoded(X))

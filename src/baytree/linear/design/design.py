@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.features import VALUE, WIDE, Layout
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 from baytree.linear.design.word_features import Words

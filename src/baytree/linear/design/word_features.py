@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats
+from baytree.linear.design.array_checks import check_floats
 from baytree.table.table import Tokens
 from baytree.table.text.bags import weighed
 

@@ -22,7 +22,7 @@ from baytree.linear.logistic.path import fits_along, lambdas_to
 from baytree.linear.logistic.row_folds import with_folds
 from baytree.linear.logistic.rows import Rows
 from baytree.linear.logistic.task import Task, penalty_of, task_of, tasks_of
-from baytree.linear.path import Path, path_of
+from baytree.linear.penalty_path import Path, path_of
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
 from baytree.table.weights import as_proportions, within_doubles

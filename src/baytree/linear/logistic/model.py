@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
-from baytree.linear.design.checks import check_floats
+from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel
 from baytree.model import Explanation
-from baytree.summary import LinearSummary
+from baytree.summary.linear import LinearSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.linear.path import Path, path_of
+from baytree.linear.penalty_path import Path, path_of
 from baytree.linear.regression.descent import along, minimum, strongest
 from baytree.linear.regression.least_squares import Solution, collinear, least_squares, warn_of_collinear
 from baytree.linear.regression.model import Regression

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel
 from baytree.linear.regression.quality import Quality
 from baytree.model import Explanation
-from baytree.summary import RegressionSummary
+from baytree.summary.linear import RegressionSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

@@ -9,8 +9,8 @@ import numpy as np
 from baytree.linear.coefficients import FeatureTable, references_of, standard_errors
 from baytree.linear.regression.quality import Quality
 from baytree.linear.regression.student import reach, two_sided_p
-from baytree.show.slopes import slope_lines
-from baytree.summary import RegressionSummary, Slope
+from baytree.show.linear.regression_text import slope_lines
+from baytree.summary.linear import RegressionSummary, Slope
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats
+from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.features import VALUE, Layout
 from baytree.linear.design.learn import learn_design
 from baytree.linear.design.spread import look_at

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from baytree.linear.design.checks import check_floats, check_integers
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.model import shares_of_sigmoids
 from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term, column_of
 from baytree.linear.splines.features import Features
 from baytree.model import Evidence, Explanation, softmax
-from baytree.summary import SplineSummary
+from baytree.summary.linear import SplineSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 

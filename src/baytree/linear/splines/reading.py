@@ -10,7 +10,7 @@ from baytree.linear.design.features import MISSING, VALUE
 from baytree.linear.splines.basis import LINEAR, RISING, column_of
 from baytree.linear.splines.importance import ImportanceTable, importance_table
 from baytree.show.pictures.spline_plots import Axis, Curve
-from baytree.summary import SplineSummary, SplineTerm
+from baytree.summary.linear import SplineSummary, SplineTerm
 from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baytree.show.cards import colour
+from baytree.show.tree.card_layout import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baytree.show.pictures.charts import axes, literal
-from baytree.summary import Slope
+from baytree.summary.linear import Slope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

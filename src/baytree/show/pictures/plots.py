@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from baytree.show.cards import colour
-from baytree.show.complexity import ComplexityTable, least_and_1se
 from baytree.show.pictures.charts import axes, literal
+from baytree.show.tree.card_layout import colour
+from baytree.show.tree.complexity import ComplexityTable, least_and_1se
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

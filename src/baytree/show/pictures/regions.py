@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import narwhals as nw
 import numpy as np
 
-from baytree.show.cards import colour
 from baytree.show.pictures.charts import axes, legend, literal
+from baytree.show.tree.card_layout import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

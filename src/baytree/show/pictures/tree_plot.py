@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from baytree.show.cards import CARD_HEIGHT, ROW_HEIGHT, Drawing, colour
 from baytree.show.pictures.charts import axes, legend, literal
+from baytree.show.tree.card_layout import CARD_HEIGHT, ROW_HEIGHT, Drawing, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -39,12 +39,12 @@ MOST_LETTERS = 120  # of a name in a heading
 
 def to_html(page: Page) -> str:
     """The page as one file."""
-    script = "\n".join(_text(f"{name}.js") for name in SCRIPTS)
+    script = "\n".join(_text(f"scripts/{name}.js") for name in SCRIPTS)
     style = _text("page.css")
     policy = f"default-src 'none'; style-src {_digest(style)}; script-src {_digests([page.program, script])}; img-src data:"
     return _environment().get_template("page.html").render(
         page=page,
-        sections=[(section, f"{SECTIONS[type(section)]}.html") for section in page.sections],
+        sections=[(section, f"sections/{SECTIONS[type(section)]}.html") for section in page.sections],
         policy=f"{policy}; base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
@@ -54,7 +54,7 @@ def to_html(page: Page) -> str:
 
 def fragment(page: Page) -> str:
     """The sections that stand still, for a notebook: the same templates without scripts."""
-    shown = [(section, f"{SECTIONS[type(section)]}.html") for section in page.sections]
+    shown = [(section, f"sections/{SECTIONS[type(section)]}.html") for section in page.sections]
     style = _text("page.css").replace(":root", ":scope")  # of this view only, not of the notebook around it
     return _environment().get_template("fragment.html").render(page=page, sections=shown, style=style)
 

@@ -1,47 +1,36 @@
-"""C5.0's models as formulas: the mixture where a row comes to rest, rules that hold or not, and votes that are added."""
+"""C5.0's models as formulas: the mixture where a row comes to rest, or the rules that hold, and votes that are added."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 import numpy as np
 
 from baytree.formula import Formula
 from baytree.formula.expressions import (
-    Apply,
     Case,
     Compare,
-    Constant,
     Expression,
     FirstHighest,
-    Greatest,
-    Highest,
-    Known,
-    Lookup,
     Named,
-    Number,
     Pick,
     Product,
     Quotient,
-    Smallest,
     Spread,
     Sum,
     Total,
     When,
 )
 from baytree.formula.inputs import class_names, inputs
+from baytree.formula.node_table import Node
 from baytree.formula.steps import Steps, constant, matrix
-from baytree.formula.trees import Node
 from baytree.table.schema import Schema
-from baytree.tree.boost.rules import RuleTrials, VotingRule, VotingRules
+from baytree.tree.boost.rule_formula import of_rules
+from baytree.tree.boost.rules import RuleTrials
+from baytree.tree.boost.soft_formula import unrolled
 from baytree.tree.boost.trees import TreeTrials, prior, told
+from baytree.tree.boost.vote_formula import MINUS, ONE, ZERO, Voted, complement, leading
 from baytree.tree.formula import nodes_of
-from baytree.tree.model.conditions import Condition, Interval
-from baytree.tree.model.structure import Tree
-
-_ONE = Constant((1.0,))
-_ZERO, _HALF, _MINUS = Constant((0.0,)), Constant((0.5,)), Constant((-1.0,))
 
 
 def tree_trials(model: TreeTrials, schema: Schema) -> Formula:
@@ -57,11 +46,8 @@ def tree_trials(model: TreeTrials, schema: Schema) -> Formula:
 def rule_trials(model: RuleTrials, schema: Schema) -> Formula:
     """How sure the rules that hold are of each class, or the shares of the votes of several sets."""
     steps = Steps(schema)
-    trials = [_of_rules(steps, rules) for rules in model.sets]
+    trials = [of_rules(steps, rules) for rules in model.sets]
     return _formula(model.title, steps, trials, model.sets[0].default, ())
-
-
-Voted = tuple[Expression, Expression, Expression]  # the answers of a trial alone, its choice, its vote for each class
 
 
 def _formula(title: str, steps: Steps, trials: Sequence[Voted], first: int, trees: tuple[tuple[Node, ...], ...]) -> Formula:
@@ -69,7 +55,7 @@ def _formula(title: str, steps: Steps, trials: Sequence[Voted], first: int, tree
     answers, choice, _ = trials[0]
     if len(trials) > 1:
         votes = steps.keep(Sum(tuple(vote for _, _, vote in trials)))
-        answers, choice = steps.keep(Quotient(votes, Total(votes))), _leading(votes, first, len(schema.classes))[0]
+        answers, choice = steps.keep(Quotient(votes, Total(votes))), leading(votes, first, len(schema.classes))[0]
     columns = inputs(schema, "any")
     return Formula(title, columns, schema.target.name, class_names(schema), answers, choice, tuple(steps.done), trees)
 
@@ -85,7 +71,7 @@ class _Trial:
         """The smoothed shares, the class of most weight or of least cost, and the vote for it."""
         table = told(self.tree)
         plain, weight = self._mixture(table[:, :-1]), self._mixture(table[:, -1:])
-        smooth = Quotient(Sum((Product((weight, plain)), constant(prior(self.tree)))), Sum((weight, _ONE)))
+        smooth = Quotient(Sum((Product((weight, plain)), constant(prior(self.tree)))), Sum((weight, ONE)))
         kept = self.steps.keep(smooth)
         answers = self.steps.keep(Quotient(kept, Total(kept)))
         choice, chosen = self._choice(plain)
@@ -95,12 +81,12 @@ class _Trial:
         """Σ share · row over the nodes that parts of a row reach."""
         if not self.model.soft:
             return self.steps.keep(Spread(self.k, matrix(table)))
-        return _unrolled(self.steps, self.tree, self.model.soft[self.k], table)
+        return unrolled(self.steps, self.tree, self.model.soft[self.k], table)
 
     def _choice(self, plain: Named) -> tuple[Expression, Expression]:
         """The class by its place, and 1 for it beside 0 for the others."""
         if self.model.costs is None:
-            return _leading(plain, int(self.tree.prediction[0]), self.n_classes)
+            return leading(plain, int(self.tree.prediction[0]), self.n_classes)
         cheapest = FirstHighest(self.steps.keep(self._gains(plain)))
         return cheapest, Pick(cheapest, matrix(np.eye(self.n_classes)))
 
@@ -114,134 +100,17 @@ class _Trial:
         """Minus the expected costs; a class that no row supports is out."""
         units = np.eye(self.n_classes)
         out = tuple(_unless_shared(plain, unit) for unit in units)
-        return Sum((Product((_MINUS, self.steps.keep(self._expected(plain)))), *out))
+        return Sum((Product((MINUS, self.steps.keep(self._expected(plain)))), *out))
 
     def _vote(self, answers: Named, plain: Named, chosen: Named) -> Expression:
         if self.model.costs is None or len(self.model.trees) == 1:
             return Product((chosen, answers))
         expected = self.steps.keep(self._expected(plain))
-        sure = _complement(Quotient(Total(Product((chosen, expected))), Total(expected)))
-        return Product((chosen, Case((When(Compare(Total(expected), ">", _ZERO), sure),), _ONE)))
+        sure = complement(Quotient(Total(Product((chosen, expected))), Total(expected)))
+        return Product((chosen, Case((When(Compare(Total(expected), ">", ZERO), sure),), ONE)))
 
 
 def _unless_shared(plain: Named, unit: np.ndarray) -> Expression:
     """Nothing for a class that a part of the row supports, and what no cost reaches for another."""
     share = Total(Product((plain, constant(unit))))
-    return Case((When(Compare(share, ">", _ZERO), constant(0.0 * unit)),), constant(-1e300 * unit))
-
-
-def _complement(share: Expression) -> Expression:
-    """1 − share."""
-    return Sum((_ONE, Product((_MINUS, share))))
-
-
-def _leading(votes: Expression, first: int, n_classes: int) -> tuple[Expression, Expression]:
-    """The first class with most votes, `first` unless another has more; by its place, and as 1 beside 0 for the others."""
-    units, place = np.eye(n_classes), FirstHighest(votes)
-    is_beaten = Compare(Highest(votes), ">", Total(Product((votes, constant(units[first])))))
-    choice = Case((When(is_beaten, place),), Constant((float(first),)))
-    return choice, Case((When(is_beaten, Pick(place, matrix(units))),), constant(units[first]))
-
-
-# --- soft thresholds: the tree from its leaves up --------------------------------------------------------------------------
-
-
-def _unrolled(steps: Steps, tree: Tree, soft: np.ndarray, table: np.ndarray) -> Named:
-    """The value of every node from those of its branches, the last first."""
-    value: dict[int, Expression] = {}
-    for node in range(len(tree) - 1, -1, -1):
-        if tree.column[node] < 0:
-            value[node] = constant(table[node])
-        else:
-            value[node] = steps.keep(_inner(tree, node, soft[node], value))
-    return value[0] if isinstance(value[0], Named) else steps.keep(value[0])
-
-
-def _inner(tree: Tree, node: int, soft: np.ndarray, value: dict[int, Expression]) -> Expression:
-    column, children = int(tree.column[node]), range(tree.first[node], tree.first[node] + tree.branches[node])
-    spread = Sum(tuple(Product((constant(tree.share[c]), value[c])) for c in children if tree.share[c] > 0))
-    if tree.levels[node]:
-        taken = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]]
-        parts = [Product((_is_level(column, taken == b), value[c])) for b, c in enumerate(children)]
-        known = Sum((_is_level(column, taken >= 0), _ZERO))
-        return Case((When(Compare(known, ">", _ZERO), Sum(tuple(parts))),), spread)
-    below = _share_below(column, *soft.tolist())
-    mixed = Sum((Product((below, value[children[0]])), Product((_complement(below), value[children[1]]))))
-    return Case((When(Known(column), mixed),), spread)
-
-
-def _is_level(column: int, taken: np.ndarray) -> Lookup:
-    return Lookup(column, tuple((float(each),) for each in taken), (0.0,))
-
-
-def _share_below(column: int, low: float, middle: float, high: float, grid: float) -> Expression:
-    """1 up to the low bound, ½ at the middle, 0 from the high bound on."""
-    x: Expression = Number(column)
-    if grid > 0:
-        x = Product((Apply("round", Quotient(x, constant(grid))), constant(grid)))
-    falling = Quotient(Product((_HALF, Sum((x, constant(-low))))), constant(middle - low))
-    rest = Quotient(Product((_HALF, Sum((constant(high), Product((_MINUS, x)))))), constant(high - middle))
-    whens = [When(Compare(x, "<=", constant(low)), _ONE), When(Compare(x, ">=", constant(high)), _ZERO)]
-    if middle > low:
-        whens.append(When(Compare(x, "<=", constant(middle)), _complement(falling)))
-    return Case(tuple(whens), rest if high > middle else _ZERO)
-
-
-# --- rules -----------------------------------------------------------------------------------------------------------------
-
-
-def _of_rules(steps: Steps, rules: VotingRules) -> Voted:
-    """The shares that the rules which hold come to, the class of most votes, and the vote for it."""
-    n, units = len(steps.schema.classes), np.eye(len(steps.schema.classes))
-    holds = [steps.keep(_holds(rule, steps.schema)) for rule in rules]
-    firing = steps.keep(Sum((_ZERO, *holds)))
-    voters = [
-        Product((hold, constant(rule.thousandths * units[rule.label]))) for hold, rule in zip(holds, rules, strict=True)
-    ]
-    votes = steps.keep(Quotient(Sum((constant(np.zeros(n)), *voters)), Constant((1000.0,))))
-    by_class = (Product((_specific(rules, holds, c), constant(units[c]))) for c in range(n))
-    specific = steps.keep(Sum((constant(np.zeros(n)), *by_class)))
-    choice, is_chosen = _leading(votes, rules.default, n)
-    mean = steps.keep(Quotient(votes, Greatest((firing, _ONE))))
-    chosen = steps.keep(is_chosen)
-    winner = Product((chosen, Greatest((specific, mean))))
-    sure = steps.keep(Sum((winner, Product((_complement(chosen), Smallest((specific, mean)))))))
-    none = Compare(firing, "<", _HALF)
-    answers = steps.keep(Case((When(none, constant(np.full(n, 1.0 / n))),), Quotient(sure, Total(sure))))
-    own = steps.keep(Total(winner))
-    doubted = Case((When(Compare(own, ">", _ZERO), own),), _HALF)
-    return answers, choice, Product((chosen, doubted))
-
-
-def _specific(rules: VotingRules, holds: Sequence[Named], label: int) -> Expression:
-    """The vote of the most specific rule of a class that holds, 0 where none does."""
-    order = sorted(range(len(rules)), key=lambda k: (-rules[k].cover, rules[k].vote), reverse=True)
-    whens = [When(Compare(holds[k], ">", _HALF), constant(rules[k].vote)) for k in order if rules[k].label == label]
-    return Case(tuple(whens), _ZERO) if whens else _ZERO
-
-
-def _holds(rule: VotingRule, schema: Schema) -> Expression:
-    """1 where all conditions hold, 0 elsewhere."""
-    return Product((_ONE, *(_condition(each, schema) for each in rule.conditions)))
-
-
-def _condition(condition: Condition, schema: Schema) -> Lookup:
-    missing = (float(condition.missing),)
-    if not isinstance(condition.allowed, Interval):
-        codes = range(len(schema.columns[condition.column].levels)) or range(1)  # of numbers only missing ones are asked for
-        return Lookup(condition.column, tuple((float(code in condition.allowed),) for code in codes), missing)
-    edges, passes = _edges(condition.allowed)
-    return Lookup(condition.column, tuple((each,) for each in passes), missing, edges)
-
-
-def _edges(allowed: Interval) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Cuts as a lookup reads them, where a number that equals a cut lies below it, and which pieces pass."""
-    low = np.nextafter(allowed.low, -inf) if allowed.from_low else allowed.low
-    high = np.nextafter(allowed.high, -inf) if allowed.below_high else allowed.high
-    cuts: list[float] = []
-    passes = [1.0]
-    if allowed.low > -inf or allowed.from_low:
-        cuts, passes = [float(low)], [0.0, 1.0]
-    if allowed.high < inf or allowed.below_high:
-        cuts, passes = [*cuts, float(high)], [*passes, 0.0]
-    return tuple(cuts), tuple(passes)
+    return Case((When(Compare(share, ">", ZERO), constant(0.0 * unit)),), constant(-1e300 * unit))

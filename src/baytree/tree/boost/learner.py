@@ -13,11 +13,12 @@ from baytree.table.table import Table
 from baytree.table.weights import near_one
 from baytree.tree.boost.multipliers import class_multipliers, cost_table
 from baytree.tree.boost.reweighing import Standing, abandoned
-from baytree.tree.boost.rules import RuleTrials, VotingRules, voting_rules
+from baytree.tree.boost.rule_making import voting_rules
+from baytree.tree.boost.rules import RuleTrials, VotingRules
 from baytree.tree.boost.soft import soft_cuts
 from baytree.tree.boost.trees import TreeTrials
 from baytree.tree.boost.winnowing import winnow
-from baytree.tree.grow.c50 import Bench, bench_of, pruned_globally, tree_of_c50
+from baytree.tree.grow.c50_growth import Bench, bench_of, pruned_globally, tree_of_c50
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.policy import Branching, Policy
 from baytree.tree.model.filled import FilledTree
@@ -121,7 +122,7 @@ class _Trials:
         if not self.tested:
             self.tested = np.isin(np.arange(len(self.table.schema)), tree.column).tolist()
         errors = float(tree.risk[tree.is_leaf].sum() if self.costs is None else tree.risk[0])
-        found, otherwise = self.bench.rows.rules(nodes, self.tested, errors)
+        found, otherwise = self.bench.rows.rules(nodes, self.tested, errors, self.flat_costs)
         return voting_rules(found, otherwise, tree.counts[0] / tree.weight[0])
 
     def _answers(self, trial: Trial) -> tuple[np.ndarray, np.ndarray]:

@@ -2,95 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import floor, inf
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.show.rule_text import rule_line
-from baytree.summary import RuleSetSummary, TrialsSummary, VotingRuleSummary
-from baytree.table.schema import Kind, Schema
+from baytree.show.tree.rule_text import rule_line
+from baytree.summary.tree import RuleSetSummary, TrialsSummary
+from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for
-from baytree.tree.grow.c50 import six_digits
-from baytree.tree.model.conditions import Condition, Interval
-from baytree.tree.model.structure import Tree
+from baytree.tree.boost.voting_rule import VotingRule
 from baytree.tree.rules.rule_set import passing
-from baytree.tree.rules.rules import paths
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
 _UNSURE = 0.5  # of the default class, where no rule holds
-
-
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A condition as a model file can hold it, which has no word for infinity: a bound that is not there is None."""
-
-    column: int
-    low: float | str | None = None  # "inf" or "-inf" where that is the bound
-    high: float | str | None = None
-    from_low: bool = False
-    below_high: bool = False
-    levels: tuple[int, ...] | None = None  # None where numbers are asked for
-    missing: bool = False
-
-    @classmethod
-    def of(cls, condition: Condition) -> Asked:
-        """The record of a condition."""
-        allowed = condition.allowed
-        if not isinstance(allowed, Interval):
-            return cls(condition.column, levels=allowed, missing=condition.missing)
-        low = None if allowed.low == -inf and not allowed.from_low else _written(allowed.low)
-        high = None if allowed.high == inf and not allowed.below_high else _written(allowed.high)
-        return cls(condition.column, low, high, allowed.from_low, allowed.below_high, None, condition.missing)
-
-    @property
-    def condition(self) -> Condition:
-        """The condition that was written."""
-        if self.levels is not None:
-            return Condition(self.column, self.levels, self.missing)
-        low, high = -inf if self.low is None else float(self.low), inf if self.high is None else float(self.high)
-        return Condition(self.column, Interval(low, high, self.from_low, self.below_high), self.missing)
-
-
-class VotingRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """IF all conditions hold THEN the class: what it covers of the training rows, and how much of that is of the class."""
-
-    asked: tuple[Asked, ...]
-    label: int  # the class by its code
-    cover: float
-    right: float
-    lift: float  # its confidence over the share of the class in all rows
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """What must hold, a condition for each column."""
-        return tuple(each.condition for each in self.asked)
-
-    @property
-    def confidence(self) -> float:
-        """(right + 1) / (cover + 2)."""
-        return (self.right + 1.0) / (self.cover + 2.0)
-
-    @property
-    def thousandths(self) -> float:
-        """The confidence in whole thousandths, as rules vote with it."""
-        return floor(1000.0 * self.confidence + 0.5)
-
-    @property
-    def vote(self) -> float:
-        """The same as a share."""
-        return self.thousandths / 1000.0
-
-    def named(self, schema: Schema) -> VotingRuleSummary:
-        """The rule with the names of columns, levels and classes."""
-        conditions = tuple(condition.named(schema) for condition in self.conditions)
-        label = str(schema.classes[self.label])
-        return VotingRuleSummary(conditions, label, self.cover, self.right, self.lift, self.confidence)
 
 
 class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="voting_rules"):
@@ -176,12 +106,10 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless every condition reads a column in a way of its kind, and every class is one."""
-        n = len(schema.classes)
-        if not 0 <= self.default < n or any(not 0 <= rule.label < n for rule in self.rules):
-            raise ValueError("a rule names a class that there is not")
+        if not 0 <= self.default < len(schema.classes):
+            raise ValueError("a rule set names a class that there is not")
         for rule in self.rules:
-            for condition in rule.conditions:
-                _check_condition(condition, schema)
+            rule.check(schema)
 
     def _fired(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Which rules hold for each row, and float64 [n_rows, n_classes]: the votes."""
@@ -251,55 +179,3 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
     def _trial(self, rules: VotingRules, table: Table) -> tuple[np.ndarray, np.ndarray]:
         choice, sure = rules.reported(table)
         return votes_for(choice, sure, len(table.schema.classes)), choice
-
-
-def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise: int, prior: np.ndarray) -> VotingRules:
-    """The rules that the core has formed; `prior` is the share of each class in all rows."""
-    rules = []
-    for label, cover, right, _, asked in found:
-        cover, right = six_digits(np.array([cover, right])).tolist()
-        lift = (right + 1.0) / (cover + 2.0) / float(prior[label])
-        rules.append(VotingRule(_met([_condition(*each) for each in asked]), label, cover, right, lift))
-    return VotingRules(tuple(rules), otherwise)
-
-
-def rules_of_leaves(tree: Tree, schema: Schema) -> VotingRules:
-    """A rule for each leaf of any tree that holds rows; where none holds, the class of all rows."""
-    prior, rules = tree.counts[0] / tree.weight[0], []
-    for node, asked in paths(tree, schema):
-        label, weight = int(tree.prediction[node]), float(tree.weight[node])
-        if weight > 0:
-            right = float(tree.counts[node, label])
-            lift = (right + 1.0) / (weight + 2.0) / max(float(prior[label]), 1e-300)
-            rules.append(VotingRule(tuple(map(Asked.of, asked.values())), label, weight, right, lift))
-    rules.sort(key=lambda rule: (rule.label, -rule.thousandths))
-    return VotingRules(tuple(rules), int(tree.prediction[0]))
-
-
-def _condition(column: int, ask: int, cut: float, levels: list[int]) -> Condition:
-    if ask == 2:
-        return Condition(column, tuple(levels))
-    return Condition(column, Interval(-inf, cut) if ask == 0 else Interval(cut, inf))
-
-
-def _met(conditions: Sequence[Condition]) -> tuple[Asked, ...]:
-    """One condition for each column."""
-    by_column: dict[int, Condition] = {}
-    for each in conditions:
-        by_column[each.column] = by_column[each.column].meet(each) if each.column in by_column else each
-    return tuple(map(Asked.of, by_column.values()))
-
-
-def _written(edge: float) -> float | str:
-    return edge if np.isfinite(edge) else str(edge)
-
-
-def _check_condition(condition: Condition, schema: Schema) -> None:
-    if not 0 <= condition.column < len(schema):
-        raise ValueError("a rule asks for a column that there is not")
-    column = schema.columns[condition.column]
-    allowed = condition.allowed
-    if allowed != () and isinstance(allowed, Interval) != (column.kind is Kind.NUMERIC):
-        raise ValueError(f"a rule asks for column {column.name!r} as if it were of another kind")
-    if not isinstance(allowed, Interval) and any(not 0 <= code < len(column.levels) for code in allowed):
-        raise ValueError(f"a rule asks for a level of column {column.name!r} that there is not")

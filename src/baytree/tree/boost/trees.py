@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.summary import TreeSummary, TrialsSummary
+from baytree.summary.tree import TreeSummary, TrialsSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import leading, named_trials, shares_of, vote_ledgers, votes_for
-from baytree.tree.grow.c50 import told_counts
+from baytree.tree.grow.c50_growth import told_counts
 from baytree.tree.model import routing
 from baytree.tree.model.filled import FilledTree
 from baytree.tree.model.structure import Tree

@@ -6,7 +6,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.table.table import Table
-from baytree.tree.grow.c50 import Bench, restored, trial_settings
+from baytree.tree.grow.c50_growth import Bench, restored, trial_settings
 
 
 def winnow(bench: Bench, table: Table, costs: np.ndarray | None) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from baytree.engine.parts import InMemory
 from baytree.folds.contents import held_share, row_keys
 from baytree.table.table import Table
 from baytree.tree.grow import fractional
-from baytree.tree.grow.c50 import grow_c50
+from baytree.tree.grow.c50_growth import grow_c50
 from baytree.tree.grow.candidates import candidates
 from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
 from baytree.tree.grow.counting.merged import grow_merged

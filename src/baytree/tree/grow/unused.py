@@ -7,7 +7,7 @@ import numpy as np
 from baytree import notices
 from baytree.table.schema import Column, Kind
 from baytree.table.table import Table
-from baytree.tree.grow.counting.multipliers import smallest_adjusted
+from baytree.tree.grow.counting.bonferroni import smallest_adjusted
 from baytree.tree.grow.policy import Arithmetic, Branching, Choose, Criterion, Policy
 
 _MANY_LEVELS = 0.3  # of the rows: so many are a column's names for rows rather than for kinds of rows

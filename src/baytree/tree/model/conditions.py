@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.show.conditions import sentence
-from baytree.summary import NamedCondition
+from baytree.show.tree.condition_text import sentence
+from baytree.summary.tree import NamedCondition
 from baytree.table.schema import Kind, Schema
 from baytree.tree.model.links import bounds
 

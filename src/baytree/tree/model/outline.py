@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from baytree.show import outline
-from baytree.summary import NamedCondition, Node, TreeSummary
+from baytree.show.tree import outline_text
+from baytree.summary.tree import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
 
@@ -34,7 +34,7 @@ def export_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, max
     Below `max_depth` only the number of nodes is told; of a long list of levels, `max_levels` names are.
     """
     nodes = outlined(tree, schema, max_depth)
-    return "\n".join(outline.outline(nodes, class_names(tree, schema), max_levels))
+    return "\n".join(outline_text.outline(nodes, class_names(tree, schema), max_levels))
 
 
 def class_names(tree: Tree, schema: Schema) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.summary import TreeSummary
+from baytree.summary.tree import TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.model import checks, outline

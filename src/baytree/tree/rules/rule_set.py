@@ -79,7 +79,7 @@ class RuleSet(msgspec.Struct, frozen=True):
         return "\n".join(map(str, self.rules))
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
+        from baytree.show.notebook import table  # only a notebook asks for it
 
         return table(f"{len(self)} rules", ["if", "then", "probability", "rows", "share"], map(_cells, self))
 

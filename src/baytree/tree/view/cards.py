@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 
-from baytree.show.cards import MOST_LETTERS, Card, Drawing, card_width, laid_out
-from baytree.show.conditions import label, sentence
 from baytree.show.names import number, plain, quoted, shortened
-from baytree.summary import Node
+from baytree.show.tree.card_layout import MOST_LETTERS, Card, Drawing, card_width, laid_out
+from baytree.show.tree.condition_text import label, sentence
+from baytree.summary.tree import Node
 from baytree.table.schema import Schema
 from baytree.tree.model.outline import class_names, outlined
 from baytree.tree.model.structure import Tree

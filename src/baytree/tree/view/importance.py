@@ -58,7 +58,7 @@ class ImportanceTable(msgspec.Struct, frozen=True):
         return [f"importance: what its tests gain{surrogates}, of the whole", *left_out]
 
     def _repr_html_(self) -> str:
-        from baytree.show.page import table  # only a notebook asks for it
+        from baytree.show.notebook import table  # only a notebook asks for it
 
         return table("importances", Importance.__struct_fields__, map(_cells, self), self.notes())
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from baytree.show.conditions import dates
-from baytree.summary import NamedCondition
+from baytree.show.tree.condition_text import dates
+from baytree.summary.tree import NamedCondition
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.links import bounds, cuts, depths, parents, preorder
 from baytree.tree.model.places import SPREAD, STOP

@@ -17,7 +17,7 @@ class Classifier {
 
   // By the whole tree, or by what is below a node.
   Answer operator()(int32_t row, size_t below = 0, size_t parent = 0) {
-    std::fill(share_.begin(), share_.end(), 0.0F);
+    std::fill(share_.begin(), share_.end(), 0.0);
     waiting_.assign(1, {below, parent, 1.0F});
     while (!waiting_.empty()) {
       const Part part = waiting_.back();
@@ -25,8 +25,8 @@ class Classifier {
       advance(part, row);
     }
     if (!costs_.empty()) return cheapest();
-    const int32_t label = heaviest<float>(share_);
-    return {label, share_[static_cast<size_t>(label)]};
+    const int32_t label = heaviest<double>(share_);
+    return {label, static_cast<float>(share_[static_cast<size_t>(label)])};
   }
 
  private:
@@ -82,14 +82,14 @@ class Classifier {
     const auto counts = tree_.counts_of(from);
     const auto weight = static_cast<float>(tree_.node[from].weight);
     if (!(weight > 0)) return;
-    for (size_t c = 0; c < counts.size(); ++c) share_[c] += at.share * (static_cast<float>(counts[c]) / weight);
+    for (size_t c = 0; c < counts.size(); ++c) share_[c] += static_cast<double>(at.share) * (static_cast<float>(counts[c]) / weight);
   }
 
   const Growth& tree_;
   const Training& from_;
   const std::span<const double> costs_;
   const int32_t masked_;
-  std::vector<float> share_;
+  std::vector<double> share_;  // sums are doubles, what they add up float32: it decides exact ties
   std::vector<Part> waiting_;
 };
 

@@ -14,13 +14,14 @@ struct NodeView {
   const Bench& bench;
   const Cases<float>& cases;
   std::span<const double> counts;  // [n_classes]
-  double weight;
+  double summed;                   // weight of the cases
+  double weight;                   // the same as a node keeps it, in float32: it decides ties of tests that part the classes fully
   double min_cases() const { return bench.settings.min_cases; }
 };
 
 // (1 − Y/W) (entropy before − entropy after), where `rest` is weight · entropy after the test.
 inline float gain_of(const NodeView& at, const Branches<double>& split, double rest) {
-  const double known = at.weight - split.missing;
+  const double known = at.summed - split.missing;
   if (!(known > 0)) return 0;
   const double gain = (1 - split.missing / at.weight) * (at.bench.entropy(split.known) - rest) / known;
   return static_cast<float>(std::max(gain, 0.0));
@@ -44,7 +45,7 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
   best.branches = 2;
   if (sorted.size() < 2) return best;
   const auto split = fractional::known_part<double>(at.cases, at.counts, column, sorted.size());
-  const double known = at.weight - split.missing;
+  const double known = at.summed - split.missing;
   if (known < 2 * at.min_cases()) return best;
   const double least = std::max(at.min_cases(), std::min(0.1 * known / at.bench.settings.declared, 25.0));
   const double slack = known * (1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(sorted.size()));
@@ -81,7 +82,7 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
 inline Offer best_ordered_cut(const NodeView& at, const Branches<double>& split, std::span<const int32_t> present, int32_t levels) {
   Offer best;
   best.branches = 2;
-  const double known = at.weight - split.missing;
+  const double known = at.summed - split.missing;
   std::vector<double> low(at.counts.size()), high(split.known);
   double below = 0, low_weight = 0, least_rest = std::numeric_limits<double>::infinity();
   for (size_t b = 0; b + 1 < present.size(); ++b) {

@@ -1,16 +1,18 @@
 // C5.0's global pruning: the subtrees that cost least per leaf go, as long as the errors rise by no more than one standard error.
 #pragma once
 #include "tree/c50/classify.hpp"
+#include "workers.hpp"
 
 namespace baytree::tree::c50 {
 
 class GlobalPruner {
  public:
-  explicit GlobalPruner(Growth& tree) : tree_(tree), errors_(tree.node.size()), leaves_(tree.node.size()) {}
+  GlobalPruner(Growth& tree, Workers& workers) : tree_(tree), workers_(workers), errors_(tree.node.size()), leaves_(tree.node.size()) {}
 
   // `base` are the errors of the tree on all rows.
   void prune(double base, double n_rows) {
     for (double allowed = std::sqrt(base * (1 - base / n_rows)); allowed > 0;) {
+      workers_.poll();
       sum_up();
       const std::vector<size_t> weakest = find_weakest(allowed);
       double extra = 0;
@@ -84,6 +86,7 @@ class GlobalPruner {
   }
 
   Growth& tree_;
+  Workers& workers_;
   std::vector<double> errors_, leaves_;
 };
 

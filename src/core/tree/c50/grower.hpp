@@ -2,8 +2,9 @@
 #pragma once
 #include <numeric>
 
-#include "tree/c50/choice.hpp"
 #include "tree/c50/level_groups.hpp"
+#include "tree/c50/offer_choice.hpp"
+#include "tree/c50/ordered_cases.hpp"
 #include "tree/fractional/partition.hpp"
 
 namespace baytree::tree::c50 {
@@ -32,7 +33,7 @@ class Grower {
 
   // Grows what is below a node anew; its test stays, and for now its class, which its empty leaves get.
   void grow_below(Growth& tree, size_t id, Cases<float>&& cases) {
-    run(tree, {.id = id, .cases = ordered(std::move(cases)), .is_used = unused(), .is_whole = false, .has_test = true});
+    run(tree, {.id = id, .cases = ordered(bench_.from, std::move(cases)), .is_used = unused(), .is_whole = false, .has_test = true});
   }
 
   Workers& alone() { return alone_; }
@@ -106,14 +107,14 @@ class Grower {
     if (largest >= 0.999 * weight || weight < 2 * bench_.settings.min_cases) return false;
     const auto most = static_cast<int64_t>(rules_.leaves_per_weight * weight + 0.5);
     if (rules_.leaves_per_weight > 0 && most < 2) return false;
-    const NodeView view{bench_, at.cases, counts, weight};
+    const NodeView view{bench_, at.cases, counts, weight, static_cast<float>(weight)};
     std::vector<Offer> offers(bench_.from.columns.size());
     workers_for(at.cases).run(offers.size(), [&](size_t column, int worker) {
       if (!bench_.in_use[column] || at.is_used[column]) return;
       offers[column] = offer_of(view, column, index_[static_cast<size_t>(worker)]);
       if (rules_.leaves_per_weight > 0 && branches_of(column, offers[column]) > most + 1) offers[column].is_valid = false;
     });
-    const int32_t column = choose(offers, bench_.from.columns, has_many_levels_, rules_.gate, weight);
+    const int32_t column = choose(offers, bench_.from.columns, has_many_levels_, rules_.gate, view.weight);
     if (column < 0) return false;
     write_test(tree, tree.node[at.id], column, offers[static_cast<size_t>(column)]);
     if (tree.node[at.id].test == Test::each_level) at.is_used[static_cast<size_t>(column)] = true;
@@ -175,46 +176,15 @@ class Grower {
     }
     parts.order(open, workers_for(at.cases));
     at.parts = std::move(parts.children);
-    if (leaves_out_light_rows(node, at)) leave_out_light_rows(at, direction);
+    if (leaves_out_light_cases(node, at)) leave_out_light_cases(bench_.from, at.cases, direction, at.parts);
     at.cases = {};
     at.is_split = true;
   }
 
   // Where most of many rows have no value and branches are many, their small parts are left out of growing.
-  bool leaves_out_light_rows(const Node& node, const Frame& at) const {
+  bool leaves_out_light_cases(const Node& node, const Frame& at) const {
     const int32_t branches = node.branches + (node.test == Test::groups && !bench_.from.columns[node.column].is_ordered ? 0 : 1);
     return at.cases.size() > 1000 && 2 * at.shares.unknown.size() > at.cases.size() && branches >= 10;
-  }
-
-  void leave_out_light_rows(Frame& at, std::span<const int32_t> direction) {
-    std::vector<bool> is_unknown(bench_.n_rows());
-    for (size_t i = 0; i < direction.size(); ++i) is_unknown[static_cast<size_t>(at.cases[i].row)] = direction[i] < 0;
-    for (Cases<float>& part : at.parts) {
-      Cases<float> kept;
-      for (const Case<float>& it : part.all)
-        if (!is_unknown[static_cast<size_t>(it.row)] || it.weight >= 0.1F) kept.all.push_back(it);
-      if (kept.size() < part.size()) part = ordered(std::move(kept));
-    }
-  }
-
-  // The cases in the order of every numeric column.
-  Cases<float> ordered(Cases<float>&& cases) const {
-    std::vector<int32_t> rows;
-    for (const Case<float>& it : cases.all) rows.push_back(it.row);
-    const double n = static_cast<double>(rows.size());
-    if (n * std::log2(n + 1) > static_cast<double>(bench_.n_rows())) return fractional::root_cases<float>(bench_.from, rows);
-    const size_t stripes = bench_.from.ranked.size();
-    cases.ordered.resize(stripes * rows.size());
-    cases.known.assign(stripes, 0);
-    for (size_t stripe = 0; stripe < stripes; ++stripe) {
-      OrderedCase* begin = cases.ordered.data() + stripe * rows.size();
-      OrderedCase* end = begin;
-      for (size_t i = 0; i < rows.size(); ++i)
-        if (const int32_t rank = bench_.from.ranked[stripe].rank[rows[i]]; rank >= 0) *end++ = {static_cast<int32_t>(i), rank};
-      std::sort(begin, end, [](const OrderedCase& a, const OrderedCase& b) { return a.rank < b.rank || (a.rank == b.rank && a.item < b.item); });
-      cases.known[stripe] = static_cast<int32_t>(end - begin);
-    }
-    return std::move(cases);
   }
 
   Workers& workers_for(const Cases<float>& cases) {

@@ -48,7 +48,7 @@ class GroupSearch {
     for (const double each : entropy_) sum += each;
     return sum;
   }
-  double known() const { return at_.weight - split_.missing; }
+  double known() const { return at_.summed - split_.missing; }
   double gain_of_rest(double rest) const { return gain_of(at_, split_, rest); }
   int64_t count_large(double least) const {
     return std::count_if(groups_.weight.begin(), groups_.weight.end(), [&](double weight) { return weight >= least; });

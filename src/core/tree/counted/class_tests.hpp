@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "tree/counted/class_cells.hpp"
-#include "tree/fractional/choice.hpp"
 #include "tree/fractional/missing_branch.hpp"
 #include "tree/fractional/nominal_test.hpp"
 #include "tree/fractional/numeric_test.hpp"
 #include "tree/fractional/partition.hpp"
+#include "tree/fractional/test_choice.hpp"
 
 namespace baytree::tree::counted {
 

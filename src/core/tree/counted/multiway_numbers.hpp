@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tree/counted/parting.hpp"
-#include "tree/sorted/column_search.hpp"
-#include "tree/sorted/large_node_levels.hpp"
 #include "tree/sorted/node_measure.hpp"
-#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/column_search.hpp"
+#include "tree/sorted/splits/large_node_levels.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::counted {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "tree/sorted/level_counter.hpp"
 #include "tree/sorted/node.hpp"
+#include "tree/sorted/splits/level_counter.hpp"
 
 namespace baytree::tree::counted {
 

@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "tree/fractional/best_test.hpp"
-#include "tree/fractional/choice.hpp"
 #include "tree/fractional/growth.hpp"
 #include "tree/fractional/missing_branch.hpp"
 #include "tree/fractional/partition.hpp"
+#include "tree/fractional/test_choice.hpp"
 
 namespace baytree::tree::fractional {
 

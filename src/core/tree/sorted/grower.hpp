@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "tree/sorted/branch_assignment.hpp"
-#include "tree/sorted/column_search.hpp"
-#include "tree/sorted/large_node_levels.hpp"
-#include "tree/sorted/measures.hpp"
 #include "tree/sorted/node.hpp"
 #include "tree/sorted/node_measure.hpp"
-#include "tree/sorted/partitioned_rows.hpp"
-#include "tree/sorted/split_choice.hpp"
+#include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/column_search.hpp"
+#include "tree/sorted/splits/large_node_levels.hpp"
+#include "tree/sorted/splits/measures.hpp"
+#include "tree/sorted/splits/split_choice.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::sorted {

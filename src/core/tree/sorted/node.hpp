@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "choices.hpp"
-#include "tree/sorted/split.hpp"
-#include "tree/sorted/surrogates.hpp"
+#include "tree/sorted/splits/split.hpp"
+#include "tree/sorted/splits/surrogates.hpp"
 
 namespace baytree::tree::sorted {
 

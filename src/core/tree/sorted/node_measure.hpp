@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "tree/sorted/measures.hpp"
 #include "tree/sorted/node.hpp"
-#include "tree/sorted/partitioned_rows.hpp"
+#include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/workspace.hpp"
 
 namespace baytree::tree::sorted {

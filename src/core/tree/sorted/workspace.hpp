@@ -2,11 +2,11 @@
 #pragma once
 #include <vector>
 
-#include "tree/sorted/level_counter.hpp"
-#include "tree/sorted/partitioned_rows.hpp"
-#include "tree/sorted/split.hpp"
-#include "tree/sorted/surrogates.hpp"
-#include "tree/sorted/two_class_scan.hpp"
+#include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/level_counter.hpp"
+#include "tree/sorted/splits/split.hpp"
+#include "tree/sorted/splits/surrogates.hpp"
+#include "tree/sorted/splits/two_class_scan.hpp"
 
 namespace baytree::tree::sorted {
 

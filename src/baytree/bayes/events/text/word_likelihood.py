@@ -6,7 +6,7 @@ import numpy as np
 
 from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.model import Evidence
-from baytree.summary import MOST_WORDS, TellingWords
+from baytree.summary.bayes import MOST_WORDS, TellingWords
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table, Tokens
 from baytree.table.text.bags import weighed

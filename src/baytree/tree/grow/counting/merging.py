@@ -14,10 +14,10 @@ import numpy as np
 
 from baytree import _core
 from baytree.tree.grow.counting.association import KERNELS, test_groups
+from baytree.tree.grow.counting.bonferroni import log_multiplier
 from baytree.tree.grow.counting.candidate import Candidate, Grouping, Rules, least_size, totals
 from baytree.tree.grow.counting.groups import Groups, part_again
 from baytree.tree.grow.counting.level_runs import in_order, reduced, runs
-from baytree.tree.grow.counting.multipliers import log_multiplier
 
 Merge = Generator[np.ndarray, np.ndarray, Grouping]
 

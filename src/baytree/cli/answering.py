@@ -1,0 +1,109 @@
+"""The commands that answer for the rows of a table: what a model predicts, why, and how well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from baytree.cli import arguments
+from baytree.cli.command_parameters import MODEL, OUTPUT, STRICT, TABLE
+from baytree.cli.console import progress, say
+from baytree.cli.table_options import names, read_options
+from baytree.show.terminal import escaped
+
+EXPLAINED = 3  # rows, where none is asked for
+
+
+@click.command(short_help="Predict each row of a table.")
+@MODEL
+@TABLE
+@click.option("--proba", is_flag=True, help="Also the probability of each class.")
+@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
+@STRICT
+@read_options
+@OUTPUT
+def predict(model: Path, table: str, proba: bool, keep: tuple[str, ...], output: Path | None, **options: Any) -> None:
+    """Predict each row of TABLE, as CSV on standard output or in a file.
+
+    A cell that cannot be read, and a level that was not there in training, is taken as missing, with a note; --strict stops
+    there instead. Columns that the model does not use may be absent.
+
+    \b
+    Examples:
+      baytree predict m.baytree new.csv
+      baytree predict m.baytree new.csv --proba -o answers.csv
+      baytree predict m.baytree new.csv --keep id,name -o answers.csv
+      cat new.csv | baytree predict m.baytree -
+    """
+    from baytree.cli import spreadsheet
+    from baytree.streams import batch_answers
+
+    predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
+    if proba and batch_answers.target_of(predictor).classes is None:
+        raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
+    source = arguments.source_for(predictor, table, options, kept)
+    with spreadsheet.written(output) as write, progress(source.size, "predicting") as done:
+        for columns in batch_answers.answers(predictor, source, proba, done, kept):
+            write(columns)
+    if output:
+        say(f"saved to {output}")
+
+
+@click.command(short_help="Say why rows get their answers.")
+@MODEL
+@TABLE
+@click.option("--row", type=click.IntRange(1), multiple=True, metavar="N", help="Which row; the first is 1.")
+@STRICT
+@read_options
+def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> None:
+    """Say why rows of TABLE get their answers: what each column adds for and against.
+
+    \b
+    Examples:
+      baytree explain m.baytree new.csv
+      baytree explain m.baytree new.csv --row 3 --row 17
+    """
+    from baytree.streams import batch_answers
+
+    predictor = arguments.predictor(model, options["strict"])
+    found = batch_answers.rows(arguments.source_for(predictor, table, options), row or range(1, EXPLAINED + 1))
+    absent = sorted(set(row) - set(found))
+    if absent:
+        raise click.UsageError(f"{table} has no row {absent[0]:,}")
+    for at in sorted(found):
+        why = str(predictor.explain(found[at])[0])
+        click.echo(click.style(f"row {at:,}: ", bold=True) + escaped(why, keep="\n") + "\n")
+
+
+@click.command(short_help="Say how well a model predicts a table.")
+@MODEL
+@TABLE
+@STRICT
+@read_options
+def evaluate(model: Path, table: str, **options: Any) -> None:
+    """Say how well a model predicts TABLE, which must hold its target column.
+
+    Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
+    with an interval, balanced accuracy, F1, Matthews' correlation, log loss, a line per class and the confusions; of
+    numbers R² and the errors.
+
+    \b
+    Examples:
+      baytree evaluate m.baytree held-out.csv
+      cat held-out.csv | baytree evaluate m.baytree -
+    """
+    from baytree.cli import verdicts
+    from baytree.streams import batch_answers
+
+    predictor = arguments.predictor(model, options["strict"])
+    target = batch_answers.target_of(predictor)
+    source = arguments.source_for(predictor, table, options)
+    arguments.columns([target.name], source)
+    with progress(source.size, "evaluating") as done:
+        count = batch_answers.residuals if target.classes is None else batch_answers.confusion
+        counted = count(predictor, source, done)
+    if not counted.n_rows:
+        raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
+    click.echo(verdicts.of(counted, [str(name) for name in target.classes or ()]))

@@ -1,0 +1,161 @@
+"""The commands that show: a model as one page, and twenty questions in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baytree.cli import arguments
+from baytree.cli.command_parameters import MODEL
+from baytree.cli.console import say
+from baytree.cli.table_options import read_options
+from baytree.show.terminal import escaped
+
+if TYPE_CHECKING:
+    from baytree.interview.interview import Interview, Question
+    from baytree.predictor import Predictor
+
+BAR = 30  # letters of a probability of 1
+MOST_CLASSES = 8
+
+
+@click.command(short_help="Write a page that shows a model.")
+@MODEL
+@click.argument("table", required=False, metavar="[TABLE]")
+@click.option("--rows", type=click.IntRange(1), metavar="N", help="Also N of the worst mistakes and most doubtful rows.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default="page.html", show_default=True)
+@read_options
+def report(model: Path, table: str | None, rows: int | None, output: Path, **options: Any) -> None:
+    """Write one HTML page that shows MODEL, answers what-if and asks twenty questions; it needs no network.
+
+    With TABLE, which must hold the target column, the model is judged on its rows, and their columns are described.
+    The page holds aggregates, never rows, unless --rows asks for some.
+
+    \b
+    Examples:
+      baytree report m.baytree
+      baytree report m.baytree titanic -o page.html
+      baytree report m.baytree held-out.csv --rows 5 -o page.html
+    """
+    from baytree.reports import report as written
+    from baytree.table import files
+
+    predictor = arguments.predictor(model)
+    frame = None
+    if table is not None:
+        source = arguments.source_for(predictor, table, options)
+        arguments.columns([predictor.schema.target.name], source)
+        frame = files.all_rows(source)
+    elif rows is not None:
+        raise click.UsageError("--rows explains rows of a TABLE: name one")
+    written(predictor, frame, output, rows=rows)
+    say(f"saved to {output}")
+
+
+@click.command(short_help="Guess by asking: twenty questions with a model.")
+@MODEL
+@click.option("--sure", default=0.99, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="When to stop.")
+@click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
+@read_options
+def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
+    """Think of a row; MODEL asks for the column that tells most, until it is sure.
+
+    Answer with a level, a number, the place of a choice such as 2), a range such as 10..20, ? where you do not know, undo,
+    or quit.
+
+    \b
+    Examples:
+      baytree fit mushroom --target class -o mushroom.baytree
+      baytree play mushroom.baytree
+    """
+    from baytree.interview.interview import interview
+    from baytree.table import files
+
+    predictor = arguments.predictor(model)
+    frame = None if table is None else files.all_rows(arguments.source_for(predictor, table, options))
+    talk = interview(predictor, frame, sure)
+    click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
+    asked = 0
+    while (question := talk.next()) is not None:
+        asked += 1
+        click.echo(f"{asked}. {_in_words(question)}")
+        if not _answered(talk, question):
+            return
+        click.echo(beliefs(talk.belief) + "\n")
+    n = len(talk.answers)
+    click.echo(f"It is {escaped(str(talk.prediction))}, I say after {n} question{'s' * (n != 1)}.")
+
+
+def draw(predictor: Predictor, model: Path, output: Path) -> None:
+    """The tree of a model file as an SVG file."""
+    from baytree.show.tree.svg import to_svg
+    from baytree.summary.tree import TreeSummary
+
+    if not isinstance(predictor.model.summary(predictor.schema), TreeSummary):
+        raise click.UsageError(f"{model} holds a {predictor.name}, which is no tree; baytree report draws any model")
+    from baytree.tree.view.cards import draw as drawing
+
+    output.write_text(to_svg(drawing(predictor.model, predictor.schema)), encoding="utf-8")
+
+
+def beliefs(belief: dict[Any, float]) -> str:
+    """The probabilities as bars, the largest first.
+
+    >>> print(beliefs({"yes": 0.75, "no": 0.25}))
+      yes   75 % ██████████████████████
+      no    25 % ████████
+    """
+    order = sorted(belief, key=lambda label: -belief[label])[:MOST_CLASSES]
+    width = max(len(escaped(str(label))) for label in order)
+    lines = [f"  {escaped(str(c)):<{width}} {100 * belief[c]:4.0f} % {'█' * round(BAR * belief[c])}".rstrip() for c in order]
+    return "\n".join(lines)
+
+
+def _in_words(question: Question) -> str:
+    head = f"What is {escaped(question.column)}?  ({question.gain:.2f} bits)"
+    return "\n".join([head, *(f"   {k}) {_choice(choice, question.unit)}" for k, choice in enumerate(question.choices, 1))])
+
+
+def _choice(choice: Any, unit: str | None) -> str:
+    from baytree.show.tree.condition_text import shown
+
+    if not isinstance(choice, tuple):
+        return escaped(str(choice))
+    low, high = (None if side is None else shown(side, unit) for side in choice)
+    if low is None:
+        return "any" if high is None else f"up to {high}"
+    return f"above {low}" if high is None else f"{low} to {high}"
+
+
+def _answered(talk: Interview, question: Question) -> bool:
+    """Asks until there is an answer; False where the game is over."""
+    while True:
+        word = click.prompt("  ", prompt_suffix="> ", default="?", show_default=False).strip()
+        if word == "quit":
+            return False
+        try:
+            if word == "undo":
+                talk.undo()
+            else:
+                talk.answer(_read(word, question))
+        except ValueError as error:
+            click.echo(f"  {escaped(str(error))}")
+            continue
+        return True
+
+
+def _read(word: str, question: Question) -> Any:
+    """What was typed: a level, the number of a choice, a number, a range, or nothing known."""
+    if word in ("", "?"):
+        return None
+    is_number = question.kind == "numeric"
+    place = word.removesuffix(")")
+    is_place = place.isdigit() and 1 <= int(place) <= len(question.choices)
+    if is_place and (word != place or not (is_number or word in map(str, question.choices))):
+        return question.choices[int(place) - 1]
+    if is_number and ".." in word:
+        low, _, high = word.partition("..")
+        return (low.strip() or None, high.strip() or None)
+    return word

@@ -1,0 +1,34 @@
+"""What stands on a page: a record for each section, of names and numbers only. `page.SECTIONS` has the template of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from baytree.show.report.records.comparison_views import LeaderboardView
+from baytree.show.report.records.interactive_views import AskView, BoundaryView, ImpurityView, RowsView, WhatIfView
+from baytree.show.report.records.model_views import (
+    BayesView,
+    CoefficientsView,
+    NomogramView,
+    ProseView,
+    RulesView,
+    TreeView,
+)
+from baytree.show.report.records.table_views import Overview, TableView
+
+Section = (
+    Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | ProseView | WhatIfView
+    | AskView | BoundaryView | ImpurityView | RowsView | LeaderboardView
+)  # fmt: skip
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A whole page: its title, its sections in order, what its scripts read, and the model as a script."""
+
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+    payload: dict[str, Any]
+    program: str = ""  # the model's own formula as JavaScript

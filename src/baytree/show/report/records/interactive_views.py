@@ -1,0 +1,71 @@
+"""What a reader of a page can try: rows of one's own, questions, two columns, splits, and rows of the table."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class WhatIfView(msgspec.Struct, frozen=True):
+    """A form for a row, filled by the page."""
+
+    classes: tuple[str, ...]
+    target: str
+    id: str = "what-if"
+    title: str = "What if"
+
+
+class AskView(msgspec.Struct, frozen=True):
+    """Twenty questions, asked by the page."""
+
+    target: str
+    classes: tuple[str, ...]
+    id: str = "questions"
+    title: str = "Twenty questions"
+
+
+class BoundaryView(msgspec.Struct, frozen=True):
+    """The answers over two columns, drawn by the page."""
+
+    columns: tuple[str, ...]
+    classes: tuple[str, ...]
+    id: str = "boundary"
+    title: str = "Two columns"
+
+
+class SplitView(msgspec.Struct, frozen=True):
+    """A candidate split of the whole table: the share of the class before and on both sides."""
+
+    label: str
+    left: float
+    right: float
+    weight: float  # of the left side
+    gains: tuple[float, ...]  # of each measure
+    chord: str  # the path between its sides on the curve of the first measure
+
+
+class ImpurityView(msgspec.Struct, frozen=True):
+    """Impurity measures as curves over the share of one class, with the best split of each column."""
+
+    label: str
+    parent: float
+    measures: tuple[tuple[str, str], ...]  # name and path, in a box of 400 by 200
+    splits: tuple[SplitView, ...]
+    id: str = "impurity"
+    title: str = "Impurity"
+
+
+class RowView(msgspec.Struct, frozen=True):
+    """The ledger of a row that was asked for."""
+
+    heading: str
+    answer: str
+    unit: str
+    lines: tuple[tuple[str, str, str, float], ...]  # column, value, amount in words, bar from −1 to 1
+
+
+class RowsView(msgspec.Struct, frozen=True):
+    """Rows: chosen ones, the worst mistakes, the most doubtful."""
+
+    rows: tuple[RowView, ...]
+    id: str = "rows"
+    title: str = "Rows"

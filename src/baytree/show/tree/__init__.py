@@ -1,0 +1,1 @@
+"""A tree as a person sees it: text, cards, SVG and DOT, all of records."""

@@ -1,0 +1,92 @@
+"""Answers for the rows of a source, and how good they are, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baytree.choose.confusion import Confusion
+from baytree.choose.residuals import Residuals
+from baytree.streams.batch_learning import Progress
+from baytree.table import files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from baytree.predictor import Predictor
+    from baytree.table.schema import Target
+
+
+def answers(
+    model: Predictor,
+    source: files.Source,
+    with_probabilities: bool,
+    progress: Progress | None = None,
+    kept: Iterable[str] = (),
+) -> Iterator[dict[str, Any]]:
+    """For each batch its answers as columns: those to copy, the prediction, the probability of each class if asked for."""
+    classes, kept = target_of(model).classes if with_probabilities else (), tuple(kept)
+    n_batches = 0
+    for n_batches, frame in enumerate(source.batches(progress), start=1):  # noqa: B007
+        columns: dict[str, Any] = {name: frame[name].to_list() for name in kept}
+        columns["prediction"] = model.predict(frame).tolist()
+        if classes:
+            columns |= dict(zip((f"P({name})" for name in classes), model.predict_proba(frame).T, strict=True))
+        yield columns
+    if not n_batches:  # no row, no answer, but the names of the columns
+        yield {name: [] for name in (*kept, "prediction", *(f"P({label})" for label in classes or ()))}
+
+
+def confusion(model: Predictor, source: files.Source, progress: Progress | None = None) -> Confusion:
+    """How a model fares on rows whose class is known; rows without one are passed over."""
+    n_classes = len(target_of(model).classes or ())
+    parts = (_confusion(model, frame) for frame in source.batches(progress))
+    return reduce(add, parts, Confusion(np.zeros((n_classes, n_classes), np.int64)))
+
+
+def target_of(model: Predictor) -> Target:
+    """What the model predicts."""
+    if model.schema.target is None:
+        raise ValueError(f"{model.name} has no target")
+    return model.schema.target
+
+
+def residuals(model: Predictor, source: files.Source, progress: Progress | None = None) -> Residuals:
+    """How far a model's numbers are from known ones; rows without one are passed over."""
+    return reduce(add, (_residuals(model, frame) for frame in source.batches(progress)), Residuals())
+
+
+def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
+    """The rows of these numbers, the first being 1, each as a frame of its own; the source is read no further."""
+    found, first, left = {}, 1, set(wanted)
+    for frame in source.batches():
+        here = {at for at in left if at < first + len(frame)}
+        found |= {at: frame.slice(at - first, 1) for at in here}
+        left, first = left - here, first + len(frame)
+        if not left:
+            break
+    return found
+
+
+def _confusion(model: Predictor, frame: pl.DataFrame) -> Confusion:
+    target = target_of(model)
+    frame = frame.filter(frame[target.name].is_not_null())
+    labels = frame[target.name].to_list()
+    place = {label: code for code, label in enumerate(target.classes or ())}
+    new = next((label for label in labels if label not in place), None)
+    if new is not None:
+        raise ValueError(f"column {target.name!r}: class {new!r} was not seen in training; leave such rows out")
+    if not labels:
+        return Confusion(np.zeros((len(place), len(place)), np.int64))
+    truth, answer = ([place[label] for label in some] for some in (labels, model.predict(frame).tolist()))
+    return Confusion.of(np.array(truth), np.array(answer), model.predict_proba(frame))
+
+
+def _residuals(model: Predictor, frame: pl.DataFrame) -> Residuals:
+    name = target_of(model).name
+    frame = frame.filter(frame[name].is_not_null())
+    return Residuals.of(frame[name].to_numpy().astype(float), model.predict(frame)) if len(frame) else Residuals()

@@ -1,0 +1,37 @@
+"""What a model is, for a person: records of names and numbers. Text, HTML and JSON are printers of them.
+
+Names are as the user wrote them, numbers are not rounded, and a date is a number with its unit.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
+from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
+
+Summary = (
+    NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | SplineSummary | QuadraticSummary | TreeSummary
+    | RuleSetSummary | TrialsSummary
+)  # fmt: skip
+
+
+def to_json(summary: Summary) -> bytes:
+    """The record as JSON, which has no word for numbers that are not finite: they are the texts "inf", "-inf", "nan"."""
+    return msgspec.json.encode(_finite(msgspec.to_builtins(summary)))
+
+
+def from_json(text: bytes | str) -> Summary:
+    """The record that `to_json` has written."""
+    return msgspec.json.decode(text, type=Summary, strict=False)
+
+
+def _finite(value: object) -> object:
+    if type(value) is float:
+        return value if math.isfinite(value) else str(value)
+    if type(value) is list or type(value) is tuple:
+        return [_finite(each) for each in value]
+    return {name: _finite(each) for name, each in value.items()} if type(value) is dict else value

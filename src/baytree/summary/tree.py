@@ -1,0 +1,76 @@
+"""Trees, rules and trials: nodes in the order of the text, so that a chain of a million tests is a list like any other."""
+
+from __future__ import annotations
+
+import msgspec
+
+STOP, SPREAD = -1, -2  # what a node does with a row whose branch is not known: it rests there, or goes down every branch
+
+
+class NamedCondition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a branch asks of its column: low < x ≤ high, or one of the levels."""
+
+    column: str
+    low: float | None = None
+    high: float | None = None
+    from_low: bool = False  # low ≤ x
+    below_high: bool = False  # x < high
+    levels: tuple[str, ...] | None = None  # None where numbers are asked for; none at all where only missing values pass
+    missing: bool = False  # a row without a value passes too
+    unit: str | None = None
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A node: how a row gets there, what is predicted, and what is asked next."""
+
+    id: int
+    depth: int
+    condition: NamedCondition | None  # None at the root
+    rows: int
+    weight: float
+    prediction: int  # a class by its place; 0 where the target is a number
+    value: float  # the probability of that class, or the mean
+    counts: tuple[tuple[int, float], ...] = ()  # classes that occur, and their weight
+    column: str = ""  # asked next; empty at a leaf
+    branches: int = 0  # 0 at a leaf, and where nothing below is told
+    missing: int = STOP  # the branch of rows without a value, or STOP or SPREAD
+    has_surrogates: bool = False  # other columns are asked before that
+    log_p: float | None = None  # of the split, adjusted for the number of ways to merge
+    risk: float = 0.0  # the cost of stopping here: expected loss, or sum of squares; in units of weight
+    complexity: float = 0.0  # the penalty per split, over the root's risk, at which the split goes
+
+
+class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
+    """The nodes depth first."""
+
+    target: str
+    classes: tuple[str, ...]  # none where the target is a number
+    nodes: tuple[Node, ...]
+    is_merged: bool = False  # levels were merged as long as they do not differ
+
+
+class VotingRuleSummary(msgspec.Struct, frozen=True):
+    """IF all conditions hold THEN the class: what it covers, how much of that is right, and how sure it is."""
+
+    conditions: tuple[NamedCondition, ...]
+    label: str
+    cover: float
+    right: float
+    lift: float
+    confidence: float
+
+
+class RuleSetSummary(msgspec.Struct, frozen=True, tag="rule_set"):
+    """The rules, each of which votes where it holds, and the class where none does."""
+
+    target: str
+    classes: tuple[str, ...]
+    rules: tuple[VotingRuleSummary, ...]
+    default: str
+
+
+class TrialsSummary(msgspec.Struct, frozen=True, tag="trials"):
+    """The trees, or the rule sets, that vote, one for each trial."""
+
+    target: str
+    trials: tuple[TreeSummary | RuleSetSummary, ...]

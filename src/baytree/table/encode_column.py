@@ -1,0 +1,134 @@
+"""One raw column to values, as its schema says: numbers in its unit, codes of its levels, bags of its words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baytree import notices
+from baytree.table.frames import Codes, Numbers, Raw, Strings
+from baytree.table.infer import levels_of
+from baytree.table.reading import strings
+from baytree.table.reading.matching import Matched, matched
+from baytree.table.schema import Column, Kind, Text
+from baytree.table.table import Values
+from baytree.table.text import count as text
+
+
+def encoded(raw: Raw, column: Column, unseen: str, room: dict[str, np.ndarray]) -> Values:
+    if column.kind is Kind.NUMERIC:
+        return _numbers(raw, column, unseen)
+    if column.kind is Kind.TEXT:
+        return text.encode(documents(raw, column), column.text or Text(), column.levels)
+    return _codes(raw, column, unseen, room[column.name])
+
+
+def _numbers(raw: Raw, column: Column, unseen: str) -> np.ndarray:
+    if column.form is not None and column.form.part:
+        return strings.part(_numbers(raw, strings.whole_date(column), unseen), column.form.part)
+    if isinstance(raw, Numbers):
+        if raw.unit is None and column.form is not None and column.form.kind == "date":
+            return strings.dates(raw.values, column)
+        return raw.values if raw.unit == column.unit else _in_unit(raw, column)
+    if isinstance(raw, Codes) and all(isinstance(level, (bool, int, float)) for level in raw.levels):
+        return np.array([*map(float, raw.levels), np.nan])[raw.codes]
+    codes = raw.factorise() if isinstance(raw, Strings) else raw
+    read = strings.read(codes, column)
+    _tell_misfits(read, column, unseen)
+    return np.array([*read.values, np.nan])[codes.codes]
+
+
+def _tell_misfits(read: strings.Read, column: Column, unseen: str) -> None:
+    """Names the cells that are not what the column holds; they are missing, unless that is an error."""
+    if not read.n_misfits:
+        return
+    what = "a time of day" if column.unit == "clock" else "a date" if column.unit else "a number"
+    if unseen == "error":
+        raise ValueError(
+            f"column {column.name!r} is numeric, but {read.misfit[:60]!r} is not {what}; "
+            "correct the value, or train with the column declared nominal"
+        )
+    cells = "1 cell" if read.n_misfits == 1 else f"{read.n_misfits:,} cells"
+    notices.warn(f"column {column.name!r}: {read.misfit[:60]!r} is not {what} and is taken as missing ({cells})")
+
+
+_SECONDS = {"D": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+def _in_unit(raw: Numbers, column: Column) -> np.ndarray:
+    if raw.unit is None or column.unit is None or (raw.unit == "clock") != (column.unit == "clock"):
+        was, now = ("a date", "a number") if column.unit else ("a number", "a date")
+        if np.isnan(raw.values).all():
+            return raw.values
+        raise ValueError(f"column {column.name!r} was {was} in training and is {now} now")
+    return raw.values * (_SECONDS[raw.unit] / _SECONDS[column.unit])
+
+
+def documents(raw: Raw, column: Column) -> Any:
+    if isinstance(raw, Strings):
+        return raw.documents()
+    if isinstance(raw, Codes) and all(isinstance(level, str) for level in raw.levels):
+        names = [*raw.levels, None]
+        return [names[code] for code in raw.codes.tolist()]
+    if isinstance(raw, Numbers) and np.isnan(raw.values).all():
+        return [None] * len(raw.values)
+    raise ValueError(f"column {column.name!r} is text, but numbers or categories were given; give strings")
+
+
+def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndarray:
+    if column.form is not None and column.form.part:
+        days = _numbers(raw, strings.whole_date(column), unseen)
+        result[:] = np.where(np.isnan(days), -1, strings.part(np.nan_to_num(days), column.form.part))
+        return result
+    codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
+    if codes.levels == column.levels and _same_types(codes.levels, column.levels):
+        return _widened(codes.codes, result)
+    place = places(column)
+    recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
+    if (recode[:-1] < 0).any():
+        _tell_unseen(found := matched(codes, recode, column), column, unseen)
+        recode = found.recode
+    np.take(recode, codes.codes, out=result, mode="wrap")  # −1, missing, wraps to the last entry
+    return result
+
+
+def _widened(codes: np.ndarray, result: np.ndarray) -> np.ndarray:
+    if codes.dtype == np.int32 and codes.flags.c_contiguous:
+        return codes
+    result[:] = codes
+    return result
+
+
+def _same_types(left: tuple, right: tuple) -> bool:
+    return all(isinstance(a, str) == isinstance(b, str) for a, b in zip(left, right, strict=True))
+
+
+def places(column: Column) -> dict[Any, int]:
+    return {level: code for code, level in enumerate(column.levels)}
+
+
+def _tell_unseen(found: Matched, column: Column, unseen: str) -> None:
+    """Names levels that were written otherwise, or are new; refuses what cannot be meant, and what is asked to be."""
+    if not found.is_any_known:
+        _refuse_other_type(found.new, column)
+    if found.new and unseen == "error":
+        raise ValueError(f"column {column.name!r}: level {found.new[0]!r} was not seen in training; use unseen='missing'")
+    for written, level in found.alike[:3]:
+        notices.warn(f"column {column.name!r}: {written!r} is taken for {level!r}, as it was written in training")
+    if found.new:
+        listed = ", ".join(map(repr, found.new[:3])) + (" …" if len(found.new) > 3 else "")
+        cells = "1 cell" if found.n_new == 1 else f"{found.n_new:,} cells"
+        notices.warn(f"column {column.name!r}: {listed} was not seen in training and is taken as missing ({cells})")
+
+
+def _refuse_other_type(new: tuple, column: Column) -> None:
+    were_text = [isinstance(level, str) for level in column.levels]
+    if not new or not were_text:
+        return
+    if all(were_text) and not any(isinstance(level, str) for level in new):
+        raise ValueError(f"column {column.name!r} held strings in training, but {new[0]!r} is none; convert it to strings")
+    if not any(were_text) and all(isinstance(level, str) for level in new):
+        raise ValueError(
+            f"column {column.name!r} held numbers in training, but {new[0]!r} is a string; convert it to numbers"
+        )

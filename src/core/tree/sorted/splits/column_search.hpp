@@ -1,0 +1,216 @@
+// What a column offers to a node: its best cut, or its best two groups of levels.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tree/sorted/node.hpp"
+#include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/grouping.hpp"
+#include "tree/sorted/splits/measures.hpp"
+#include "tree/sorted/splits/split.hpp"
+#include "tree/sorted/splits/two_class_scan.hpp"
+#include "tree/sorted/workspace.hpp"
+#include "workers.hpp"
+
+namespace baytree::tree::sorted {
+
+template <Measure M> class ColumnSearch {
+ public:
+  ColumnSearch(std::span<const ColumnView> columns, const Target& target, const Settings& settings, const PartitionedRows& partitioned,
+               Workers& workers)
+      : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers) {
+    for (size_t j = 0; j < columns.size(); ++j) blocks_.emplace_back(has_blocks(j) ? partitioned.rows() : 0);
+  }
+
+  Split search(const Node& node, int32_t column, Workspace<M>& workspace) {
+    workspace.measure.focus(node.mean, node.risk);
+    Split split = columns_[size_t(column)].is_nominal() ? search_levels(node, column, workspace) : search_cuts(node, column, workspace);
+    if (split && !(split.score.value > 0)) split.column = -1;
+    return split;
+  }
+
+  // To be called for a node whose rows have moved in a column.
+  void count_blocks(const Node& node, size_t column) {
+    if (!has_blocks(column) || !TwoClassScan::has_blocks(node.end - node.begin)) return;
+    blocks_[column].count(partitioned_.entries(node, column), node.begin);
+  }
+
+ private:
+  bool is_known_only() const { return settings_.is_known_only(); }
+  Limits limits() const { return {settings_.min_leaf}; }
+
+  Split search_cuts(const Node& node, int32_t column, Workspace<M>& workspace) {
+    const auto all = partitioned_.entries(node, size_t(column));
+    const size_t n_known = known_in(all);
+    const auto known = all.first(n_known), missing = all.subspan(n_known);
+    Split best;
+    best.known = uint32_t(n_known);
+    const bool may_stand_apart = !missing.empty() && settings_.absent == Absent::kLearned;
+    if (n_known == 0 || (rank_of(known.front()) == rank_of(known.back()) && !may_stand_apart)) return best;
+    const bool is_improved = missing.empty() ? scan_all(node, size_t(column), known, workspace, best)
+                                             : scan_with(node, size_t(column), known, missing, workspace, best);
+    if (!is_improved) return best;
+    best.column = column;
+    best.cut = cut_after(columns_[size_t(column)], known, best.last);
+    return best;
+  }
+
+  double cut_after(const ColumnView& view, std::span<const Entry> known, size_t last) const {
+    if (last + 1 == known.size()) return std::numeric_limits<double>::infinity();
+    return between(view[target_.row(tag_of(known[last]))], view[target_.row(tag_of(known[last + 1]))], settings_.is_cart);
+  }
+
+  bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
+    if constexpr (std::same_as<M, ClassMeasure<Gini>>)
+      if (is_two_class_count()) {
+        const auto [n, one] = two_counts(node.total);
+        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+        best.score = cuts.none();
+        return cuts.run(0, 0, false, best);
+      }
+    workspace.measure.begin(node.total);
+    best.score = workspace.measure.none();
+    workspace.zero = workspace.measure.nothing();
+    return scan(known, workspace.measure, std::span<const double>(node.total), std::span<const double>(workspace.zero), false, limits(), workspace.left, best);
+  }
+
+  bool scan_with(const Node& node, size_t column, std::span<const Entry> known, std::span<const Entry> missing, Workspace<M>& workspace,
+                 Split& best) {
+    workspace.missing = sum_of(missing, workspace);
+    if (settings_.absent == Absent::kLearned) return scan_both_ways(node, column, known, workspace, best);
+    if constexpr (requires { workspace.measure.is_centred(); }) workspace.measure.focus(mean_of(known), node.risk);
+    workspace.known = sum_of(known, workspace);
+    if (settings_.absent == Absent::kCategory) {
+      best.has_own_branch = true, best.missing = 2;
+      workspace.measure.begin_with(workspace.known, workspace.missing);
+    } else {
+      workspace.measure.begin(workspace.known);
+    }
+    best.score = workspace.measure.none();
+    workspace.zero = workspace.measure.nothing();
+    const bool is_improved = scan(known, workspace.measure, std::span<const double>(workspace.known), std::span<const double>(workspace.zero), false, limits(), workspace.left, best);
+    best.score.under = 0;  // another column's fraction is of other rows
+    return is_improved;
+  }
+
+  // The rows without a value on the upper side first; on the lower one only if that is better.
+  bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
+    if constexpr (std::same_as<M, ClassMeasure<Gini>>)
+      if (is_two_class_count()) {
+        const auto [n, one] = two_counts(node.total);
+        const auto [absent, absent_one] = two_counts(workspace.missing);
+        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+        best.score = cuts.none();
+        bool is_improved = cuts.run(0, 0, true, best);
+        best.missing = is_improved ? 1 : -1;
+        if (cuts.run(absent, absent_one, false, best)) is_improved = true, best.missing = 0;
+        return is_improved;
+      }
+    workspace.measure.begin(node.total);
+    best.score = workspace.measure.none();
+    workspace.zero = workspace.measure.nothing();
+    const std::span<const double> total(node.total), zero(workspace.zero), absent(workspace.missing);
+    bool is_improved = scan(known, workspace.measure, total, zero, true, limits(), workspace.left, best);
+    best.missing = is_improved ? 1 : -1;
+    if (scan(known, workspace.measure, total, absent, false, limits(), workspace.left, best)) is_improved = true, best.missing = 0;
+    return is_improved;
+  }
+
+  bool has_blocks(size_t column) const {
+    return std::same_as<M, ClassMeasure<Gini>> && is_two_class_count() && !columns_[column].is_nominal();
+  }
+  bool is_two_class_count() const { return target_.class_bits == 1 && target_.is_counted && !target_.weight; }
+  static std::pair<uint64_t, uint64_t> two_counts(std::span<const double> total) {
+    return {uint64_t(total[0] + total[1]), uint64_t(total[1])};
+  }
+  std::vector<double> sum_of(std::span<const Entry> entries, const Workspace<M>& workspace) const {
+    std::vector<double> sum(workspace.measure.width(), 0.0);
+    for (const Entry e : entries) workspace.measure.add(sum.data(), tag_of(e));
+    return sum;
+  }
+  template <typename Items> double mean_of(const Items& items) const {
+    double sum = 0, weight = 0;
+    for (const auto item : items) {
+      const uint32_t row = uint32_t(item);
+      target_.add_weighted(sum, target_.y[row], row), weight += target_.weight_of(row);
+    }
+    return weight > 0 ? sum / weight : 0.0;
+  }
+
+
+  Split search_levels(const Node& node, int32_t column, Workspace<M>& workspace) {
+    const ColumnView& view = columns_[size_t(column)];
+    if constexpr (requires { workspace.measure.is_centred(); }) center_on_known(node, view, workspace);
+    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, workspace.levels);
+    else workspace.counter.count(partitioned_.tags(node), partitioned_.levels(size_t(column)), view.levels, target_, workspace.measure, workspace.levels);
+    Split best;
+    best.known = uint32_t(node.end - node.begin);
+    Levels& levels = workspace.levels;
+    const bool has_missing = levels.size() > 0 && levels.code[0] < 0;
+    std::span<const double> total(node.total);
+    if (is_known_only() && has_missing) {
+      drop_missing(levels);
+      workspace.known = sum_of_levels(levels);
+      total = workspace.known;
+    } else if (settings_.is_cart) {
+      workspace.known = sum_of_levels(levels);
+      total = workspace.known;
+    }
+    if (levels.size() < 2) return best;
+    workspace.measure.begin(total);
+    best.score = workspace.measure.none();
+    const bool is_tried = !workspace.measure.is_ordered() && levels.size() <= size_t(settings_.most_levels);
+    const auto pause = [&] {
+      if (workspace.worker == 0) workers_.poll();
+    };
+    const bool is_improved = is_tried ? group_by_trying_all(levels, workspace.measure, total, limits(), pause, best)
+                                      : group_in_order(levels, workspace.measure, total, limits(), best);
+    if (is_known_only() && has_missing) best.score.under = 0;
+    if (!is_improved) return best;
+    best.column = column;
+    take_missing_out(best);
+    return best;
+  }
+
+  static bool is_counted_by_level(const Node& node, int32_t column) {
+    return !node.level_counts.empty() && !node.level_counts[size_t(column)].empty();
+  }
+  void center_on_known(const Node& node, const ColumnView& view, Workspace<M>& workspace) const {
+    std::vector<uint32_t> known;
+    for (const uint32_t row : partitioned_.tags(node))
+      if (view.level(row) >= 0) known.push_back(row);
+    workspace.measure.focus(mean_of(known), node.risk);
+  }
+  static void drop_missing(Levels& levels) {
+    levels.code.erase(levels.code.begin());
+    levels.statistic.erase(levels.statistic.begin(), levels.statistic.begin() + std::ptrdiff_t(levels.width));
+  }
+  static std::vector<double> sum_of_levels(const Levels& levels) {
+    std::vector<double> sum(levels.width, 0.0);
+    for (size_t i = 0; i < levels.size(); ++i)
+      for (size_t k = 0; k < sum.size(); ++k) sum[k] += levels[i][k];
+    return sum;
+  }
+  static void take_missing_out(Split& split) {
+    for (int b = 0; b < 2; ++b) {
+      auto& group = split.group[b];
+      if (!group.empty() && group.front() < 0) split.missing = b, group.erase(group.begin());
+    }
+  }
+
+  std::span<const ColumnView> columns_;
+  const Target& target_;
+  const Settings& settings_;
+  const PartitionedRows& partitioned_;
+  Workers& workers_;
+  std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
+};
+
+}  // namespace baytree::tree::sorted

@@ -1,0 +1,106 @@
+// The levels of a nominal column among the rows of a node, each with its statistic.
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tree/sorted/rows/bucket_sort.hpp"
+#include "tree/sorted/rows/narrow_levels.hpp"
+#include "tree/sorted/splits/measures.hpp"
+
+namespace baytree::tree::sorted {
+
+// The levels that occur in a node, ascending, each with its statistic.
+struct Levels {
+  std::vector<int32_t> code;      // -1: the rows without a value, where they are a level
+  std::vector<double> statistic;  // [n_levels * width]
+  size_t width = 0;
+
+  size_t size() const { return code.size(); }
+  std::span<const double> operator[](size_t i) const { return {statistic.data() + i * width, width}; }
+};
+
+// How many rows of each level, the missing one first, and class there are: [n_levels + 1, n_classes].
+using LevelCounts = std::vector<uint32_t>;
+
+// Rows that count 1 each: two tables in turn, so that a row need not wait for the one before it.
+inline LevelCounts count_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target) {
+  const size_t classes = target.classes, cells = (size_t(n_levels) + 1) * classes;
+  LevelCounts counts(2 * cells, 0);
+  uint32_t *even = counts.data(), *odd = even + cells;
+  narrow.with([&](const auto* shifted) {
+    const auto cell = [&](uint32_t tag) { return size_t(shifted[target.row(tag)]) * classes + target.class_of(tag); };
+    size_t i = 0;
+    for (; i + 1 < tags.size(); i += 2) ++even[cell(tags[i])], ++odd[cell(tags[i + 1])];
+    if (i < tags.size()) ++even[cell(tags[i])];
+  });
+  for (size_t i = 0; i < cells; ++i) even[i] += odd[i];
+  counts.resize(cells);
+  return counts;
+}
+
+// Counts the levels of the rows. Few rows of many levels are sorted by level, so the cost follows the rows.
+template <Measure M> class LevelCounter {
+ public:
+  // Of the rows with these tags.
+  void count(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target, const M& measure,
+             Levels& levels) {
+    levels.width = measure.width(), levels.code.clear(), levels.statistic.clear();
+    narrow.with([&](const auto* shifted) {
+      const auto shifted_of = [&](uint32_t tag) { return size_t(shifted[target.row(tag)]); };
+      if (tags.size() * 4 < size_t(n_levels)) by_sorting(tags, shifted_of, measure, levels);
+      else if (measure.is_plain_count()) read(count_levels(tags, narrow, n_levels, target), target.classes, levels);
+      else by_table(tags, shifted_of, size_t(n_levels) + 1, measure, levels);
+    });
+  }
+  // Levels that are already counted.
+  static void read(const LevelCounts& counts, size_t classes, Levels& levels) {
+    levels.width = classes + 1, levels.code.clear(), levels.statistic.clear();
+    std::vector<double> statistic(classes + 1);
+    for (size_t at = 0; at * classes < counts.size(); ++at) {
+      double size = 0;
+      for (size_t k = 0; k < classes; ++k) size += statistic[k] = double(counts[at * classes + k]);
+      statistic[classes] = size;
+      if (size > 0) append(int32_t(at) - 1, statistic, levels);
+    }
+  }
+
+ private:
+  template <std::invocable<uint32_t> ShiftedOf>
+  void by_table(std::span<const uint32_t> tags, const ShiftedOf& shifted_of, size_t n_shifted, const M& measure, Levels& levels) {
+    const size_t width = levels.width;
+    table_.assign(n_shifted * width, 0.0);
+    seen_.assign(n_shifted, 0);
+    for (const uint32_t tag : tags) {
+      const size_t at = shifted_of(tag);
+      measure.add(table_.data() + at * width, tag), seen_[at] = 1;
+    }
+    for (size_t i = 0; i < n_shifted; ++i)
+      if (seen_[i]) append(int32_t(i) - 1, {table_.data() + i * width, width}, levels);
+  }
+  template <std::invocable<uint32_t> ShiftedOf>
+  void by_sorting(std::span<const uint32_t> tags, const ShiftedOf& shifted_of, const M& measure, Levels& levels) {
+    order_.clear();
+    for (const uint32_t tag : tags) order_.push_back(entry(uint32_t(shifted_of(tag)), tag));
+    std::ranges::sort(order_);
+    std::vector<double> statistic(levels.width);
+    for (size_t i = 0; i < order_.size();) {
+      std::fill(statistic.begin(), statistic.end(), 0.0);
+      const uint32_t at = rank_of(order_[i]);
+      for (; i < order_.size() && rank_of(order_[i]) == at; ++i) measure.add(statistic.data(), tag_of(order_[i]));
+      append(int32_t(at) - 1, statistic, levels);
+    }
+  }
+  static void append(int32_t code, std::span<const double> statistic, Levels& levels) {
+    levels.code.push_back(code);
+    levels.statistic.insert(levels.statistic.end(), statistic.begin(), statistic.end());
+  }
+  std::vector<double> table_;
+  std::vector<uint8_t> seen_;
+  std::vector<uint64_t> order_;
+};
+
+}  // namespace baytree::tree::sorted

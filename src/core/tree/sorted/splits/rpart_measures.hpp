@@ -1,0 +1,117 @@
+// Measures with the arithmetic of rpart, operation by operation, so that its ties fall the same way.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "numbers/impurity.hpp"
+#include "tree/sorted/splits/measures.hpp"
+
+namespace baytree::tree::sorted {
+
+// Weights of classes, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k. U is a running sum
+// on both sides, because scales are 1 only up to the last bit and ties hang on it.
+// A statistic is [weight per class, U, -U, rows]; the third part of `nothing` is the U of all, so that it ends as the rest's.
+template <typename Impurity> class RpartClassMeasure {
+ public:
+  explicit RpartClassMeasure(const Target& target) : target_(target) {}
+  void focus(double, double) {}
+  size_t width() const { return target_.classes + 3; }
+  size_t classes() const { return target_.classes; }
+  void add(double* statistic, uint32_t tag) const {
+    const size_t k = target_.class_of(tag), n = classes();
+    const uint32_t row = target_.row(tag);
+    const double w = target_.weight_of(row);
+    statistic[k] += w;
+    target_.add_weighted(statistic[n], target_.scale[k], row);
+    target_.add_weighted(statistic[n + 1], -target_.scale[k], row);
+    statistic[n + 2] += target_.counts_rows ? 1.0 : w;
+  }
+  void begin(std::span<const double> total) {
+    total_.assign(total.begin(), total.end());
+    parent_ = impurity(total_);
+  }
+  void begin_with(std::span<const double> total, std::span<const double>) { begin(total); }
+  std::vector<double> nothing() const {
+    std::vector<double> statistic(width(), 0.0);
+    statistic[classes() + 1] = total_[classes()];
+    return statistic;
+  }
+  double value(std::span<const double> left) const {
+    const double on_left = left[classes()], on_right = left[classes() + 1];
+    double rest = 0;
+    for (size_t k = 0; k < classes(); ++k) {
+      rest += on_left * phi(target_.scale[k] * left[k] / on_left);
+      rest += on_right * phi(target_.scale[k] * (total_[k] - left[k]) / on_right);
+    }
+    return parent_ - rest;
+  }
+  Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
+  Score none() const { return {0, 0, 0}; }
+  double slack() const { return 0; }
+  double order_key(std::span<const double> statistic) const {
+    const double first = target_.scale[0] * statistic[0];
+    return first / (first + target_.scale[1] * statistic[1]);
+  }
+  double mean(std::span<const double> statistic) const {
+    double sum = 0, mass = 0;
+    for (size_t k = 0; k < classes(); ++k) {
+      sum += double(k) * statistic[k] * target_.scale[k];
+      mass += statistic[k] * target_.scale[k];
+    }
+    return sum / mass;
+  }
+  bool is_ordered() const { return classes() <= 2; }
+  static bool is_plain_count() { return false; }
+  double impurity(std::span<const double> statistic) const {
+    const double mass = statistic[classes()];
+    double index = 0;
+    for (size_t k = 0; k < classes() && mass > 0; ++k) index += phi(target_.scale[k] * statistic[k] / mass);
+    return mass * index;
+  }
+
+ private:
+  static double phi(double p) { return Impurity::of_share(p); }
+  const Target& target_;
+  std::vector<double> total_;
+  double parent_ = 0;
+};
+
+// Numbers: (S^2 / W_l + S^2 / W_r) / R, with S the left sum about the mean of the rows with a value, which the right
+// sum then equals but for its sign; R is the risk of all the rows. A statistic is [S, W, rows].
+class RpartSquareMeasure {
+ public:
+  explicit RpartSquareMeasure(const Target& target) : target_(target) {}
+  void focus(double mean, double risk) { mean_ = mean, risk_ = risk; }
+  size_t width() const { return 3; }
+  size_t classes() const { return 0; }
+  void add(double* statistic, uint32_t tag) const {
+    const double w = target_.weight_of(tag);
+    target_.add_weighted(statistic[0], target_.y[tag] - mean_, tag);
+    statistic[1] += w;
+    statistic[2] += target_.counts_rows ? 1.0 : w;
+  }
+  void begin(std::span<const double> total) { whole_ = total[1]; }
+  void begin_with(std::span<const double> total, std::span<const double>) { begin(total); }
+  std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
+  double value(std::span<const double> left) const {
+    const double square = left[0] * left[0], rest = whole_ - left[1];
+    return left[1] > 0 && rest > 0 ? (square / left[1] + square / rest) / risk_ : 0.0;
+  }
+  Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
+  Score none() const { return {0, 0, 0}; }
+  double slack() const { return 1e-12; }  // of the risk; closer ones are told apart by the order of the rows alone
+  double order_key(std::span<const double> statistic) const { return mean(statistic); }
+  double mean(std::span<const double> statistic) const { return statistic[1] > 0 ? statistic[0] / statistic[1] : 0.0; }
+  bool is_ordered() const { return true; }
+  static bool is_plain_count() { return false; }
+  static constexpr bool is_centred() { return true; }  // on the rows with a value, not on the node
+
+ private:
+  const Target& target_;
+  double mean_ = 0, risk_ = 0, whole_ = 0;
+};
+
+}  // namespace baytree::tree::sorted

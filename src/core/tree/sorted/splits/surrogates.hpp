@@ -1,0 +1,120 @@
+// Surrogate tests: the column that imitates a split best, for rows that miss the split's own column.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "tree/sorted/rows/sorting.hpp"
+#include "tree/sorted/splits/measures.hpp"
+#include "tree/sorted/splits/split.hpp"
+
+namespace baytree::tree::sorted {
+
+constexpr uint8_t kUnassigned = 255;  // the side of a row that no test has assigned yet, or that has come to rest
+
+struct Surrogate {
+  int32_t column = -1;
+  double cut = std::numeric_limits<double>::quiet_NaN();
+  bool is_flipped = false;  // below the cut: the second branch
+  std::vector<int32_t> group[2];
+  double agree = 0, adjusted = 0;
+  int64_t count = 0;
+
+  explicit operator bool() const { return column >= 0; }
+  // The branch of a row, or kUnassigned.
+  uint8_t side(const ColumnView& view, uint32_t row) const {
+    if (!view.is_nominal()) {
+      const double x = view[row];
+      return std::isnan(x) ? kUnassigned : uint8_t((x < cut) == is_flipped);
+    }
+    const int32_t code = view.level(row);
+    for (uint8_t b = 0; b < 2; ++b)
+      if (std::ranges::binary_search(group[b], code)) return b;
+    return kUnassigned;
+  }
+};
+
+// The weights that a split assigns to each branch.
+struct BranchWeights {
+  double weight[2] = {0, 0};
+  double all() const { return weight[0] + weight[1]; }
+  double most() const { return std::max(weight[0], weight[1]); }
+};
+
+// style 0 counts rows without the surrogate's value as wrong, style 1 leaves them out.
+inline Surrogate judged(Surrogate found, double score, const BranchWeights& primary, const BranchWeights& both, int style) {
+  const BranchWeights& base = style == 0 ? primary : both;
+  found.agree = score / base.all();
+  found.adjusted = (score - base.most()) / (base.all() - base.most());
+  if (!(found.adjusted > 0)) found.column = -1;
+  return found;
+}
+
+// Cuts lie between neighbouring values of all rows of the node; only rows that the split has assigned are counted.
+inline Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target,
+                                 std::span<const uint8_t> side, const BranchWeights& primary, int style) {
+  BranchWeights both;
+  double rows = 0, below = 0;
+  for (const Entry e : known) {
+    const uint32_t row = target.row(tag_of(e));
+    if (side[row] > 1) continue;
+    both.weight[side[row]] += target.weight_of(row), rows += target.size_of(row);
+  }
+  Surrogate found;
+  double best = both.most();
+  BranchWeights low;
+  for (size_t i = 0; i + 1 < known.size(); ++i) {
+    const uint32_t row = target.row(tag_of(known[i]));
+    if (side[row] <= 1) low.weight[side[row]] += target.weight_of(row), below += target.size_of(row);
+    if (rank_of(known[i]) == rank_of(known[i + 1]) || below < 2) continue;
+    if (rows - below < 2) break;
+    const double straight = low.weight[0] + (both.weight[1] - low.weight[1]);
+    const double crossed = low.weight[1] + (both.weight[0] - low.weight[0]);
+    for (const bool is_flipped : {false, true}) {
+      const double score = is_flipped ? crossed : straight;
+      if (!(score > best)) continue;
+      best = score, found.column = column, found.is_flipped = is_flipped;
+      found.cut = between(view[row], view[target.row(tag_of(known[i + 1]))], true);
+    }
+  }
+  return found ? judged(std::move(found), best, primary, both, style) : found;
+}
+
+// Each level goes the way of its heavier side. A test with fewer than two disagreeing rows is refused, as rpart does.
+inline Surrogate surrogate_levels(std::span<const uint32_t> tags, const ColumnView& view, int32_t column,
+                                   const Target& target, std::span<const uint8_t> side, const BranchWeights& primary, int style,
+                                   bool needs_two_wrong) {
+  struct Level {
+    BranchWeights assigned;
+    double rows[2] = {0, 0};
+  };
+  std::vector<Level> level(size_t(view.levels));
+  BranchWeights both;
+  for (const uint32_t tag : tags) {
+    const uint32_t row = target.row(tag);
+    const int32_t code = view.level(row);
+    if (side[row] > 1 || code < 0) continue;
+    const double w = target.weight_of(row);
+    level[size_t(code)].assigned.weight[side[row]] += w, level[size_t(code)].rows[side[row]] += target.size_of(row);
+    both.weight[side[row]] += w;
+  }
+  Surrogate found;
+  found.column = column;
+  double score = 0;
+  double wrong = 0;
+  const bool is_first_heavier = both.weight[0] > both.weight[1];
+  for (size_t c = 0; c < level.size(); ++c) {
+    const auto& [assigned, rows] = level[c];
+    if (!(rows[0] + rows[1] > 0)) continue;
+    const bool is_first = assigned.weight[0] != assigned.weight[1] ? assigned.weight[0] > assigned.weight[1] : is_first_heavier;
+    found.group[!is_first].push_back(int32_t(c));
+    score += assigned.most(), wrong += rows[is_first];
+  }
+  if (!(score > both.most()) || (needs_two_wrong && wrong < 2)) return {};
+  return judged(std::move(found), score, primary, both, style);
+}
+
+}  // namespace baytree::tree::sorted
