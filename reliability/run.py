@@ -1,6 +1,6 @@
 """Tries what baytree promises, far more often than the test suite does, and writes results.json and RESULTS.md.
 
-Best splits (B2), hard rows of logistic regression (B7) and chains of a million nodes (E5) are tests of the suite itself.
+Hard rows of logistic regression (B7) are tests of the suite itself.
 
 python reliability/run.py [A6 B4 ...] [--share 0.01] [--seed 0] [--subject LDA]
 """
@@ -14,16 +14,18 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "laws"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests" / "laws"), str(ROOT / "tests" / "tree"), str(ROOT / "tests")]
 
 import contract  # noqa: E402
 import exactness  # noqa: E402
+import files  # noqa: E402
 import interrupts  # noqa: E402
 import sameness  # noqa: E402
+import trees  # noqa: E402
 from figure import Scope, write  # noqa: E402
 from metamorphic import SUBJECTS  # noqa: E402
 
-CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **interrupts.CHECKS}
+CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **trees.CHECKS, **files.CHECKS, **interrupts.CHECKS}
 
 
 def main() -> int:

@@ -207,13 +207,13 @@ def try_mutations(n: int, seed: int) -> int:
 
 
 def test_mutations_with_a_right_digest_end_in_a_model_or_a_clear_error():
-    assert try_mutations(3_000, seed=1) > 1_500
+    assert try_mutations(1_500, seed=1) > 750
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_mutations_end_in_a_model_or_a_clear_error():
+def test_many_mutations_fill_no_memory():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert try_mutations(100_000, seed=2) > 50_000
+    assert try_mutations(15_000, seed=2) > 7_500
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kilobytes
 
 

@@ -16,16 +16,10 @@ from baytree.choose.select.wrapper import ForwardSelection as ForwardSelection
 from baytree.choose.validate.curves import learning_curve as learning_curve
 from baytree.choose.validate.curves import root_stability as root_stability
 from baytree.choose.validate.validation import cross_validate as cross_validate
+from baytree.estimators.bayes.bernoulli_dropin import BernoulliNB as BernoulliNB
 from baytree.estimators.bayes.categorical_dropin import CategoricalNB as CategoricalNB
-from baytree.estimators.bayes.count_dropins import (
-    BernoulliNB as BernoulliNB,
-)
-from baytree.estimators.bayes.count_dropins import (
-    ComplementNB as ComplementNB,
-)
-from baytree.estimators.bayes.count_dropins import (
-    MultinomialNB as MultinomialNB,
-)
+from baytree.estimators.bayes.count_dropins import ComplementNB as ComplementNB
+from baytree.estimators.bayes.count_dropins import MultinomialNB as MultinomialNB
 from baytree.estimators.bayes.gaussian_dropin import GaussianNB as GaussianNB
 from baytree.estimators.bayes.joint_distribution import JointDistribution as JointDistribution
 from baytree.estimators.bayes.naive_bayes import NaiveBayesClassifier as NaiveBayesClassifier

@@ -6,7 +6,7 @@ from __future__ import annotations
 HOMES = {
     "BackwardSelection": "choose.select.wrapper",
     "BaytreeWarning": "notices",
-    "BernoulliNB": "estimators.bayes.count_dropins",
+    "BernoulliNB": "estimators.bayes.bernoulli_dropin",
     "C45Classifier": "estimators.tree.c45",
     "C50Classifier": "estimators.tree.c50",
     "CARTClassifier": "estimators.tree.cart",

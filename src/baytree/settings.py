@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from math import isfinite
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,7 +17,7 @@ T = TypeVar("T")
 MANY = 2**31 - 1  # more than anything has of anything
 
 
-def one_of(name: str, value: T, choices: Iterable[Any]) -> T:
+def one_of(name: str, value: T, choices: Iterable[object]) -> T:
     """The value, if it is one of the choices.
 
     >>> one_of("penalty", "l3", ("l1", "l2", None))
@@ -29,35 +30,35 @@ def one_of(name: str, value: T, choices: Iterable[Any]) -> T:
     return value
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """The value, if it is true or false."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name}={value!r}: give True or False")
     return bool(value)
 
 
-def number(name: str, value: Any, least: float = -np.inf, most: float = np.inf) -> float:
+def number(name: str, value: object, least: float = -np.inf, most: float = np.inf) -> float:
     """The value as a number between two bounds, which belong to it."""
     if not _is_number(value) or not least <= value <= most:
         raise ValueError(f"{name}={value!r}: give a number{_between(least, most)}")
     return float(value)
 
 
-def finite(name: str, value: Any, least: float = -np.inf) -> float:
+def finite(name: str, value: object, least: float = -np.inf) -> float:
     """The value as a finite number of at least `least`."""
     if not _is_number(value) or not (isfinite(value) and value >= least):
         raise ValueError(f"{name}={value!r}: give a finite number{_between(least, np.inf)}")
     return float(value)
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: object) -> float:
     """The value as a number above 0; infinity is allowed."""
     if not _is_number(value) or not value > 0:
         raise ValueError(f"{name}={value!r}: give a number above 0")
     return float(value)
 
 
-def whole(name: str, value: Any, least: int, most: int = MANY) -> int:
+def whole(name: str, value: object, least: int, most: int = MANY) -> int:
     """The value as a whole number of at least `least`; what is more than anything has of anything is cut."""
     is_whole = _is_number(value) and isfinite(value) and value == int(value) and value >= least
     if not is_whole or (most < MANY and value > most):
@@ -66,18 +67,18 @@ def whole(name: str, value: Any, least: int, most: int = MANY) -> int:
     return min(int(value), most)
 
 
-def whole_or_none(name: str, value: Any, least: int) -> int | None:
+def whole_or_none(name: str, value: object, least: int) -> int | None:
     """The same, or None for no limit."""
     return None if value is None else whole(name, value, least)
 
 
-def kinds_of_columns(given: Any) -> None:
+def kinds_of_columns(given: object) -> None:
     """Refuses a `schema` that is neither a dict nor a Schema."""
     if given is not None and not isinstance(given, (Mapping, Schema)):
         raise ValueError(f"schema={given!r}: give a dict by the names of columns, such as {{'zip': 'nominal'}}, or a Schema")
 
 
-def by_name(name: str, given: Any, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
+def by_name(name: str, given: object, known: Sequence[Any], what: str = "columns") -> Mapping[Any, Any]:
     """A mapping by the names of columns (or other known things), empty where None was given; strangers are refused."""
     if given is None:
         return {}
@@ -108,7 +109,7 @@ class ByClass(msgspec.Struct, frozen=True):
         return amounts / total if total > 0 else np.full(len(classes), 1 / max(len(classes), 1))
 
 
-def priors(name: str, given: Any, classes: Sequence[Any]) -> ByClass | None:
+def priors(name: str, given: object, classes: Sequence[Any]) -> ByClass | None:
     """The probabilities of the classes, from a vector in their order or a dict by label; they need not sum to 1.
 
     >>> priors("priors", {"no": 3, "yes": 1}, ("no", "yes")).shares(("yes", "no")).tolist()
@@ -127,7 +128,7 @@ def priors(name: str, given: Any, classes: Sequence[Any]) -> ByClass | None:
     return ByClass(tuple(classes), amounts)
 
 
-def costs(given: Any, classes: Sequence[Any]) -> ByClass | None:
+def costs(given: object, classes: Sequence[Any]) -> ByClass | None:
     """What mistakes cost: amounts[i, j] is what predicting j costs when i is true; from a matrix or a dict of dicts."""
     if given is None:
         return None
@@ -158,7 +159,7 @@ class ClassWeights(msgspec.Struct, frozen=True):
         return np.ones(len(classes)) if self.given is None else self.given.of(classes)
 
 
-def class_weights(given: Any, classes: Sequence[Any]) -> ClassWeights:
+def class_weights(given: object, classes: Sequence[Any]) -> ClassWeights:
     """What the rows of each class count for, from None, "balanced", or a dict by label (1 for a class that it lacks).
 
     >>> class_weights({"yes": 3}, ("no", "yes")).of(("no", "yes"), np.ones(2)).tolist()
@@ -174,7 +175,7 @@ def class_weights(given: Any, classes: Sequence[Any]) -> ClassWeights:
     return ClassWeights(ByClass(tuple(classes), np.array(amounts)))
 
 
-def _by_class(name: str, given: Any, classes: Sequence[Any]) -> np.ndarray:
+def _by_class(name: str, given: object, classes: Sequence[Any]) -> np.ndarray:
     if not isinstance(given, Mapping):
         return _numbers(name, given)
     known = {*classes, *map(str, classes)}
@@ -195,19 +196,19 @@ def _cost_table(given: Mapping, classes: Sequence[Any]) -> np.ndarray:
     return _numbers("costs", [[_find(row, other, 0.0) for other in classes] for row in rows])
 
 
-def _numbers(name: str, given: Any) -> np.ndarray:
+def _numbers(name: str, given: object) -> np.ndarray:
     try:
         return np.asarray(given, float)
     except (TypeError, ValueError):
         raise ValueError(f"{name}={given!r}: give numbers, or a dict of numbers by class") from None
 
 
-def _find(given: Mapping, label: Any, default: Any = None) -> Any:
+def _find(given: Mapping, label: object, default: object = None) -> Any:
     """The entry of a label, also where the label was written as text."""
     return given.get(label, given.get(str(label), default))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_))
 
 
@@ -216,8 +217,8 @@ def _between(least: float, most: float) -> str:
     return f" {' and '.join(bounds)}" if bounds else ""
 
 
-def _plain(choice: Any) -> Any:
-    return choice.value if hasattr(choice, "value") else choice
+def _plain(choice: object) -> object:
+    return choice.value if isinstance(choice, Enum) else choice
 
 
 def _example(known: Sequence[Any]) -> str:

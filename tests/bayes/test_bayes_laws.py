@@ -180,6 +180,7 @@ def test_columns_at_both_ends_of_the_doubles_are_learnt_from(scale, model):
     assert (model.leave_one_out(X, y).argmax(axis=1) == y).all()
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_columns_do_not_underflow():
     X = RNG.normal(size=(8, 100_000)) + np.arange(8)[:, None] % 2
     answer = bt.GaussianNB().fit(X, np.arange(8) % 2).predict_proba(X)

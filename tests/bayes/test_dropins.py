@@ -28,6 +28,7 @@ COUNTING = [
 ATTRIBUTES = ("class_count_", "class_log_prior_", "feature_count_", "feature_log_prob_")
 
 
+@pytest.mark.scikit_learn
 @parametrize_with_checks(
     [
         *(bt.GaussianNB(), bt.BernoulliNB(), bt.MultinomialNB(), bt.ComplementNB(), bt.CategoricalNB()),

@@ -234,7 +234,7 @@ def test_a_text_column_enters_the_lasso_with_its_first_word_whatever_columns_are
     assert found.ranks[0].score == 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.scikit_learn
 @parametrize_with_checks(
     [
         bt.SelectFeatures(),

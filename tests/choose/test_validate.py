@@ -17,7 +17,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
-from baytree.choose.problem import Problem, task_of
+from baytree.choose.problem import Problem
+from baytree.choose.task import task_of
 from baytree.choose.validate import significance
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials

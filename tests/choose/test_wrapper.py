@@ -121,7 +121,7 @@ def test_wrong_options_are_named(options, words):
         bt.ForwardSelection(bt.NaiveBayesClassifier(), **options).fit(mixed(40, 0), "label")
 
 
-@pytest.mark.slow
+@pytest.mark.scikit_learn
 @parametrize_with_checks(
     [
         bt.ForwardSelection(bt.NaiveBayesClassifier()),

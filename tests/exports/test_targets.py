@@ -81,6 +81,7 @@ def test_every_target_is_run():
     assert {*RUNNERS, "python", "json"} == set(EXPORTS)
 
 
+@pytest.mark.slow
 def test_a_chain_of_nodes_is_no_deeper_than_a_stump(target, tmp_path):
     size = np.arange(3000.0)
     model = bt.DecisionTreeClassifier().fit({"size": size}, (size % 2).astype(int))

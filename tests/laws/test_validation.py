@@ -230,13 +230,14 @@ def rows_for(name: str) -> tuple[pd.DataFrame, str]:
     return frame, "label"
 
 
-def variants() -> list[tuple[str, str, Any]]:
-    """Every value of every parameter, one at a time."""
+def variants() -> list[Any]:
+    """Every value of every parameter, one at a time; the fast suite tries one of each estimator."""
     found = []
     for name, parameters in VALUES.items():
         for parameter, values in {**parameters, **COMMON}.items():
             found += [(name, parameter, value) for value in values]
-    return found
+    first = {case[0]: k for k, case in reversed(list(enumerate(found)))}
+    return [pytest.param(*case, marks=() if k == first[case[0]] else pytest.mark.slow) for k, case in enumerate(found)]
 
 
 def made(name: str, parameter: str, value: Any) -> Any:

@@ -36,7 +36,7 @@ CHECKED = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.scikit_learn
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):

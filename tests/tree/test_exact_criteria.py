@@ -119,7 +119,7 @@ def _table(rng: np.random.Generator, n: int) -> np.ndarray:
 CLASS_WORTHS = {"gini": _gini, "error": _error, "entropy": _entropy, "chi2": _chi2, "gain_ratio": _gain_ratio}
 
 
-def _check_classes(criterion: str, n_sets: int) -> None:
+def check_classes(criterion: str, n_sets: int) -> None:
     rng = np.random.default_rng(n_sets)
     for _ in range(n_sets):
         n = int(rng.integers(2, 14))
@@ -128,7 +128,7 @@ def _check_classes(criterion: str, n_sets: int) -> None:
         assert _agrees(model.tree_, X, _best(CLASS_WORTHS[criterion], X, y.tolist())), (criterion, X.tolist(), y.tolist())
 
 
-def _check_numbers(n_sets: int) -> None:
+def check_numbers(n_sets: int) -> None:
     rng = np.random.default_rng(n_sets)
     for _ in range(n_sets):
         n = int(rng.integers(2, 12))
@@ -139,21 +139,15 @@ def _check_numbers(n_sets: int) -> None:
         assert _agrees(tree, X, _best(_squares, X, y.tolist())), (X.tolist(), y.tolist())
 
 
+# few sets always, hundreds in the whole suite, thousands in `make reliability`
+
+
 @pytest.mark.parametrize("criterion", CLASS_WORTHS)
-def test_the_root_is_the_best_split_of_an_exact_search(criterion):
-    _check_classes(criterion, 40)
+@pytest.mark.parametrize("n_sets", [30, pytest.param(400, marks=pytest.mark.slow)])
+def test_the_root_is_the_best_split_of_an_exact_search(criterion, n_sets):
+    check_classes(criterion, n_sets)
 
 
-def test_the_root_of_a_regression_is_the_best_split_of_an_exact_search():
-    _check_numbers(80)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("criterion", CLASS_WORTHS)
-def test_the_root_is_the_best_split_on_thousands_of_sets(criterion):
-    _check_classes(criterion, 5000)
-
-
-@pytest.mark.slow
-def test_the_root_of_a_regression_is_the_best_split_on_thousands_of_sets():
-    _check_numbers(5000)
+@pytest.mark.parametrize("n_sets", [60, pytest.param(400, marks=pytest.mark.slow)])
+def test_the_root_of_a_regression_is_the_best_split_of_an_exact_search(n_sets):
+    check_numbers(n_sets)

@@ -39,7 +39,6 @@ PARAMETER_SETS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.scikit_learn
 @parametrize_with_checks([kind(**parameters) for kind, sets in PARAMETER_SETS.items() for parameters in sets])
 def test_checks_pass_with_other_parameters(estimator, check):

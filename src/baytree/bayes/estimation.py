@@ -13,7 +13,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
+from baytree.given import PriorsLike
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
 from baytree.table.schema import Column, Schema
@@ -93,15 +95,14 @@ def refusing_infinite(table: Table) -> Iterator[None]:
         raise
 
 
-def _dirichlet(given: Any, name: str, levels: Sequence[Any], alpha: Any) -> np.ndarray:
-    if given is None:
-        given = alpha
+def _dirichlet(given: PriorsLike, name: str, levels: Sequence[Any], alpha: ArrayLike) -> np.ndarray:
+    amounts: object = alpha if given is None else given
     if isinstance(given, Mapping):
         unknown = [level for level in given if level not in set(levels)]
         if unknown:
             raise ValueError(f"priors[{name!r}] names {unknown[0]!r}; the levels are {list(levels)}")
-        given = [given.get(level, alpha) for level in levels]
-    added = np.asarray(given, np.float64)
+        amounts = [given.get(level, alpha) for level in levels]
+    added = np.asarray(amounts, np.float64)
     if added.shape not in ((), (len(levels),)) or not (np.isfinite(added).all() and (added >= 0).all()):
-        raise ValueError(f"priors[{name!r}]={given!r}: give a pseudo-count of at least 0, or one for each level")
+        raise ValueError(f"priors[{name!r}]={amounts!r}: give a pseudo-count of at least 0, or one for each level")
     return np.broadcast_to(added, (len(levels),)).astype(np.float64)

@@ -27,7 +27,7 @@ from baytree.formula.steps import Effects, Steps, chosen, constant, numbers
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:
-    from baytree.bayes.combinations import JointTable
+    from baytree.bayes.joint_table import JointTable
     from baytree.bayes.model import NaiveBayes
 
 

@@ -12,7 +12,7 @@ from baytree.bayes.estimation import class_shares
 from baytree.bayes.events import EVENTS
 from baytree.bayes.events.event import alike
 from baytree.bayes.learner import NaiveBayesLearner
-from baytree.bayes.model import Seen
+from baytree.bayes.seen import Seen
 from baytree.model import softmax
 from baytree.statistics.counts import Counts
 from baytree.table.table import Table

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from baytree import notices
-from baytree.bayes.combinations import Combinations, JointTable, level_counts
+from baytree.bayes.combinations import Combinations, level_counts
+from baytree.bayes.joint_table import JointTable
 from baytree.engine.parts import Parts
 from baytree.learner import Additive
 from baytree.table.schema import Schema

@@ -8,7 +8,8 @@ import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS
-from baytree.bayes.model import NaiveBayes, Seen
+from baytree.bayes.model import NaiveBayes
+from baytree.bayes.seen import Seen
 from baytree.engine.parts import Parts
 from baytree.learner import Additive
 from baytree.settings import ByClass

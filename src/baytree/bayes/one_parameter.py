@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.settings import finite
 from baytree.show.names import number
@@ -84,7 +83,7 @@ class NormalEstimate(Shown, msgspec.Struct, frozen=True):
         return float(np.sqrt(self.b / self.a * (1 + 1 / self.k)))
 
 
-def estimate_bernoulli(successes: Any, n: float | None = None, alpha: float = 1.0, beta: float = 1.0) -> Bernoulli:
+def estimate_bernoulli(successes: ArrayLike, n: float | None = None, alpha: float = 1.0, beta: float = 1.0) -> Bernoulli:
     """The chance of a success by MLE, MAP and posterior mean, under a Beta(alpha, beta) prior.
 
     Parameters
@@ -121,7 +120,9 @@ def estimate_bernoulli(successes: Any, n: float | None = None, alpha: float = 1.
     return Bernoulli(won, lost, mle, mode, a / (a + b), a, b)
 
 
-def estimate_normal(values: Any, m0: float = 0.0, k0: float = 0.0, a0: float = -0.5, b0: float = 0.0) -> NormalEstimate:
+def estimate_normal(
+    values: ArrayLike, m0: float = 0.0, k0: float = 0.0, a0: float = -0.5, b0: float = 0.0
+) -> NormalEstimate:
     """Mean and variance of a normal distribution by MLE, MAP and posterior, under a Normal–Inverse-Gamma prior.
 
     Parameters
@@ -168,7 +169,7 @@ def estimate_normal(values: Any, m0: float = 0.0, k0: float = 0.0, a0: float = -
     return NormalEstimate(n, (mean, squares / n), (m, b / (a + 1.5)), (m, expected), m, k, a, b)
 
 
-def _tried(successes: Any, n: float | None) -> tuple[float, float]:
+def _tried(successes: ArrayLike, n: float | None) -> tuple[float, float]:
     if n is not None:
         won = finite("successes", successes, 0)
         if won > finite("n", n, 0):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.choose.given_counts import amounts, branches, column_of, counted
 from baytree.choose.measure import Measure
+from baytree.given import FrameLike
 from baytree.settings import one_of
 
 
-def entropy(values: Any, column: str | None = None) -> Measure:
+def entropy(values: FrameLike, column: str | None = None) -> Measure:
     """H = −Σ p log₂ p in bits, of a column of values, of counts, or of probabilities.
 
     Parameters
@@ -43,7 +44,7 @@ def entropy(values: Any, column: str | None = None) -> Measure:
     return _of_one("entropy", values, column)
 
 
-def gini(values: Any, column: str | None = None) -> Measure:
+def gini(values: FrameLike, column: str | None = None) -> Measure:
     """1 − Σ p², the chance that two rows drawn at random are of different classes.
 
     Parameters
@@ -68,7 +69,7 @@ def gini(values: Any, column: str | None = None) -> Measure:
     return _of_one("gini", values, column)
 
 
-def conditional_entropy(values: Any, given: Any, column: str | None = None) -> Measure:
+def conditional_entropy(values: FrameLike, given: ArrayLike | str, column: str | None = None) -> Measure:
     """H(Y | X) in bits: the entropy of Y that is left, on average, where X is known.
 
     Parameters
@@ -95,7 +96,9 @@ def conditional_entropy(values: Any, given: Any, column: str | None = None) -> M
     return _left("entropy", counts, levels, classes, "entropy left, in bits")
 
 
-def information_gain(values: Any, given: Any = None, column: str | None = None, criterion: str = "entropy") -> Measure:
+def information_gain(
+    values: FrameLike, given: ArrayLike | str | None = None, column: str | None = None, criterion: str = "entropy"
+) -> Measure:
     """What knowing X takes from the impurity of Y: H(Y) − H(Y | X), or the same of Gini's or of the error.
 
     Parameters
@@ -139,7 +142,7 @@ _IMPURITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def _of_one(measure: str, values: Any, column: str | None) -> Measure:
+def _of_one(measure: str, values: FrameLike, column: str | None) -> Measure:
     counts, names = amounts(values if column is None else column_of(values, column))
     share, terms = _shares(counts), _terms(measure, counts)
     rows = [[name, *row] for name, *row in zip(names, counts.tolist(), share.tolist(), terms.tolist(), strict=True)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from baytree.given import FrameLike
 from baytree.show.names import plain
 from baytree.table import label_reading
 
 
-def amounts(values: Any) -> tuple[np.ndarray, list[str]]:
+def amounts(values: FrameLike) -> tuple[np.ndarray, list[str]]:
     """Counts and their names: of numbers themselves, else of how often each value occurs."""
     if isinstance(values, Mapping):
         return _positive(np.array(list(values.values()), float)), [plain(name) for name in values]
@@ -28,7 +29,7 @@ def _positive(counts: np.ndarray) -> np.ndarray:
     return counts
 
 
-def branches(values: Any) -> tuple[np.ndarray, list[str], list[str]]:
+def branches(values: FrameLike) -> tuple[np.ndarray, list[str], list[str]]:
     counts = np.asarray(values, float)
     if counts.ndim != 2:
         raise ValueError("give the two columns, a frame and two names, or a table of counts with a row for each branch")
@@ -36,7 +37,7 @@ def branches(values: Any) -> tuple[np.ndarray, list[str], list[str]]:
     return counts, names, [f"class {k}" for k in range(1, counts.shape[1] + 1)]
 
 
-def counted(values: Any, given: Any, column: str | None) -> tuple[np.ndarray, list[str], list[str]]:
+def counted(values: FrameLike, given: FrameLike, column: str | None) -> tuple[np.ndarray, list[str], list[str]]:
     """How often each value of X comes with each of Y, where both are known: [n_levels, n_classes], and their names."""
     (y, classes), (x, levels) = (
         (_coded(values, "values"), _coded(given, "given"))
@@ -51,12 +52,12 @@ def counted(values: Any, given: Any, column: str | None) -> tuple[np.ndarray, li
     return counts, levels, classes
 
 
-def _coded(values: Any, name: str) -> tuple[np.ndarray, list[str]]:
+def _coded(values: FrameLike, name: str) -> tuple[np.ndarray, list[str]]:
     read = label_reading.read_classes(values, name)
     return read.values, [plain(each) for each in read.target.classes or ()]
 
 
-def column_of(frame: Any, name: str) -> Any:
+def column_of(frame: FrameLike, name: str) -> ArrayLike:
     columns = list(getattr(frame, "columns", frame))
     if name not in columns:
         raise ValueError(f"there is no column {name!r}; there is {', '.join(map(str, columns))}")

@@ -13,17 +13,15 @@ from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
+from baytree.choose.task import task_notes, task_of
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, label_reading, labels
-from baytree.table.frames import Numbers, RawFrame, Strings, read, read_column
-from baytree.table.notes import Note
+from baytree.table.frames import Numbers, RawFrame, Strings, read
 from baytree.table.sample import counting, schema_of, with_target
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 from baytree.table.table import Table
 from baytree.table.weight_reading import read_weights, weight_column
-
-MOST_NUMBERED_CLASSES = 20  # more different whole numbers than this are an amount, not names
 
 
 @dataclass(frozen=True)
@@ -163,29 +161,6 @@ class Problem:
 def _kind_of(column: Column) -> Any:
     """What all rows say of a column, without the levels that only some of them have."""
     return column.text if column.kind is Kind.TEXT else msgspec.structs.replace(column, levels=(), declared=False)
-
-
-def task_notes(y: TargetLike, name: str, task: str | None) -> tuple[Note, ...]:
-    """What is told of a target of numbers: whether it is a number to predict or classes, and how to change it."""
-    raw = label_reading.as_numbers(read_column(y, name), name)
-    if task is not None or not isinstance(raw, Numbers) or raw.unit is not None:
-        return ()
-    n = len(np.unique(raw.values[~np.isnan(raw.values)]))
-    if task_of(y, name) == "regression":
-        return (Note(name, f"{n:,} different numbers: a number to predict", 0, "task", "classification"),)
-    return (Note(name, f"{n:,} different whole numbers are taken for classes", 0, "task", "regression"),) if n > 2 else ()
-
-
-def task_of(y: TargetLike, name: str = "y") -> str:
-    """Whether labels are classes or numbers: "classification" or "regression"."""
-    raw = label_reading.as_numbers(read_column(y, name), name)
-    if not isinstance(raw, Numbers) or raw.unit is not None:
-        return "classification"
-    known = np.unique(raw.values[~np.isnan(raw.values)])
-    if not len(known):
-        return "classification"
-    is_whole = bool((known == np.floor(known)).all())
-    return "classification" if is_whole and len(known) <= MOST_NUMBERED_CLASSES else "regression"
 
 
 def _apart(X: FrameLike, y: TargetLike) -> tuple[Any, Any, str]:

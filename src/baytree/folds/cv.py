@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.given import FrameLike, TargetLike
 
@@ -17,7 +18,7 @@ _REMEDY = (
 class Splitter(Protocol):
     """What deals rows to folds, as scikit-learn's splitters do."""
 
-    def split(self, X: FrameLike, y: TargetLike = None, groups: Any = None) -> Iterable[tuple[Any, Any]]:
+    def split(self, X: FrameLike, y: TargetLike = None, groups: ArrayLike | None = None) -> Iterable[tuple[Any, Any]]:
         """Pairs of the rows to learn from and the rows that are held out."""
         ...
 
@@ -54,7 +55,7 @@ class Folds(NamedTuple):
 
 
 def read_cv(
-    cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: Any = None, seed: int | None = 0
+    cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: ArrayLike | None = None, seed: int | None = 0
 ) -> Folds:
     """The folds that `cv` asks for.
 
@@ -89,7 +90,7 @@ def names_rows(cv: CV) -> bool:
 
 
 def _pairs(
-    cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: Any, seed: int | None
+    cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: ArrayLike | None, seed: int | None
 ) -> tuple[Iterable[Any], str]:
     """Pairs of rows as they come, and how they were made; no words where a splitter's name says it."""
     from sklearn import model_selection as ms
@@ -114,7 +115,7 @@ def _pairs(
 
 
 def _k_folds(
-    k: int, rows: np.ndarray, label: np.ndarray, is_classification: bool, groups: Any, seed: int | None
+    k: int, rows: np.ndarray, label: np.ndarray, is_classification: bool, groups: ArrayLike | None, seed: int | None
 ) -> tuple[Iterable[Any], str]:
     from sklearn import model_selection as ms
 
@@ -159,13 +160,13 @@ def _by_fold(fold: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     return ((np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(int(fold.max()) + 1))
 
 
-def _pair(pair: Any) -> Any:
+def _pair(pair: object) -> Sequence[ArrayLike] | np.ndarray:
     if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
         raise ValueError(f"cv holds {pair!r}: {_REMEDY}")
     return pair
 
 
-def _numbers(given: Any, n_rows: int) -> np.ndarray:
+def _numbers(given: ArrayLike, n_rows: int) -> np.ndarray:
     """The numbers of these rows, from numbers or a mask. int [n]"""
     rows = np.asarray(given)
     if rows.dtype == bool and rows.shape == (n_rows,):

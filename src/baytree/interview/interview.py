@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
 
 from baytree.given import FrameLike
 from baytree.interview.belief import Imagined, Known
-from baytree.interview.cells import cells_of
+from baytree.interview.cells import Cells, cells_of
 from baytree.labelled import labelled
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
@@ -21,6 +22,9 @@ _NOTHING = 1e-9  # bits below which a question tells nothing
 _OFFERED = 4  # intervals of a number that a model reads as it is
 
 Range = tuple[float | None, float | None]
+
+# A level, a number, a range whose sides may be open, or None where it is not known
+Answer: TypeAlias = str | float | tuple[float | None, ...] | list[float | None] | None
 
 
 def interview(predictor: Predictor, frame: FrameLike = None, sure: float = SURE) -> Interview:
@@ -103,7 +107,7 @@ class Interview:
         column = self.schema.columns[best]
         return Question(column.name, column.kind, self._choices(best), gains[best])
 
-    def answer(self, value: Any) -> dict[Any, float]:
+    def answer(self, value: Answer) -> dict[Any, float]:
         """Learns the answer to the last question: a level, a number, a range (low, high), or None; gives the belief."""
         if self._asked is None:
             raise ValueError("nothing has been asked: call next() first")
@@ -160,7 +164,7 @@ def _known(predictor: Predictor) -> Profile:
     return predictor.profile
 
 
-def _still_open(cells: Any, answers: dict[int, Known], column: int) -> np.ndarray:
+def _still_open(cells: Cells, answers: dict[int, Known], column: int) -> np.ndarray:
     if column not in answers:
         return np.ones(len(cells), bool)
     known = answers[column]
@@ -169,7 +173,7 @@ def _still_open(cells: Any, answers: dict[int, Known], column: int) -> np.ndarra
     return np.zeros(len(cells), bool)
 
 
-def _read(column: Column, value: Any) -> Known:
+def _read(column: Column, value: Answer) -> Known:
     """The answer as a code, a number or an interval."""
     if value is None or value != value:
         return None
@@ -187,7 +191,7 @@ def _read(column: Column, value: Any) -> Known:
         raise ValueError(f"column {column.name!r}: {value!r} is no number; give one, a range (low, high), or None") from None
 
 
-def _interval(column: Column, value: Any) -> tuple[float, float]:
+def _interval(column: Column, value: Sequence[float | None]) -> tuple[float, float]:
     if len(value) != 2:
         raise ValueError(f"column {column.name!r}: {value!r} is no range; give (low, high), None where a side is open")
     low, high = (-np.inf if value[0] is None else float(value[0])), (np.inf if value[1] is None else float(value[1]))

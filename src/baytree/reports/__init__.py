@@ -8,15 +8,33 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
+from baytree.reports.comparison import Comparison
 from baytree.show.report.records import Page
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+
+class Fitted(Protocol):
+    """A fitted estimator."""
+
+    @property
+    def _predictor(self) -> Predictor: ...
+
+
+Reported = Fitted | Predictor | Comparison
 
 
 def report(
-    model: Any, frame: FrameLike = None, path: str | os.PathLike = "page.html", *, rows: int | Sequence[int] | None = None
+    model: Reported,
+    frame: FrameLike = None,
+    path: str | os.PathLike = "page.html",
+    *,
+    rows: int | Sequence[int] | None = None,
 ) -> Path:
     """One self-contained HTML file that shows a model or a comparison: it opens anywhere and asks nothing of the network.
 
@@ -54,7 +72,7 @@ def report(
     return Path(path)
 
 
-def notebook_view(model: Any) -> str | None:
+def notebook_view(model: Reported) -> str | None:
     """What a notebook shows of a fitted model or a comparison: the page's templates without scripts; None without jinja2."""
     from baytree.show.report.page import fragment
 
@@ -64,21 +82,21 @@ def notebook_view(model: Any) -> str | None:
         return None
 
 
-def _still(model: Any) -> Page:
+def _still(model: Reported) -> Page:
     if _is_comparison(model):
         from baytree.reports.compared import compared
 
         return compared(model)
     from baytree.reports.model_page import still
 
-    return still(model._predictor)
+    return still(_predictor_of(model))
 
 
-def _is_comparison(model: Any) -> bool:
+def _is_comparison(model: Reported) -> TypeIs[Comparison]:
     return hasattr(model, "entries") and hasattr(model, "advice")
 
 
-def _page(model: Any, frame: FrameLike, rows: int | Sequence[int] | None) -> str:
+def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None) -> str:
     from baytree.show.report.page import to_html
 
     if _is_comparison(model):
@@ -87,5 +105,8 @@ def _page(model: Any, frame: FrameLike, rows: int | Sequence[int] | None) -> str
         return to_html(compared(model))
     from baytree.reports.model_page import model_page
 
-    predictor = model if isinstance(model, Predictor) else model._predictor
-    return to_html(model_page(predictor, frame, rows))
+    return to_html(model_page(_predictor_of(model), frame, rows))
+
+
+def _predictor_of(model: Fitted | Predictor) -> Predictor:
+    return model if isinstance(model, Predictor) else model._predictor

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from baytree.reports.comparison import Comparison, Entry, Standing, Validation
 from baytree.show.names import number
 from baytree.show.report.records import Page
 from baytree.show.report.records.comparison_views import LeaderboardView, ModelView
@@ -16,11 +15,11 @@ MOST_PROSE = 6000  # letters of a model
 MOST_CURVES = 8
 
 
-def compared(comparison: Any) -> Page:
+def compared(comparison: Comparison) -> Page:
     """Everything about a comparison; `comparison` is what `bt.compare` gives."""
-    rows, low, high = comparison._rows(), *_ends(comparison)
-    each = zip(comparison.entries, rows, comparison.advice.standings, strict=True)
-    models = tuple(_contestant(comparison, *one, (low, high)) for one in each)
+    low, high = _ends(comparison)
+    each = zip(comparison.entries, comparison.advice.standings, strict=True)
+    models = tuple(_model_view(comparison, *one, (low, high)) for one in each)
     notes = [*comparison.cautions, *(f"{name} did not take part: {reason}" for name, reason in comparison.skipped)]
     board = LeaderboardView(
         metric=comparison.metric,
@@ -36,40 +35,41 @@ def compared(comparison: Any) -> Page:
     return Page(title, f"Which model suits {comparison.target}, and why.", (board,), {"classes": [], "columns": []})
 
 
-def _beside(comparison: Any) -> list[str]:
+def _beside(comparison: Comparison) -> list[str]:
     wanted = ("accuracy", "AUC") if comparison.bar.is_classification else ("RMSE", "R²")
     return [metric for metric in wanted if metric != comparison.metric]
 
 
-def _ends(comparison: Any) -> tuple[float, float]:
+def _ends(comparison: Comparison) -> tuple[float, float]:
     """The range of all intervals and folds."""
-    values = [value for entry in comparison.entries for value in (*comparison.interval(entry), *_folds(comparison, entry))]
+    metric = comparison.metric
+    values = [each for entry in comparison.entries for each in (*entry.validation.summary(metric), *_folds(metric, entry))]
     finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
     room = 0.03 * (high - low) or 0.5
     return (low - room if low < 0 else max(low - room, 0.0)), high + room
 
 
-def _folds(comparison: Any, entry: Any) -> list[float]:
+def _folds(metric: str, entry: Entry) -> list[float]:
     validation = entry.validation
-    return [float(each) for each in validation.scores(comparison.metric)] if validation.is_by_fold else []
+    return [float(each) for each in validation.scores(metric)] if validation.is_by_fold else []
 
 
-def _contestant(comparison: Any, entry: Any, row: dict[str, Any], standing: Any, ends: tuple[float, float]) -> ModelView:
-    mean, low, high = comparison.interval(entry)
+def _model_view(comparison: Comparison, entry: Entry, standing: Standing, ends: tuple[float, float]) -> ModelView:
+    mean, low, high = entry.validation.summary(comparison.metric)
     validation, is_classes = entry.validation, comparison.bar.is_classification
     chosen = entry is comparison.recommendation
     probability = validation.pooled[2]
     calibration, bins = _calibration(validation) if is_classes and probability is not None else ("", ())
     return ModelView(
-        name=str(row["model"]),
+        name=entry.name,
         short=entry.short,
         score=float(mean),
         text=f"{mean:.4f}" if abs(mean) < 1000 else f"{mean:.6g}",
         low=_place(low, ends),
         high=_place(high, ends),
         dot=_place(mean, ends),
-        folds=tuple(_place(each, ends) for each in _folds(comparison, entry) if np.isfinite(each)),
+        folds=tuple(_place(each, ends) for each in _folds(comparison.metric, entry) if np.isfinite(each)),
         beside=tuple(f"{validation.mean(metric):.3f}" for metric in _beside(comparison)),
         size=entry.size.words,
         seconds=f"{_duration(validation.seconds)} to learn",
@@ -78,7 +78,7 @@ def _contestant(comparison: Any, entry: Any, row: dict[str, Any], standing: Any,
         reason=_reason(comparison, standing, chosen),
         classes=tuple(validation.classes) if is_classes else (),
         confusion=tuple(map(tuple, validation.confusion.tolist())) if is_classes else (),
-        roc=tuple(_roc(validation)) if is_classes and probability is not None else (),
+        roc=tuple(_roc(validation, probability)) if is_classes and probability is not None else (),
         calibration=calibration,
         bins=bins,
         words=_words(entry),
@@ -94,22 +94,21 @@ def _duration(seconds: float) -> str:
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def _reason(comparison: Any, standing: Any, is_chosen: bool) -> str:
+def _reason(comparison: Comparison, standing: Standing, is_chosen: bool) -> str:
     if is_chosen:
         return "This is the model that is advised."
     by = f"{comparison.metric} is {standing.worse:.4f} ± {standing.error:.4f} worse than the best one's."
     return f"As good as the best: {by}" if standing.is_as_good else f"Not as good as the best ({standing.reason}): {by}"
 
 
-def _words(entry: Any) -> str:
+def _words(entry: Entry) -> str:
     text = escaped(str(entry.fitted), keep="\n")
     return text if len(text) <= MOST_PROSE else f"{text[:MOST_PROSE]}\n… ({number(float(len(text)))} letters in all)"
 
 
-def _roc(validation: Any) -> list[tuple[str, str, str]]:
+def _roc(validation: Validation, probability: np.ndarray) -> list[tuple[str, str, str]]:
     """The curve of each class against the rest; of two classes only the second."""
-    rows, _, probability = validation.pooled
-    truth, n = validation.label.values[rows], probability.shape[1]
+    truth, n = validation.label.values[validation.pooled[0]], probability.shape[1]
     codes = [1] if n == 2 else range(min(n, MOST_CURVES))
     return [(validation.classes[c], *_curve(truth == c, probability[:, c])) for c in codes]
 
@@ -126,7 +125,7 @@ def _curve(is_positive: np.ndarray, score: np.ndarray) -> tuple[str, str]:
     return "M" + "L".join(f"{200 * a:.1f} {200 - 200 * b:.1f}" for a, b in zip(x[kept], y[kept], strict=True)), f"{area:.3f}"
 
 
-def _calibration(validation: Any) -> tuple[str, tuple[tuple[float, float, float], ...]]:
+def _calibration(validation: Validation) -> tuple[str, tuple[tuple[float, float, float], ...]]:
     found = validation.calibration()
     largest = float(found["rows"].max())
     bins = [

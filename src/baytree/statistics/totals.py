@@ -11,8 +11,9 @@ import numpy as np
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum, joined
 from baytree.statistics.moments import Moments
+from baytree.table.matrices import matrices
 from baytree.table.schema import Schema
-from baytree.table.table import SparseColumns, Table, Tokens, matrices
+from baytree.table.table import SparseColumns, Table, Tokens
 
 _STRIPE = 64  # columns that are changed at a time, so that no copy of the table is made
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -28,6 +28,7 @@ from baytree.storage.tags import record
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
+    from baytree.table.schema import Schema
 
 __all__ = ["ModelFileError", "dumps", "load", "loads", "read_predictor", "save"]
 
@@ -140,7 +141,11 @@ def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     return found
 
 
-def _check_records(held: Document, model: Any, seen: Any) -> None:
+class _Checked(Protocol):
+    def check(self, schema: Schema) -> None: ...
+
+
+def _check_records(held: Document, model: _Checked | None, seen: _Checked | None) -> None:
     """Everything that an index or a shape in the file could break later is compared with the schema now."""
     if model is None:
         raise ValueError("the file holds no model")

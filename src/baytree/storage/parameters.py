@@ -12,7 +12,7 @@ from baytree.table.schema import Column, Schema, Text
 _MARK = "$"
 
 
-def plain(value: Any, name: str) -> Any:
+def plain(value: object, name: str) -> object:
     """A parameter as JSON can hold it."""
     if isinstance(value, np.generic):
         value = value.item()

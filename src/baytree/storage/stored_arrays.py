@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 import numpy as np
+
+T = TypeVar("T")
 
 _DTYPES = ("<f8", "<i8", "<i4", "<i2", "|i1", "|u1", "|b1")
 _LISTED = 32  # arrays up to this size are written out as numbers, so that a person can read them
 _MOST_DIMENSIONS = 4
 
 
-def encode(value: Any) -> msgspec.Raw:
+def encode(value: object) -> msgspec.Raw:
     """A record, or any plain value, as JSON."""
     try:
         return msgspec.Raw(msgspec.json.encode(value, enc_hook=_array_to))
@@ -21,12 +23,12 @@ def encode(value: Any) -> msgspec.Raw:
         raise ValueError(f"{error.object[:40]!r} is not valid Unicode text and cannot be saved; correct that name") from None
 
 
-def decode(raw: msgspec.Raw, kind: Any) -> Any:
+def decode(raw: msgspec.Raw, kind: type[T]) -> T:
     """The record of a kind in JSON; its arrays cannot be written to."""
     return msgspec.json.decode(raw, type=kind, dec_hook=_array_from)
 
 
-def _array_to(value: Any) -> Any:
+def _array_to(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     if not isinstance(value, np.ndarray):
@@ -40,7 +42,7 @@ def _array_to(value: Any) -> Any:
     return {**head, "base64": base64.b64encode(array.tobytes()).decode()}
 
 
-def _array_from(kind: type, value: Any) -> np.ndarray:
+def _array_from(kind: type, value: object) -> np.ndarray:
     if kind is not np.ndarray:
         raise TypeError(f"no record holds a {kind}")
     if not isinstance(value, dict) or value.keys() - {"values", "base64"} != {"dtype", "shape"} or len(value) != 3:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -100,7 +100,7 @@ class Table(msgspec.Struct, frozen=True):
         """The table of these columns only, in this order."""
         schema = msgspec.structs.replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
         if isinstance(self.values, SparseColumns):
-            values: Any = SparseColumns(self.values.matrix[:, list(columns)])
+            values = SparseColumns(self.values.matrix[:, list(columns)])
         else:
             values = tuple(self.values[j] for j in columns)
         return Table(schema, values, self.weight, self.label, self.is_unweighted, self.first)
@@ -119,7 +119,7 @@ def holds_infinite(column: Column, values: Any) -> bool:
     return not np.isfinite(values.sum()) and bool(np.isinf(values).any())
 
 
-def refuse_infinite(schema: Schema, values: Any) -> None:
+def refuse_infinite(schema: Schema, values: Iterable[Any]) -> None:
     """Raises an error that names the column and the row where a number is infinite."""
     for column, column_values in zip(schema.columns, values, strict=True):
         if not holds_infinite(column, column_values):
@@ -129,67 +129,6 @@ def refuse_infinite(schema: Schema, values: Any) -> None:
             f"column {column.name!r}, row {row}: {column_values[row]} is infinity; "
             "replace it by a large number, or by NaN if it is missing"
         )
-
-
-def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
-    """Numeric columns as matrices [n_rows, k], in order and together all columns, without copying what lies together.
-
-    Columns of one array, or of one block of a frame, are a view of it; columns that lie apart are stacked in eights.
-    """
-    if isinstance(table.values, SparseColumns):
-        for k in range(0, len(columns), 64):
-            yield table.values.matrix[:, columns[k : k + 64]].toarray()
-        return
-    yield from _runs([table.values[j] for j in columns])
-
-
-def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:
-    lying = [_Lying.of(array) for array in arrays]
-    first = 0
-    while first < len(arrays):
-        last = _end_of_run(lying, first)
-        if last - first > 1:
-            step = lying[first + 1].address - lying[first].address
-            shape = (len(arrays[first]), last - first)
-            yield np.lib.stride_tricks.as_strided(arrays[first], shape, (arrays[first].strides[0], step), writeable=False)
-        else:
-            last = next(
-                (k for k in range(first + 1, min(first + 8, len(arrays))) if _end_of_run(lying, k) - k > 1),
-                min(first + 8, len(arrays)),
-            )
-            yield np.stack(arrays[first:last]).T
-        first = last
-
-
-class _Lying(msgspec.Struct, frozen=True):
-    """Where a column lies in memory."""
-
-    address: int
-    strides: tuple[int, ...]
-    owner: int | None  # of the array that it is a part of: only within one may the memory between columns be spanned
-
-    @classmethod
-    def of(cls, array: np.ndarray) -> _Lying:
-        """The place of this column."""
-        owner: Any = array
-        while getattr(owner, "base", None) is not None:
-            owner = owner.base
-        return cls(array.__array_interface__["data"][0], array.strides, None if owner is array else id(owner))
-
-
-def _end_of_run(lying: Sequence[_Lying], first: int) -> int:
-    """Where the columns from `first` on stop lying at one and the same distance."""
-    head = lying[first]
-    if first + 1 == len(lying) or head.owner is None:
-        return first + 1
-    step = lying[first + 1].address - head.address
-    last = first + 1
-    while last < len(lying) and not step % 8:
-        here = lying[last]
-        if here.strides != head.strides or here.owner != head.owner or here.address != head.address + step * (last - first):
-            break
-        last += 1
-    return last
 
 
 def _slice(values: Values, first: int, last: int) -> Values:

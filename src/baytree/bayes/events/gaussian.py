@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group, prior_numbers
 from baytree.bayes.events.event import Event
-from baytree.bayes.events.left_out_normal import LeftOutRule, add_left_out_densities, in_units
+from baytree.bayes.events.left_out_normal import LeftOutRule, add_left_out_densities
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.bayes.events.normal import NormalLikelihood
-from baytree.statistics.exact import bounded
+from baytree.bayes.events.standardised import SMALLEST, Standardised, power_of_two
 from baytree.statistics.moments import Moments
+from baytree.table.matrices import matrices
 from baytree.table.schema import Schema
-from baytree.table.table import SparseColumns, Table, matrices
+from baytree.table.table import SparseColumns, Table
 
 VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
 _LEAST_BETWEEN = 1e-12  # the variance of class means that are all but the same, as such a share
 _LARGEST = float(np.finfo(np.float64).max)
-_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # mean, variance and degrees [n_classes, n_columns]
 
 
@@ -67,7 +65,7 @@ class Gaussian(Event[Moments]):
         mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
         with np.errstate(over="ignore"):  # beside the largest doubles a scale may leave them
             mean, scale = standard.centre + standard.unit * mean, standard.unit * np.sqrt(variance)
-        mean, scale = np.clip(mean, -_LARGEST, _LARGEST), np.clip(scale, _SMALLEST, _LARGEST)
+        mean, scale = np.clip(mean, -_LARGEST, _LARGEST), np.clip(scale, SMALLEST, _LARGEST)
         return NormalLikelihood(group.columns, mean, scale, degrees)
 
     def parameters(self, seen: Standardised, group: Group, schema: Schema, estimation: Estimation) -> Parameters:
@@ -78,7 +76,7 @@ class Gaussian(Event[Moments]):
         if not (own := _has_prior(group, schema, estimation)).any():
             return learnt
         prior = _normal_priors(seen, group, schema, estimation)
-        given = _posterior(seen, np.ldexp(prior, _power(seen.exponent)), estimation.estimate)
+        given = _posterior(seen, np.ldexp(prior, power_of_two(seen.exponent)), estimation.estimate)
         mean, variance, degrees = (np.where(own, a, b) for a, b in zip(given, learnt, strict=True))
         return mean, variance, degrees
 
@@ -140,40 +138,6 @@ class SklearnGaussian(SmoothedGaussian):
     def left_out_rule(self, estimation: Estimation) -> LeftOutRule | None:
         """None: without a row the largest variance is another one."""
         return None
-
-
-class Standardised(NamedTuple):
-    """The moments of columns in their own units: the mean and the standard deviation over all classes."""
-
-    n: np.ndarray  # [n_classes, n_columns], times 2^−exponent
-    distance: np.ndarray  # [n_classes, n_columns]: of the mean from the centre
-    spread: np.ndarray  # [n_classes, n_columns]: the variance, divisor n
-    centre: np.ndarray  # [n_columns]
-    unit: np.ndarray  # [n_columns]
-    exponent: int
-
-    @classmethod
-    def of(cls, seen: Moments) -> Standardised:
-        """In the units of the columns; a constant column has something small beside it as its unit."""
-        pooled = seen.pooled()
-        centre, unit = np.nan_to_num(pooled.mean()[0]), _units(pooled)
-        n, exponent = bounded(seen.weight)
-        with np.errstate(over="ignore", invalid="ignore"):
-            distance = in_units(seen.mean(), centre, unit)
-            spread = np.nan_to_num(seen.deviation() / unit) ** 2
-        return cls(n, distance, spread, centre, unit, exponent)
-
-
-def _power(exponent: int) -> np.ndarray:
-    """m₀ is a place, not a weight: it stays where weights are scaled."""
-    return np.array([[0], [-exponent], [-exponent], [-exponent]])
-
-
-def _units(pooled: Moments) -> np.ndarray:
-    """The standard deviation of each column over all classes; for a constant column something small beside it."""
-    deviation = np.nan_to_num(pooled.deviation()[0])
-    size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), _SMALLEST)
 
 
 def _plain(seen: Standardised, floor: float = VARIANCE_FLOOR) -> Parameters:

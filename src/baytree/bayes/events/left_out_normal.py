@@ -15,7 +15,8 @@ from baytree.bayes.estimation import refusing_infinite
 from baytree.engine.parts import by_rows
 from baytree.statistics.exact import bounded
 from baytree.statistics.moments import Moments
-from baytree.table.table import Table, matrices
+from baytree.table.matrices import matrices
+from baytree.table.table import Table
 
 
 class LeftOutRule(NamedTuple):

@@ -11,8 +11,9 @@ from baytree.bayes.events.likelihood import ColumnsLikelihood, check_numeric
 from baytree.formula.expressions import LogDensity, Number
 from baytree.formula.steps import Effects, Steps, numbers, where_known
 from baytree.summary.bayes import Normal
+from baytree.table.matrices import matrices
 from baytree.table.schema import Schema
-from baytree.table.table import Table, matrices
+from baytree.table.table import Table
 
 
 class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):

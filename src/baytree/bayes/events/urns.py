@@ -12,8 +12,9 @@ from baytree.formula.expressions import Case, Compare, Expression, Known, LogRis
 from baytree.formula.steps import Effects, Steps, constant, where_known
 from baytree.statistics.totals import refuse_negative, sparse_entries
 from baytree.summary.bayes import Amount
+from baytree.table.matrices import matrices
 from baytree.table.schema import Schema
-from baytree.table.table import SparseColumns, Table, matrices
+from baytree.table.table import SparseColumns, Table
 
 
 class UrnLikelihood(ColumnsLikelihood, frozen=True, tag="urns"):

@@ -6,12 +6,13 @@ from typing import Any, cast
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.bayes.estimation import Group
 from baytree.bayes.events.categorical import LevelLikelihood
 from baytree.estimators.base import Entered
 from baytree.estimators.bayes.discrete_dropin import DiscreteNB
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.statistics.counts import Counts
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
@@ -66,8 +67,8 @@ class CategoricalNB(DiscreteNB):
         alpha: float = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: PriorsLike = None,
+        min_categories: ArrayLike | None = None,
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import notices, settings
 from baytree.bayes.estimation import Estimation
 from baytree.estimators.bayes.face import BayesClassifier
+from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.table.schema import Schema
 
@@ -18,10 +20,10 @@ LEAST_ALPHA = 1e-10
 class DiscreteNB(BayesClassifier):
     """What the classifiers of counts share: α, and whether the shares of the classes are learnt."""
 
-    alpha: Any
+    alpha: ArrayLike
     force_alpha: bool
     fit_prior: bool
-    class_prior: Any
+    class_prior: PriorsLike
     _takes_negative = False
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -14,9 +14,10 @@ from baytree.bayes.events.text.word_likelihood import WordLikelihood, top_words
 from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
-from baytree.bayes.model import NaiveBayes, Seen
+from baytree.bayes.model import NaiveBayes
+from baytree.bayes.seen import Seen
 from baytree.estimators.additive import AdditiveClassifier
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
@@ -24,6 +25,9 @@ from baytree.table.frames import RawFrame, read
 from baytree.table.infer import Census
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class BayesClassifier(AdditiveClassifier):
@@ -43,7 +47,7 @@ class BayesClassifier(AdditiveClassifier):
         table = self._encoded(X)
         return log_densities(self.model_, table)
 
-    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
+    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: RandomLike = None) -> Any:
         """n new rows with their class, as a frame of the library that is in use.
 
         `given` fixes columns, or the class under the target's name; the rest is drawn from what follows of it.
@@ -77,7 +81,7 @@ class BayesClassifier(AdditiveClassifier):
         words = top_words(chosen[0].weights(), self.schema_.columns[chosen[0].column].levels, n)
         return dict(zip(self.schema_.classes, words, strict=True))
 
-    def plot(self, column: str, ax: Any = None) -> Any:
+    def plot(self, column: str, ax: Axes | None = None) -> Axes:
         """The distribution of a column in each class, drawn with matplotlib; gives the axes."""
         from baytree.bayes.plot import plot_column
 
@@ -95,7 +99,7 @@ class BayesClassifier(AdditiveClassifier):
             raise ValueError("these rows hold classes or levels that were never learnt; give the rows of the fit")
         return leave_one_out(self._learner(table.schema), table, self.seen_)
 
-    def _drawn_classes(self, n: int, label: Any, fixed: dict[str, Any], random: np.random.Generator) -> np.ndarray:
+    def _drawn_classes(self, n: int, label: object, fixed: dict[str, Any], random: np.random.Generator) -> np.ndarray:
         if label is not None:
             return np.full(n, self.schema_.classes.index(label))
         if not fixed:

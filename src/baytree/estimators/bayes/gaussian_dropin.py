@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from baytree import settings
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.normal import NormalLikelihood
 from baytree.estimators.bayes.face import BayesClassifier, all_numeric
+from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.moments import Moments
 from baytree.table.frames import RawFrame
@@ -53,7 +54,7 @@ class GaussianNB(BayesClassifier):
     def __init__(
         self,
         *,
-        priors: Any = None,
+        priors: PriorsLike = None,
         var_smoothing: float = 1e-9,
         schema: SchemaLike = None,
         unseen: str = "missing",

@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.bayes import joint
-from baytree.bayes.combinations import Combinations, JointTable
+from baytree.bayes.combinations import Combinations
+from baytree.bayes.joint_table import JointTable
 from baytree.estimators.additive import AdditiveClassifier
+from baytree.given import RandomLike
 from baytree.show.results import frame_of
 from baytree.table.frames import RawFrame
 from baytree.table.infer import Census
@@ -61,7 +63,7 @@ class JointDistribution(AdditiveClassifier):
         condition = joint.allowed_codes(given or {}, self.schema_)
         return joint.probability(self.model_, joint.allowed_codes(event, self.schema_), condition)
 
-    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
+    def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: RandomLike = None) -> Any:
         """n rows drawn from the table, as a frame; `given` fixes columns or the class."""
         check_is_fitted(self, "model_")
         condition = joint.allowed_codes(given or {}, self.schema_)

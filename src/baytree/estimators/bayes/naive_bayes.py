@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from baytree import settings
 from baytree.bayes.conventions import CONVENTIONS, Convention
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of
 from baytree.estimators.bayes.face import BayesClassifier
+from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.table.schema import Schema, SchemaLike
 
@@ -53,7 +52,7 @@ class NaiveBayesClassifier(BayesClassifier):
         numeric: str = "gaussian",
         alpha: float = 1.0,
         priors: dict | None = None,
-        class_prior: Any = None,
+        class_prior: PriorsLike = None,
         conventions: str | None = None,
         schema: SchemaLike = None,
         unseen: str = "missing",

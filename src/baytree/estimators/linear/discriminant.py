@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import notices, settings
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveClassifier
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, PriorsLike, RandomLike, TargetLike, WeightsLike
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.sampling import sample
@@ -27,7 +27,7 @@ class _Discriminant(AdditiveClassifier):
 
     covariance: str
     shrinkage: float | str | None
-    priors: Any
+    priors: PriorsLike
     _rule: type[Discriminant]
     _accepts_infinite = True  # infinities are refused while reading, which saves a read of the table
 
@@ -39,7 +39,7 @@ class _Discriminant(AdditiveClassifier):
             raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
         return learner.leave_one_out(InMemory(table, self.n_jobs))
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Any:
+    def sample(self, n: int = 1, random_state: RandomLike = None) -> Any:
         """n rows drawn from the model, with their classes, as a frame."""
         check_is_fitted(self, "model_")
         return sample(self.model_, self.schema_, settings.whole("n", n, 1), np.random.default_rng(random_state))
@@ -101,7 +101,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self,
         covariance: str = "unbiased",
         shrinkage: float | str | None = None,
-        priors: Any = None,
+        priors: PriorsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -177,7 +177,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self,
         covariance: str = "unbiased",
         shrinkage: float | str | None = None,
-        priors: Any = None,
+        priors: PriorsLike = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,

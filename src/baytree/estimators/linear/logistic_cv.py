@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
@@ -12,7 +13,7 @@ from baytree.estimators.base import Entered
 from baytree.estimators.linear.convergence import ConvergenceWarning
 from baytree.estimators.linear.face import LogisticClassifier
 from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.folds.cv import names_rows
+from baytree.folds.cv import CV, names_rows
 from baytree.linear.curve import Curve
 from baytree.linear.logistic.learner import LogisticCV
 from baytree.table.schema import Schema
@@ -92,8 +93,8 @@ class LogisticRegressionCV(LogisticClassifier):
     def __init__(
         self,
         penalty: str = "l2",
-        Cs: Any = 10,
-        cv: Any = 5,
+        Cs: ArrayLike = 10,
+        cv: CV = 5,
         rule: str = "min",
         l1_ratio: float | None = None,
         multi_class: str = "multinomial",
@@ -152,7 +153,7 @@ class LogisticRegressionCV(LogisticClassifier):
         return {"fold": named_folds(self.cv, entered, is_classification=True)}
 
 
-def _strengths(given: Any) -> np.ndarray:
+def _strengths(given: ArrayLike) -> np.ndarray:
     """The values of C to choose from."""
     if is_count(given):
         return np.geomspace(1e-4, 1e4, settings.whole("Cs", given, 1, MOST_STRENGTHS))

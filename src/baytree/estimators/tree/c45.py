@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree import settings as given
 from baytree.estimators.base import Entered
@@ -110,7 +111,9 @@ class C45Classifier(QuinlanClassifier):
         self.unseen = unseen
         self.n_jobs = n_jobs
 
-    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: Any = None) -> Self:
+    def fit(
+        self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: ArrayLike | None = None
+    ) -> Self:
         """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
@@ -173,7 +176,7 @@ class C45Classifier(QuinlanClassifier):
         confidence = given.number("confidence", self.confidence, 1e-6, MOST_CONFIDENT[self.conventions])
         return ErrorBased(confidence=confidence, raising=given.flag("raising", self.raising))
 
-    def _for_rows(self, entered: Entered, prune_on: Any = None) -> dict[str, Any]:
+    def _for_rows(self, entered: Entered, prune_on: ArrayLike | None = None) -> dict[str, Any]:
         """The share of each row to prune on, where rows were named."""
         if prune_on is None:
             return {}
@@ -186,7 +189,7 @@ class C45Classifier(QuinlanClassifier):
         return {"held_out": held_out.astype(np.float64)}
 
 
-def _as_mask(rows: Any, n_rows: int) -> np.ndarray:
+def _as_mask(rows: ArrayLike, n_rows: int) -> np.ndarray:
     named = np.asarray(rows)
     if named.dtype == bool:
         if named.shape != (n_rows,):

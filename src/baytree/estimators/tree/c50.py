@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier
-from baytree.estimators.tree.face import MistakeCosts, TreeFace, TreeShape
+from baytree.estimators.tree.face import TreeFace, TreeShape
+from baytree.given import CostsLike
 from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.boost.learner import C50Learner
@@ -95,7 +96,7 @@ class C50Classifier(TreeShape, Classifier):
         min_cases: float = 2,
         winnow: bool = False,
         fuzzy: bool = False,
-        costs: MistakeCosts = None,
+        costs: CostsLike = None,
         early_stopping: bool = True,
         schema: dict | Schema | None = None,
         unseen: str = "missing",

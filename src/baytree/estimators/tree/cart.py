@@ -10,9 +10,9 @@ import numpy as np
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Entered, Regressor
-from baytree.estimators.tree.face import ClassPriors, MistakeCosts, TreeFace, weighing_of
+from baytree.estimators.tree.face import TreeFace, weighing_of
 from baytree.folds.cv import Splitter, names_rows, read_cv
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
 from baytree.table.weights import near_one
 from baytree.tree.grow.costs import Weighing
@@ -177,8 +177,8 @@ class CARTClassifier(_Cart, Classifier):
         max_surrogates: int = 5,
         use_surrogate: int = 2,
         surrogate_style: int = 0,
-        priors: ClassPriors = None,
-        costs: MistakeCosts = None,
+        priors: PriorsLike = None,
+        costs: CostsLike = None,
         pruning: str | None = None,
         prune_by: str = "risk",
         cv: int | Splitter | Sequence | np.ndarray = 10,

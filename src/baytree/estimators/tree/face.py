@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from baytree import settings as given
 from baytree.estimators.tree.views import TreePictures, TreeReading
-from baytree.given import FrameLike, TargetLike
+from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing
@@ -25,9 +25,6 @@ from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
 from baytree.tree.view.one_leaf import why_one_leaf
-
-ClassPriors = Sequence[float] | np.ndarray | Mapping[Any, float] | None  # in the order of the classes, or by label
-MistakeCosts = Sequence[Sequence[float]] | np.ndarray | Mapping[Any, Mapping[Any, float]] | None
 
 
 class TreeShape(TreePictures):
@@ -141,7 +138,7 @@ class TreeFace(TreeReading, TreeShape):
         return other
 
 
-def weighing_of(priors: ClassPriors, costs: MistakeCosts, classes: Sequence[Any]) -> Weighing:
+def weighing_of(priors: PriorsLike, costs: CostsLike, classes: Sequence[Any]) -> Weighing:
     """What the classes weigh: probabilities that sum to 1, and the costs of mistakes."""
     shares = given.priors("priors", priors, classes)
     if shares is not None and abs(shares.amounts.sum() - 1) > 1e-6:

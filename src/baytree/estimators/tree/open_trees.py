@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree.face import ClassPriors, MistakeCosts, TreeFace, weighing_of
+from baytree.estimators.tree.face import TreeFace, weighing_of
+from baytree.given import CostsLike, PriorsLike
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
 from baytree.tree.learner import TreeLearner
@@ -111,8 +112,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
         alpha: float | None = None,
-        priors: ClassPriors = None,
-        costs: MistakeCosts = None,
+        priors: PriorsLike = None,
+        costs: CostsLike = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",

@@ -13,8 +13,9 @@ import msgspec
 import numpy as np
 
 from baytree.linear.design.array_checks import check_floats, check_integers
+from baytree.table.matrices import matrices
 from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import SparseColumns, Table, Tokens, matrices, refuse_infinite
+from baytree.table.table import SparseColumns, Table, Tokens, refuse_infinite
 
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap

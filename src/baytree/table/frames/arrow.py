@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,35 +11,40 @@ from baytree.table.frames.codes import Codes, booleans
 from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def arrow_column(column: Any, name: str) -> Raw:
+
+def arrow_column(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
     import pyarrow as pa
 
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
-        return _arrow_strings(column, pa)
-    array = _in_one_piece(column, pa)
+        return _arrow_strings(column)
+    array = _in_one_piece(column)
     if pa.types.is_dictionary(kind):
         return Codes(_codes(array), tuple(array.dictionary.to_pylist()), bool(kind.ordered), True)
     if pa.types.is_boolean(kind):
         return booleans(array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-        return _arrow_dates(array, pa)
+        return _arrow_dates(array)
     if pa.types.is_null(kind):
         return Numbers.of(np.full(len(array), np.nan))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return _arrow_numbers(array, name, pa)
+        return _arrow_numbers(array, name)
     if pa.types.is_decimal(kind):
         return Numbers.of(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
     raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
 
 
-def _codes(encoded: Any) -> np.ndarray:
+def _codes(encoded: pa.DictionaryArray) -> np.ndarray:
     indices = encoded.indices if encoded.indices.null_count == 0 else encoded.indices.fill_null(-1)
     return indices.to_numpy(zero_copy_only=False)
 
 
-def _in_one_piece(column: Any, pa: Any) -> Any:
+def _in_one_piece(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
+
     if not isinstance(column, pa.ChunkedArray):
         return column
     array = column.combine_chunks()
@@ -48,22 +53,28 @@ def _in_one_piece(column: Any, pa: Any) -> Any:
     return array
 
 
-def _arrow_strings(column: Any, pa: Any) -> Strings:
+def _arrow_strings(column: pa.Array | pa.ChunkedArray) -> Strings:
+    import pyarrow as pa
+
     def factorise() -> Codes:
-        encoded = _in_one_piece(column.cast(pa.large_string()), pa).dictionary_encode()
+        encoded = _in_one_piece(column.cast(pa.large_string())).dictionary_encode()
         return Codes(_codes(encoded), tuple(encoded.dictionary.to_pylist()))
 
     return Strings(len(column), cache(factorise), column.to_pylist)
 
 
-def _arrow_numbers(array: Any, name: str, pa: Any) -> Numbers:
+def _arrow_numbers(array: pa.Array, name: str) -> Numbers:
+    import pyarrow as pa
+
     if pa.types.is_integer(array.type) and array.null_count:
         missing = array.is_null().to_numpy(zero_copy_only=False)
         return with_missing(array.fill_null(0).to_numpy(zero_copy_only=False), missing, name)
     return Numbers.of(array.to_numpy(zero_copy_only=False), name)  # nulls become NaN
 
 
-def _arrow_dates(array: Any, pa: Any) -> Numbers:
+def _arrow_dates(array: pa.Array) -> Numbers:
+    import pyarrow as pa
+
     unit = "D" if pa.types.is_date32(array.type) else "ms" if pa.types.is_date64(array.type) else array.type.unit
     whole = array.cast(pa.int32() if unit == "D" else pa.int64())
     missing = array.is_null().to_numpy(zero_copy_only=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from baytree.table.frames.numbers import Numbers, with_missing
 from baytree.table.frames.objects import object_column, plain
 from baytree.table.frames.raw import Raw, Strings
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.api.extensions import ExtensionArray
 
-def pandas_column(values: Any, name: str) -> Raw:
+
+def pandas_column(values: pd.Series | pd.Index | ExtensionArray, name: str) -> Raw:
     """A column from a Series, an Index or a bare extension array."""
     import pandas as pd
 
@@ -34,9 +38,9 @@ def pandas_column(values: Any, name: str) -> Raw:
         return array_column(series.dt.to_timestamp().to_numpy(), name)
     if isinstance(dtype, pd.StringDtype):
         in_arrow = getattr(dtype, "storage", None) == "pyarrow"
-        return arrow_column(series.array.__arrow_array__(), name) if in_arrow else _pandas_strings(series, pd)
+        return arrow_column(series.array.__arrow_array__(), name) if in_arrow else _pandas_strings(series)
     if isinstance(dtype, np.dtype):
-        return _pandas_objects(series, name, pd) if dtype.kind == "O" else array_column(series.to_numpy(), name)
+        return _pandas_objects(series, name) if dtype.kind == "O" else array_column(series.to_numpy(), name)
     if pd.api.types.is_bool_dtype(dtype):
         return booleans(series.astype("Int8").to_numpy(dtype=np.int8, na_value=-1))
     if pd.api.types.is_numeric_dtype(dtype):
@@ -44,7 +48,9 @@ def pandas_column(values: Any, name: str) -> Raw:
     return object_column(series.astype(object).to_numpy(), name)
 
 
-def _pandas_strings(series: Any, pd: Any) -> Strings:
+def _pandas_strings(series: pd.Series) -> Strings:
+    import pandas as pd
+
     def factorise() -> Codes:
         codes, levels = pd.factorize(series)
         return Codes(codes, tuple(levels.tolist()))
@@ -55,9 +61,11 @@ def _pandas_strings(series: Any, pd: Any) -> Strings:
     return Strings(len(series), cache(factorise), documents)
 
 
-def _pandas_objects(series: Any, name: str, pd: Any) -> Raw:
+def _pandas_objects(series: pd.Series, name: str) -> Raw:
+    import pandas as pd
+
     if pd.api.types.infer_dtype(series, skipna=True) == "string":
-        return _pandas_strings(series, pd)
+        return _pandas_strings(series)
     return object_column(series.to_numpy(), name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +12,15 @@ from baytree.table.frames.codes import Codes, booleans
 from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def polars_column(series: Any, name: str) -> Raw:
+
+def polars_column(series: pl.Series, name: str) -> Raw:
+    import polars as pl
+
     kind = str(series.dtype).split("(")[0]
-    if kind == "Enum":
+    if isinstance(series.dtype, pl.Enum):
         return Codes(series.to_physical().cast(int).fill_null(-1).to_numpy(), tuple(series.dtype.categories), False, True)
     if kind in ("Categorical", "String", "Utf8"):
         return _polars_strings(series)
@@ -23,8 +28,8 @@ def polars_column(series: Any, name: str) -> Raw:
         return booleans(series.cast(int).fill_null(-1).to_numpy())
     if kind == "Time":
         return Numbers.of(series.cast(int).cast(float).to_numpy() / 1e9, unit="clock")
-    if kind in ("Date", "Datetime", "Duration"):
-        return _polars_dates(series, kind)
+    if isinstance(series.dtype, (pl.Date, pl.Datetime, pl.Duration)):
+        return _polars_dates(series, "D" if isinstance(series.dtype, pl.Date) else series.dtype.time_unit)
     if kind == "Null":
         return Numbers.of(np.full(len(series), np.nan))
     if kind in ("List", "Array", "Struct", "Object", "Binary"):
@@ -35,7 +40,7 @@ def polars_column(series: Any, name: str) -> Raw:
     return array_column(series.to_numpy() if is_whole else series.cast(float).to_numpy(), name)
 
 
-def _polars_strings(series: Any) -> Strings:
+def _polars_strings(series: pl.Series) -> Strings:
     def factorise() -> Codes:
         import polars as pl
 
@@ -47,13 +52,8 @@ def _polars_strings(series: Any) -> Strings:
     return Strings(len(series), cache(factorise), series.to_list, str(series.dtype).startswith("Categorical"))
 
 
-def _polars_dates(series: Any, kind: str) -> Numbers:
-    unit = {"Date": "D"}.get(kind) or str(series.dtype.time_unit)
-    return _dates(series.to_physical().cast(int).to_numpy() if not series.null_count() else None, unit, series)
-
-
-def _dates(whole: np.ndarray | None, unit: str, series: Any) -> Numbers:
-    if whole is not None:
-        return whole_dates(whole, np.zeros(len(whole), bool), unit)
+def _polars_dates(series: pl.Series, unit: str) -> Numbers:
     physical = series.to_physical().cast(int)
+    if not series.null_count():
+        return whole_dates(physical.to_numpy(), np.zeros(len(series), bool), unit)
     return whole_dates(physical.fill_null(0).to_numpy(), series.is_null().to_numpy(), unit)

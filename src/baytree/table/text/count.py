@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from numbers import Integral
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,14 +19,14 @@ from baytree import _core
 from baytree.table.schema import Text
 from baytree.table.table import Tokens
 from baytree.table.text.bags import Vocabulary, joined, union
-from baytree.table.text.documents import each_block, lookup, reading, texts, total
+from baytree.table.text.documents import Documents, each_block, lookup, reading, texts, total
 
 Counted = tuple[Vocabulary, Tokens]
 
 MAX_BUCKETS = 2**24
 
 
-def count(documents: Any, options: Text | None = None, n_threads: int | None = None) -> Counted:
+def count(documents: Documents, options: Text | None = None, n_threads: int | None = None) -> Counted:
     """The sorted vocabulary of the documents and the bag of tokens of each row, before any limits.
 
     A missing document (None, NaN) has no tokens and is marked missing; an empty one only has no tokens. The
@@ -44,7 +43,7 @@ def count(documents: Any, options: Text | None = None, n_threads: int | None = N
     return total(partial(Bags.of, options=options), documents, n_threads).united()
 
 
-def encode(documents: Any, options: Text | None, vocabulary: Vocabulary, n_threads: int | None = None) -> Tokens:
+def encode(documents: Documents, options: Text | None, vocabulary: Vocabulary, n_threads: int | None = None) -> Tokens:
     """The bag of tokens of each row in the codes of this vocabulary; tokens that are not in it are dropped.
 
     >>> encode(["a cat and a dog"], None, ("cat", "cow")).code.tolist()

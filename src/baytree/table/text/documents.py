@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from baytree import _core
 from baytree.engine.threads import S, added, in_order
 
 Part = TypeVar("Part")
+Documents = Sequence[str | None] | np.ndarray  # or a column of strings of any library
 
 _BLOCK = 256, 16384  # rows: enough to share a vocabulary, few enough to answer Ctrl-C
 _KEY = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 _NO_CHARACTERS = np.zeros(0, np.uint8)
 
 
-def each_block(work: Callable[[list, int], Part], documents: Any, n_threads: int | None) -> list[Part]:
+def each_block(work: Callable[[list, int], Part], documents: Documents, n_threads: int | None) -> list[Part]:
     """What `work(block, first row)` gives for blocks of documents, in the order of the rows."""
     n_threads = n_threads or os.cpu_count() or 1
     size = int(np.clip(-(-len(documents) // (2 * n_threads)), *_BLOCK))
@@ -32,7 +33,7 @@ def each_block(work: Callable[[list, int], Part], documents: Any, n_threads: int
     return in_order(on_block, first_rows, n_threads)
 
 
-def total(observe: Callable[[list, int], S], documents: Any, n_threads: int | None) -> S:
+def total(observe: Callable[[list, int], S], documents: Documents, n_threads: int | None) -> S:
     """One round: what `observe(block, first row)` sees in each block, added up in the order of the rows."""
     return added(each_block(observe, documents, n_threads))
 
@@ -59,7 +60,7 @@ def lookup(words: Sequence[str]) -> _core.Words:
     return _lookup(_Same(tuple(words)))  # a tuple is itself; a list may change, so it is read anew
 
 
-def _listed(documents: Any, rows: slice) -> list:
+def _listed(documents: Documents, rows: slice) -> list:
     block = documents.iloc[rows] if hasattr(documents, "iloc") else documents[rows]
     for method in ("to_list", "tolist", "to_pylist"):
         if hasattr(block, method):
@@ -67,7 +68,7 @@ def _listed(documents: Any, rows: slice) -> list:
     return list(block)
 
 
-def _encoded(text: Any, row: int, lowercase: bool) -> bytes | None:
+def _encoded(text: object, row: int, lowercase: bool) -> bytes | None:
     if isinstance(text, str):
         return _utf8(text.lower() if lowercase else text)
     if text is None or type(text).__name__ == "NAType" or text != text:

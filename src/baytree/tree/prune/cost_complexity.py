@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -14,6 +14,9 @@ from baytree.show.tree.complexity import ComplexityTable, complexity_lines, comp
 from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
 from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
 
@@ -47,7 +50,7 @@ class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         names = ("cp", "splits", "risk", *(("error", "deviation") if len(self.error) else ()))
         return frame_of({name: getattr(self, name) for name in names})
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """The errors against the number of splits, drawn with matplotlib; gives the axes."""
         from baytree.show.pictures.plots import complexity_plot
 
