@@ -73,10 +73,12 @@ class _Drawing:
             return []
         largest = float(np.abs(effect).max()) or 1.0
         own = [self.schema.columns[j] for j in pair]
-        ends = (*(_told(own[0], x) for x in across[[0, -1]]), *(_told(own[1], x) for x in upwards[[0, -1]]))
+        left, right, bottom, top = (
+            _told(each, x) for each, points in zip(own, (across, upwards), strict=True) for x in points[[0, -1]]
+        )
         return [
             SurfaceView(
-                own[0].name, own[1].name, score, ends, (len(across), len(upwards)),
+                own[0].name, own[1].name, score, (left, right, bottom, top), (len(across), len(upwards)),
                 tuple(np.round(effect[:, k] / largest, 3).tolist()), f"{largest:.4g}",
             )
             for k, score in enumerate(self.scores) if np.ptp(effect[:, k]) > 0
