@@ -90,6 +90,18 @@ def test_the_rules_of_any_tree_vote_like_the_tree_where_nothing_is_missing(tree,
     assert "predict_proba" in rules.export("python")
 
 
+@pytest.mark.parametrize("cuts", [[1.2], [0.5, 1.5]], ids=["two classes", "three classes"])
+def test_rules_with_costs_make_fewer_of_the_dear_mistakes(cuts):
+    noise = np.random.default_rng(4).normal(scale=0.6, size=N)
+    label = np.digitize(SCORE + noise, cuts)
+    costs = np.ones((len(cuts) + 1,) * 2)
+    costs[-1] = 9.0  # rows of the last class that get another
+    np.fill_diagonal(costs, 0.0)
+    plain = bt.C50Classifier(rules=True).fit(FRAME, label).predict(FRAME)
+    careful = bt.C50Classifier(rules=True, costs=costs.tolist()).fit(FRAME, label).predict(FRAME)
+    assert costs[label, careful].sum() < costs[label, plain].sum()
+
+
 def test_only_rules_can_be_left_out():
     with pytest.raises(ValueError, match="rules=True"):
         MODELS["tree"].fit(FRAME, LABEL).without(0)
