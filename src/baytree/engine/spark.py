@@ -18,6 +18,7 @@ from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
 from baytree.engine.told import Failed, Told, telling_errors
+from baytree.engine.watching import told
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class SparkFrame:
         """One round over the rows as they are: what `work` makes of each block, added up."""
         return _brought(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS))
 
+    def first(self, column: str) -> Any:
+        """A column of the first rows."""
+        return self.frame.select(column).limit(1000).toPandas()[column]
+
     def whole(self) -> Any:
         """All rows in memory, where they fit."""
         refuse_more_than_fits(self.frame.count() * len(self.columns) * BYTES_PER_CELL * SPACE, self)
@@ -78,6 +83,7 @@ class Cached:
         contents = self.blocks.select("part", "block", "content")
         most = AT_ONCE // self.n_parts
         answers = contents.mapInArrow(partial(_of_blocks, work, most), _ANSWERS).collect()
+        (answers,) = told([answers], 1)
         if all(answer is not None for _, answer in answers):
             return added([_read(answer) for _, answer in sorted(answers)]).heard()
         whole = contents.mapInArrow(partial(_of_blocks, work, None), _ANSWERS)
@@ -98,9 +104,9 @@ def _brought(answers: DataFrame) -> Any:
 def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
     for block, table in enumerate(_blocks(batches)):
-        told = telling_errors(look, table, f"partition {part}, block {block}")
-        content, seen = (b"", told.value) if isinstance(told.value, Failed) else told.value
-        yield _row(_PACKED, part, block, content, pickle.dumps(Told(seen, told.notices)))
+        answer = telling_errors(look, table, f"partition {part}, block {block}")
+        content, seen = (b"", told.value) if isinstance(answer.value, Failed) else answer.value
+        yield _row(_PACKED, part, block, content, pickle.dumps(Told(seen, answer.notices)))
 
 
 def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
