@@ -53,7 +53,7 @@ def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options:
         chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
         estimator = offers[chosen]
         dropped = dict.fromkeys(lesson.drop, "drop")
-        estimator.set_params(schema={**(estimator.schema or {}), **dropped} or None)
+        estimator.set_params(schema={**dict(estimator.schema or {}), **dropped} or None)
         return estimator.fit(rows, lesson.target, sample_weight=lesson.weight)
 
 
@@ -97,7 +97,8 @@ def _spark(address: str | None) -> Iterator[Any]:
     except ImportError:
         raise click.UsageError("--engine spark needs Spark and Java: pip install 'baytree[spark]'") from None
     builder = SparkSession.builder.appName("baytree").config("spark.ui.showConsoleProgress", "false")
-    builder = builder.remote(address) if (address or "").startswith("sc://") else builder.master(address or "local[*]")
+    is_remote = address is not None and address.startswith("sc://")
+    builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")
     session = builder.getOrCreate()
     try:
         yield session.read.option("header", "true").option("inferSchema", "true")

@@ -105,7 +105,7 @@ def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
     for block, table in enumerate(_blocks(batches)):
         answer = telling_errors(look, table, f"partition {part}, block {block}")
-        content, seen = (b"", told.value) if isinstance(answer.value, Failed) else answer.value
+        content, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
         yield _row(_PACKED, part, block, content, pickle.dumps(Told(seen, answer.notices)))
 
 

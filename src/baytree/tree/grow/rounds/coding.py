@@ -13,7 +13,7 @@ from baytree.table.schema import Column, Kind
 from baytree.table.table import Table
 
 MOST_DISTINCT = 65_536
-N_QUANTILES = 511
+N_QUANTILES = 2047
 _FIRST_BITS, _BITS = 16, 8  # of a double that are counted in the first round, and in each further one
 
 
