@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
-from baytree.choose.task import task_notes, task_of
+from baytree.choose.task_of_target import task_notes, task_of
 from baytree.engine.engines import elsewhere
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike

@@ -9,9 +9,9 @@ import click
 
 from baytree.choose import models
 from baytree.cli import answering, arguments, choosing, engines, exporting, showing
+from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
 from baytree.cli.engines import engine_options
-from baytree.cli.parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
@@ -67,7 +67,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
       baytree fit 'big/*.parquet' -t y --engine spark --address spark://host:7077 -o m.baytree
     """
     from baytree.storage import save
-    from baytree.streams.learning import learn
+    from baytree.streams.batch_learning import learn
     from baytree.streams.lesson import Lesson
 
     schema = declared(options)

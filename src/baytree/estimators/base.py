@@ -24,6 +24,7 @@ from baytree.engine.engines import elsewhere
 from baytree.engine.far_frame import far_frame
 from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
+from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Learner, Learnt, profiled
 from baytree.model import Explanation
@@ -69,6 +70,7 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**options)
         if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
             cls.__doc__ = docstrings.completed(cls)
+        complete_methods(cls)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
@@ -203,6 +205,9 @@ class Estimator(BaseEstimator):
         return tags
 
 
+complete_methods(Estimator)
+
+
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes."""
 
@@ -217,8 +222,7 @@ class Classifier(ClassifierMixin, Estimator):
     def interview(self, frame: FrameLike = None, sure: float = 0.99) -> Interview:
         """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
 
-        `frame` are rows with their target, needed only where the model has kept no profile of its own; `sure` is how
-        probable a class must be to be the answer.
+        Rows are needed only where the model has kept no profile of its own.
         """
         from baytree.interview.interview import interview  # only who plays needs it
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree.bayes.estimation import Estimation, Group
-from baytree.bayes.events.amounts import AmountLikelihood
+from baytree.bayes.events.amount_likelihoods import AmountLikelihood
 from baytree.estimators.bayes.discrete_dropin import DiscreteNB, equal_shares
 from baytree.estimators.bayes.face import all_numeric
 from baytree.given import FrameLike, PriorsLike

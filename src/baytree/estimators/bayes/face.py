@@ -71,7 +71,15 @@ class BayesClassifier(AdditiveClassifier):
         return frame_of({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
 
     def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
-        """For each class the n words of a text column that speak most for it."""
+        """For each class the n words of a text column that speak most for it.
+
+        Parameters
+        ----------
+        column : str, optional
+            The text column, where there are several.
+        n : int, default=10
+            The number of words.
+        """
         check_is_fitted(self, "model_")
         texts = [part for part in self.model_.likelihoods if isinstance(part, WordLikelihood)]
         chosen = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]

@@ -54,9 +54,14 @@ class JointDistribution(AdditiveClassifier):
         return frame_of(joint.full_table(self.model_, self.schema_))
 
     def probability(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
-        """P(event | given): each names columns (or the target) and a level, or a list of levels, for each of them.
+        """P(event | given); NaN where what is given never happens.
 
-        NaN where what is given never happens.
+        Parameters
+        ----------
+        event : dict
+            A level, or a list of levels, for each of these columns, or for the target.
+        given : dict, optional
+            The same of what is known.
         """
         check_is_fitted(self, "model_")
         condition = joint.allowed_codes(given or {}, self.schema_)
