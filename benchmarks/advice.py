@@ -32,7 +32,7 @@ TABLES = (
 MOST_ROWS = 1500  # of larger tables a sample
 
 
-class Contestant(NamedTuple):
+class Participant(NamedTuple):
     """A model in the folds of the rows that it may see, and on those that it may not."""
 
     name: str
@@ -42,25 +42,25 @@ class Contestant(NamedTuple):
     unseen: float  # its accuracy on the rows kept back
 
 
-Split = tuple[list[Contestant], float]  # and n_test / n_train of the folds
-Rule = Callable[[list[Contestant], float], Contestant]
+Split = tuple[list[Participant], float]  # and n_test / n_train of the folds
+Rule = Callable[[list[Participant], float], Participant]
 
 
 # --- the rules ----------------------------------------------------------------------------------------------------------
 
 
-def advice(models: list[Contestant], ratio: float) -> Contestant:
+def advice(models: list[Participant], ratio: float) -> Participant:
     """Within one standard error of the best Brier score, and at most a point of accuracy lower; of these the smallest."""
     scored = [Scored(model.name, model.brier, 1 - model.accuracy, model.size) for model in models]
     return models[advise(scored, ratio, 0.01).chosen]
 
 
-def best(models: list[Contestant], _: float) -> Contestant:
+def best(models: list[Participant], _: float) -> Participant:
     """The most accurate in the folds."""
     return min(models, key=lambda model: (-model.accuracy.mean(), model.size))
 
 
-def rule_of_01(models: list[Contestant], ratio: float) -> Contestant:
+def rule_of_01(models: list[Participant], ratio: float) -> Participant:
     """Not significantly less accurate than the most accurate in ten folds; of these the smallest."""
     once = [model._replace(accuracy=model.accuracy[:10]) for model in models]
     first = best(once, ratio)
@@ -87,7 +87,7 @@ def compared(seen: pd.DataFrame, unseen: pd.DataFrame, target: str, kinds: dict)
     found = bt.compare(seen, target, task="classification", schema=kinds)
     right = unseen[target].to_numpy()
     return [
-        Contestant(
+        Participant(
             entry.short,
             entry.validation.scores("Brier score"),
             entry.validation.scores("accuracy"),

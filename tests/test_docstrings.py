@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,11 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import baytree as bt
+from baytree.choose.compare.leaderboard import Comparison
+from baytree.choose.validate.result import CrossValidation
 from baytree.estimators.docstrings import entries
+from baytree.interview.interview import Interview, Question
+from baytree.model import Explanation
 
 PUBLIC = [name for name in bt.__all__ if inspect.isclass(getattr(bt, name)) or inspect.isfunction(getattr(bt, name))]
 ESTIMATORS = [name for name in PUBLIC if inspect.isclass(getattr(bt, name)) and issubclass(getattr(bt, name), BaseEstimator)]
@@ -46,6 +51,21 @@ def test_every_parameter_has_an_entry_of_its_own(name):
     assert list(entries(sections(thing), "Parameters")) == parameters
 
 
+@pytest.mark.parametrize("name", ["Column", "Schema", "Text"])
+def test_every_field_of_a_record_has_an_entry(name):
+    kind = getattr(bt, name)
+    assert list(entries(sections(kind), "Parameters")) == list(inspect.signature(kind).parameters)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_parameter_of_a_method_has_an_entry(name):
+    for method, function in inspect.getmembers(getattr(bt, name), inspect.isroutine):
+        if method.startswith("_") or not function.__module__.startswith("baytree"):
+            continue
+        parameters = [each for each in inspect.signature(function).parameters if each != "self"]
+        assert list(entries(sections(function), "Parameters")) == parameters, method
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_fitted_attribute_is_documented_and_every_documented_one_is_there(name):
     model = fitted(name)
@@ -55,6 +75,15 @@ def test_every_fitted_attribute_is_documented_and_every_documented_one_is_there(
     documented = set(entries(sections(type(model)), "Attributes"))
     assert found - documented == set()
     assert {each for each in documented if not hasattr(model, each)} <= {"path_", "loss_curve_"}
+
+
+@pytest.mark.parametrize("kind", [Comparison, CrossValidation, Explanation, Interview, Question])
+def test_every_attribute_of_a_result_is_documented(kind):
+    members = inspect.getmembers(kind, lambda value: isinstance(value, cached_property) or not inspect.isroutine(value))
+    shown = [name for name, _ in members]
+    found = {name for name in [*shown, *getattr(kind, "__annotations__", {})] if not name.startswith("_")}
+    told = {name.strip() for names in entries(sections(kind), "Attributes") for name in names.split(",")}
+    assert found == told
 
 
 @pytest.mark.parametrize("name", PUBLIC)

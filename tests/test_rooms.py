@@ -1,12 +1,14 @@
 """Imports point down: each room may know the rooms below it, and only those."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "baytree"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "baytree"
 # From the ground up; a room may import what stands before it, and itself. A file may stand lower than its room.
 LEVELS = [
     {"_core", "given", "homes", "notices", "summary", "show.terminal", "version"},
@@ -65,6 +67,21 @@ def test_a_room_imports_only_what_stands_below_it(path):
         assert module != "baytree", "a file names the room that it needs, not the whole library"
         other = room_of(module.removeprefix("baytree."))
         assert other == room or LEVEL_OF[other] < LEVEL_OF[room], f"{room} imports {other} ({module})"
+
+
+DRAWING = ROOT / "docs" / "how-it-works.md"
+
+
+def test_the_drawing_of_the_house_names_what_is_there():
+    named = re.findall(r"`([a-z0-9_]+(?:/[a-z0-9_*]+)*(?:/|\.(?:py|hpp|cpp)))`", DRAWING.read_text())
+    assert len(named) > 30
+    assert [path for path in named if not (ROOT / path).exists() and not any(SOURCE.rglob(path))] == []
+
+
+def test_every_room_is_in_the_drawing():
+    table = re.search(r"## The house.*?## Where", DRAWING.read_text(), re.DOTALL)[0]
+    drawn = {name.strip("/").replace("/", ".") for name in re.findall(r"`([a-z_/]+)`", table)}
+    assert {room for level in LEVELS for room in level} - drawn == {"_core", "version"}
 
 
 TREE_MODEL = [path for path in FILES if module_of(path).startswith("tree.model.")]

@@ -56,4 +56,5 @@ HOMES = {
     "report": "reports",
     "root_stability": "choose.validate.curves",
     "save": "storage",
+    "scan": "engine.scan",
 }

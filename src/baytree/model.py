@@ -75,7 +75,25 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Why a row got its scores: start + Σ effects = scores, exactly, in the order of the lines."""
+    """Why a row got its scores: start + Σ effects = scores, exactly, in the order of the lines.
+
+    Attributes
+    ----------
+    classes : tuple
+        The classes, as they came; the name of the target where that is a number.
+    start : ndarray of shape (n_classes,)
+        The scores before any column is looked at.
+    evidence : tuple of Evidence
+        A line for each column that counts: its `column`, its `value` and the `effect` on each score.
+    probability : ndarray of shape (n_classes,)
+        The probability of each class; 1 where the target is a number.
+    unit : {"log-odds", "probability", "number"}
+        What start and effects are measured in: probability for trees, number in regression.
+    scores : ndarray of shape (n_classes,)
+        The sum of the ledger.
+    prediction : object
+        The most probable class, or the number.
+    """
 
     classes: tuple
     start: np.ndarray  # [n_classes]

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.engine.engines import elsewhere
 from baytree.formula.use import columns_used
 from baytree.given import FrameLike
 from baytree.model import Explanation, Explanations, choices
@@ -62,8 +63,11 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def predict(self, X: FrameLike) -> np.ndarray:
         """The most probable class, or the expected number, of each row."""
+        far = elsewhere(X)
+        if far is not None:
+            return far.predicted(self.predict, ("prediction",), self._no_answer())
         if is_without_rows(X):
-            return self.classes[:0] if self.schema.target.classes is not None else np.empty(0)
+            return self._no_answer()
         table = self.encoded(X)
         if self.schema.target.classes is None:
             return self.model.answers(table)[:, 0]
@@ -71,9 +75,16 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of the classes."""
+        none = np.empty((0, len(self.schema.classes)))
+        far = elsewhere(X)
+        if far is not None:
+            return far.predicted(self.predict_proba, tuple(f"P({label})" for label in self.schema.classes), none)
         if is_without_rows(X):
-            return np.empty((0, len(self.schema.classes)))
+            return none
         return self.model.answers(self.encoded(X))
+
+    def _no_answer(self) -> np.ndarray:
+        return self.classes[:0] if self.schema.target.classes is not None else np.empty(0)
 
     def explain(self, X: FrameLike) -> list[Explanation]:
         """One ledger per row."""

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import baytree as bt
 from baytree.choose.compare.fold_tasks import Progress
-from baytree.choose.compare.participants import contestants
+from baytree.choose.compare.participants import participants
 from baytree.choose.problem import Problem
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
@@ -227,10 +227,10 @@ def test_what_would_take_very_long_is_left_out_unless_it_is_named():
     rng = np.random.default_rng(0)
     rows = {"zip": [f"z{code}" for code in rng.integers(0, 900, 4000)], "y": rng.choice(["a", "b"], 4000)}
     problem = Problem.of(rows, "y")
-    there, skipped = contestants(problem)
-    assert {"lda", "qda", "logistic", "lasso"}.isdisjoint(contestant.short for contestant in there)
+    there, skipped = participants(problem)
+    assert {"lda", "qda", "logistic", "lasso"}.isdisjoint(participant.short for participant in there)
     assert "name it in models to try it" in dict(skipped)["LDA"]
-    assert [contestant.short for contestant in contestants(problem, "lda")[0]] == ["lda"]
+    assert [participant.short for participant in participants(problem, "lda")[0]] == ["lda"]
 
 
 def test_points_stand_below_each_other_in_the_scores_of_a_regression():

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 import baytree as bt
 from baytree.choose.problem import Problem
-from baytree.choose.task import task_of
+from baytree.choose.task_of_target import task_of
 from baytree.choose.validate import significance
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials

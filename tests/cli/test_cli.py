@@ -22,16 +22,13 @@ from hypothesis import strategies as st
 import baytree as bt
 from baytree import datasets
 from baytree.choose import metrics, models
-from baytree.choose.compare.participants import contestants
+from baytree.choose.compare.participants import participants
 from baytree.choose.confusion import Confusion
 from baytree.choose.problem import Problem
 from baytree.choose.residuals import Residuals
 from baytree.cli import arguments, main
 from baytree.cli.spreadsheet import inert
 from baytree.show.terminal import aligned, escaped
-from baytree.streams import answering
-from baytree.streams.learning import learn
-from baytree.streams.lesson import Lesson
 from baytree.table import files
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202eevil\r\x9b2J"
@@ -128,30 +125,6 @@ def test_merging_the_models_of_two_halves_gives_the_model_of_the_whole(titanic, 
         done("fit", tmp_path / f"{name}.csv", "-t", "survived", "-o", tmp_path / f"{name}.baytree")
     done("merge", tmp_path / "a.baytree", tmp_path / "b.baytree", "-o", tmp_path / "c.baytree")
     assert (tmp_path / "c.baytree").read_bytes() == titanic.read_bytes()
-
-
-def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
-    table = datasets.load("penguins", as_="polars").sample(fraction=1.0, shuffle=True, seed=1)
-    table.write_csv(tmp_path / "p.csv")
-    whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
-    monkeypatch.setattr(files.blocks, "BLOCK", 2000)
-    source = files.source(tmp_path / "p.csv")
-    assert len(list(source.batches())) > 5
-    parts = learn({"classification": bt.NaiveBayesClassifier()}, source, Lesson("species"))
-    assert parts.schema_ == whole.schema_
-    assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
-
-
-@pytest.mark.parametrize("order", ["species", "island", "sex"])
-def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order):
-    table = datasets.load("penguins", as_="polars").sort(order)
-    table.write_csv(tmp_path / "p.csv")
-    whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
-    monkeypatch.setattr(files.blocks, "BLOCK", 1000)
-    nb = {"classification": bt.NaiveBayesClassifier()}
-    parts = learn(nb, files.source(tmp_path / "p.csv"), Lesson("species"))
-    assert parts.schema_ == whole.schema_
-    assert np.allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-12)
 
 
 def test_rows_without_a_label_or_a_weight_are_left_out_with_one_note(tmp_path, monkeypatch):
@@ -462,12 +435,12 @@ def test_a_model_has_one_name_and_one_set_of_settings_in_fit_and_in_compare():
     rows = {"x": ["a", "b", "a", "b"] * 3, "number": [1.5, 2.0, 3.0, 4.0] * 3, "word": ["n", "y", "n", "y"] * 3}
     for task, target in (("classification", "word"), ("regression", "number")):
         problem = Problem.of({"x": rows["x"], target: rows[target]}, target, task)
-        there, skipped = contestants(problem, list(models.FAMILIES[task]))
+        there, skipped = participants(problem, list(models.FAMILIES[task]))
         assert not skipped
-        for contestant in there:
-            fitted = arguments.offers(contestant.short, [], {}, task)[task]
-            assert type(fitted) is type(contestant.estimator)
-            assert fitted.get_params() == contestant.estimator.get_params()
+        for participant in there:
+            fitted = arguments.offers(participant.short, [], {}, task)[task]
+            assert type(fitted) is type(participant.estimator)
+            assert fitted.get_params() == participant.estimator.get_params()
 
 
 @pytest.mark.parametrize(("target", "kind"), [("species", "CARTClassifier"), ("body_mass_g", "CARTRegressor")])
@@ -516,13 +489,6 @@ def test_a_late_word_where_the_model_knows_numbers_is_missing_with_a_note(late, 
         result = run(command, tmp_path / "m.baytree", late)
         assert result.exit_code == 0
         assert "column 'code': 'abc' is not a number and is taken as missing" in result.stderr
-
-
-def test_rows_are_found_by_their_number_across_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(files.blocks, "BLOCK", 8)
-    (tmp_path / "t.csv").write_text("x\n" + "\n".join(map(str, range(1, 50))) + "\n")
-    found = answering.rows(files.source(tmp_path / "t.csv"), [1, 17, 49, 50])
-    assert {at: frame["x"].to_list() for at, frame in found.items()} == {1: [1], 17: [17], 49: [49]}
 
 
 def test_text_on_standard_output_is_plain_csv(titanic):

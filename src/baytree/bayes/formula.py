@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.bayes.events import Likelihood
-from baytree.bayes.events.amounts import AmountLikelihood
+from baytree.bayes.events.amount_likelihoods import AmountLikelihood
 from baytree.bayes.events.urns import UrnLikelihood
 from baytree.formula import Formula
 from baytree.formula.expressions import (

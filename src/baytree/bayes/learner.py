@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group
@@ -35,13 +36,14 @@ class NaiveBayesLearner(Additive):
         try:
             seen = rows.total(self.observe)
         except ValueError:  # a kernel met an infinite number in its part: its place is one of the whole table
-            refuse_infinite(rows.schema, rows.gather().values)
+            rows.total(_refuse_infinite, rows_per_part=None)
             raise
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             spread = EVENTS[group.event].spread(statistic)
             if spread is not None:
                 warn_of_outliers(rows, group.columns, spread)
-        return seen
+        # files leave out a default only where it is the very object, which it is not after a journey
+        return msgspec.structs.replace(seen, groups=self.groups) if seen.groups == self.groups else seen
 
     def derive(self, seen: Seen, schema: Schema) -> NaiveBayes:
         """The model that follows."""
@@ -54,3 +56,8 @@ class NaiveBayesLearner(Additive):
     def can_subtract(self, schema: Schema) -> bool:
         """Whether every event can: not where distinct values or words of all rows are read."""
         return all(EVENTS[group.event].can_subtract for group in self.groups)
+
+
+def _refuse_infinite(table: Table) -> int:
+    refuse_infinite(table.schema, table.values)
+    return 0

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.native import indexable, length, refuse_empty, selected, taken, without
-from baytree.choose.task import task_notes, task_of
+from baytree.choose.task_of_target import task_notes, task_of
+from baytree.engine.engines import elsewhere
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, label_reading, labels
@@ -52,7 +53,8 @@ class Problem:
         20 different whole numbers are a regression, everything else is classes. Rows without a label or of weight 0 are
         left out; `sample_weight` may be the name of a column.
         """
-        X, y, name = _apart(X, y)
+        far = elsewhere(X)
+        X, y, name = _apart(X if far is None else far.whole(), y)
         X, sample_weight = _weighed(X, sample_weight)
         refuse_empty(X)
         settings.kinds_of_columns(declared)

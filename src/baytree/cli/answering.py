@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from baytree.cli import arguments
+from baytree.cli.command_parameters import MODEL, OUTPUT, STRICT, TABLE
 from baytree.cli.console import progress, say
-from baytree.cli.parameters import MODEL, OUTPUT, STRICT, TABLE
 from baytree.cli.table_options import names, read_options
 from baytree.show.terminal import escaped
 
@@ -38,14 +38,14 @@ def predict(model: Path, table: str, proba: bool, keep: tuple[str, ...], output:
       cat new.csv | baytree predict m.baytree -
     """
     from baytree.cli import spreadsheet
-    from baytree.streams import answering
+    from baytree.streams import batch_answers
 
     predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
-    if proba and answering.target_of(predictor).classes is None:
+    if proba and batch_answers.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
     source = arguments.source_for(predictor, table, options, kept)
     with spreadsheet.written(output) as write, progress(source.size, "predicting") as done:
-        for columns in answering.answers(predictor, source, proba, done, kept):
+        for columns in batch_answers.answers(predictor, source, proba, done, kept):
             write(columns)
     if output:
         say(f"saved to {output}")
@@ -65,10 +65,10 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
       baytree explain m.baytree new.csv
       baytree explain m.baytree new.csv --row 3 --row 17
     """
-    from baytree.streams import answering
+    from baytree.streams import batch_answers
 
     predictor = arguments.predictor(model, options["strict"])
-    found = answering.rows(arguments.source_for(predictor, table, options), row or range(1, EXPLAINED + 1))
+    found = batch_answers.rows(arguments.source_for(predictor, table, options), row or range(1, EXPLAINED + 1))
     absent = sorted(set(row) - set(found))
     if absent:
         raise click.UsageError(f"{table} has no row {absent[0]:,}")
@@ -95,14 +95,14 @@ def evaluate(model: Path, table: str, **options: Any) -> None:
       cat held-out.csv | baytree evaluate m.baytree -
     """
     from baytree.cli import verdicts
-    from baytree.streams import answering
+    from baytree.streams import batch_answers
 
     predictor = arguments.predictor(model, options["strict"])
-    target = answering.target_of(predictor)
+    target = batch_answers.target_of(predictor)
     source = arguments.source_for(predictor, table, options)
     arguments.columns([target.name], source)
     with progress(source.size, "evaluating") as done:
-        count = answering.residuals if target.classes is None else answering.confusion
+        count = batch_answers.residuals if target.classes is None else batch_answers.confusion
         counted = count(predictor, source, done)
     if not counted.n_rows:
         raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")

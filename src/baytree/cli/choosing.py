@@ -14,8 +14,8 @@ import click
 
 from baytree.choose import models as families
 from baytree.cli import arguments, pages, refit
+from baytree.cli.command_parameters import TABLE, TARGET
 from baytree.cli.console import Stopped, leave_at_once, say, tell, unknown
-from baytree.cli.parameters import TABLE, TARGET
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import escaped
 

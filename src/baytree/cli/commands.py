@@ -9,8 +9,8 @@ import click
 
 from baytree.choose import models
 from baytree.cli import answering, arguments, choosing, exporting, showing
+from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
-from baytree.cli.parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
@@ -63,7 +63,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
     """
     from baytree.storage import save
-    from baytree.streams.learning import learn
+    from baytree.streams.batch_learning import learn
     from baytree.streams.lesson import Lesson
 
     schema = declared(options)

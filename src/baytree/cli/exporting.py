@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from baytree.cli import arguments
+from baytree.cli.command_parameters import MODEL, OUTPUT
 from baytree.cli.console import say, unknown
-from baytree.cli.parameters import MODEL, OUTPUT
 from baytree.exports import EXPORTS, export
 from baytree.show.terminal import escaped
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baytree.cli import arguments
+from baytree.cli.command_parameters import MODEL
 from baytree.cli.console import say
-from baytree.cli.parameters import MODEL
 from baytree.cli.table_options import read_options
 from baytree.show.terminal import escaped
 

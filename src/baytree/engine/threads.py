@@ -7,6 +7,7 @@ runs on a thread of the pool does its own pieces one after another: threads neve
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -63,6 +64,25 @@ def in_order(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None
     if workers <= 1:
         return [function(piece) for piece in pieces]
     return [_with_notices(answer) for answer in _results([submit(function, piece, workers) for piece in pieces], workers)]
+
+
+def streamed(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> Iterator[T]:
+    """function of each piece, in the order of the pieces, while only a few of them are under way at a time."""
+    workers = 1 if _is_working.get() else count(_wanted.get() if n_jobs is None else n_jobs)
+    if workers <= 1:
+        yield from map(function, pieces)
+        return
+    under_way: deque[Future] = deque()
+    try:
+        for piece in pieces:
+            under_way.append(submit(function, piece, workers))
+            if len(under_way) > workers:
+                yield _with_notices(_results([under_way.popleft()], workers)[0])
+        while under_way:
+            yield _with_notices(_results([under_way.popleft()], workers)[0])
+    finally:
+        for future in under_way:
+            future.cancel()
 
 
 def added(seen: Sequence[S]) -> S:

@@ -63,7 +63,7 @@ class AdditiveEstimator(Estimator):
         schema, values = encode.more(sample.frame, known, sample.label.target, self._accepts_infinite)
         label = labels.recode(sample.label, schema.target)
         table = Table(schema, values, sample.weight, label, sample.is_unweighted)
-        return Entered(table, sample.frame.has_text_names, sample.kept)
+        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept)
 
     @property
     def _so_far(self) -> Observed:

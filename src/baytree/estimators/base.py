@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
@@ -18,16 +19,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
-from baytree.engine.parts import InMemory
+from baytree.engine.elsewhere import Source
+from baytree.engine.engines import elsewhere
+from baytree.engine.far_frame import far_frame
+from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
+from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Learner, Learnt, profiled
 from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.table import encode, label_reading, labels
-from baytree.table.frames import RawFrame
-from baytree.table.sample import Sample, read_sample, read_truth, schema_of, with_target
+from baytree.table.sample import Columns, Sample, read_sample, read_truth, schema_of, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
 
@@ -40,9 +44,14 @@ SETTLING = threading.Lock()  # guards the one moment in which several threads ma
 class Entered(NamedTuple):
     """Rows that have come in: encoded, and which of the given rows they are (None where they are all)."""
 
-    table: Table
+    rows: Parts
     has_text_names: bool
     kept: np.ndarray | None  # bool [n_given]
+
+    @property
+    def table(self) -> Table:
+        """All rows in memory."""
+        return self.rows.gather()
 
 
 class Estimator(BaseEstimator):
@@ -60,6 +69,7 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**options)
         if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
             cls.__doc__ = docstrings.completed(cls)
+        complete_methods(cls)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
@@ -70,12 +80,12 @@ class Estimator(BaseEstimator):
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
         if isinstance(y, str) and not hasattr(self, "partial_fit"):  # what adds up may meet other classes later
-            labels.refuse_one_class(entered.table.schema.target)
-        learner = self._learner(entered.table.schema, **self._for_rows(entered, **of_rows))
-        rows = InMemory(entered.table, self.n_jobs)
+            labels.refuse_one_class(entered.rows.schema.target)
+        rows = entered.rows
+        learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
         learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))
         with SETTLING:
-            self._settle(entered.table.schema, learnt, entered.has_text_names)
+            self._settle(rows.schema, learnt, entered.has_text_names)
         return self
 
     def explain(self, X: FrameLike) -> list[Explanation]:
@@ -111,11 +121,19 @@ class Estimator(BaseEstimator):
 
     def _enter(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Entered:
         self._check_common_parameters()
+        far = elsewhere(X)
+        if far is not None:
+            return Entered(self._far_rows(far, y, sample_weight), True, None)
         sample = self._sample(X, y, sample_weight)
         schema = with_target(self._schema_of(sample.frame), sample.label.target)
         schema, values = encode.learn(sample.frame, schema, self._accepts_infinite)
         table = Table(schema, values, sample.weight, sample.label.values, sample.is_unweighted)
-        return Entered(table, sample.frame.has_text_names, sample.kept)
+        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept)
+
+    def _far_rows(self, source: Source, y: TargetLike, sample_weight: WeightsLike) -> Parts:
+        """The rows of an engine, under the schema that all of them together have."""
+        frame = far_frame(source, y, sample_weight, self._labels)
+        return frame.parts(self._schema_of(frame), self._accepts_infinite, self.n_jobs)
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)
@@ -128,7 +146,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, "model_")
         return read_truth(X, y, sample_weight, self._read_labels, type(self).__name__)
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         return schema_of(frame, self.schema)
 
     def _check_common_parameters(self) -> None:
@@ -187,6 +205,9 @@ class Estimator(BaseEstimator):
         return tags
 
 
+complete_methods(Estimator)
+
+
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes."""
 
@@ -201,8 +222,7 @@ class Classifier(ClassifierMixin, Estimator):
     def interview(self, frame: FrameLike = None, sure: float = 0.99) -> Interview:
         """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
 
-        `frame` are rows with their target, needed only where the model has kept no profile of its own; `sure` is how
-        probable a class must be to be the answer.
+        Rows are needed only where the model has kept no profile of its own.
         """
         from baytree.interview.interview import interview  # only who plays needs it
 
@@ -215,11 +235,19 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
         """The share of rows predicted right; `y` may be the name of the target column in `X`."""
+        right, all_rows = self._right(X, y, sample_weight)
+        return float(right / all_rows)
+
+    def _right(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> np.ndarray:
+        """The weight of the rows predicted right, and of all. [2]"""
+        far = elsewhere(X)
+        if far is not None:
+            return far.total(partial(self._right, y=y, sample_weight=sample_weight))
         truth, weight = self._truth(X, y, sample_weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         known = np.array([*(place.get(label, -1) for label in truth.target.classes or ()), -1])
         answers = np.array([place[label] for label in self.predict(X).tolist()])
-        return float(np.average(known[truth.values] == answers, weights=weight))
+        return np.array([(weight * (known[truth.values] == answers)).sum(), weight.sum()])
 
     def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
         return label_reading.read_classes(y, name)
@@ -234,8 +262,23 @@ class Regressor(RegressorMixin, Estimator):
 
     def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
         """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""
+        far = elsewhere(X)
+        if far is not None:
+            weight, amount = far.total(partial(self._amounts, y=y, sample_weight=sample_weight))
+            left, about_mean = far.total(partial(self._squares, y=y, sample_weight=sample_weight, mean=amount / weight))
+            return float(1 - left / about_mean)
         truth, weight = self._truth(X, y, sample_weight)
         return super().score(X, truth.values, weight)
+
+    def _amounts(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> np.ndarray:
+        """The weight of all rows, and the sum of their numbers. [2]"""
+        truth, weight = self._truth(X, y, sample_weight)
+        return np.array([weight.sum(), weight @ truth.values])
+
+    def _squares(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, mean: float) -> np.ndarray:
+        """The sums of squares about the answers, and about the mean. [2]"""
+        truth, weight = self._truth(X, y, sample_weight)
+        return np.array([weight @ (truth.values - self.predict(X)) ** 2, weight @ (truth.values - mean) ** 2])
 
     def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
         return label_reading.read_numbers(y, name)

@@ -56,8 +56,8 @@ def completed(kind: type) -> str:
     """The docstring of an estimator with the entries that it shares with others."""
     text = inspect.cleandoc(kind.__doc__ or "")
     parameters = list(inspect.signature(kind).parameters)
-    text = _with_entries(text, "Parameters", {**getattr(kind, "_parameters", {}), **PARAMETERS}, parameters)
-    return _with_entries(text, "Attributes", ATTRIBUTES, [name for name in ATTRIBUTES if _may_have(kind, name)])
+    text = with_entries(text, "Parameters", {**getattr(kind, "_parameters", {}), **PARAMETERS}, parameters)
+    return with_entries(text, "Attributes", ATTRIBUTES, [name for name in ATTRIBUTES if _may_have(kind, name)])
 
 
 def entries(text: str, section: str) -> dict[str, str]:
@@ -67,7 +67,8 @@ def entries(text: str, section: str) -> dict[str, str]:
     return {re.split(r"\s*:", entry)[0].strip(): entry.rstrip() for entry in found if entry.strip()}
 
 
-def _with_entries(text: str, section: str, shared: dict[str, tuple[str, str]], names: list[str]) -> str:
+def with_entries(text: str, section: str, shared: dict[str, tuple[str, str]], names: list[str]) -> str:
+    """The text, its section with the shared entries of these names; what the text says itself stays."""
     own = entries(text, section)
     written = {**{name: _entry(name, *shared[name]) for name in names if name in shared}, **own}
     order = [name for name in names if name in written] if section == "Parameters" else [*own, *written]

@@ -35,7 +35,7 @@ def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) 
     classes and levels than the schema by which parameters are read.
     """
     estimator._check_common_parameters()
-    for_rows = {} if rows is None else estimator._for_rows(Entered(rows, False, None))
+    for_rows = {} if rows is None else estimator._for_rows(Entered(InMemory(rows), False, None))
     return estimator._learner(schema, **for_rows)
 
 
@@ -52,7 +52,7 @@ def has_own_kinds(estimator: Estimator) -> bool:
 def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
     """Whether what the estimator learns from such rows adds up, so that it can learn in batches."""
     with notices.keeping():  # what is to be told of these rows is told when they are learnt from
-        schema = estimator._enter(X, y, None).table.schema
+        schema = estimator._enter(X, y, None).rows.schema
     return isinstance(estimator, AdditiveEstimator) and isinstance(estimator._learner(schema), Additive)
 
 

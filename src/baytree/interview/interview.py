@@ -64,6 +64,26 @@ class Interview:
         The model that is asked.
     sure : float, default=0.99
         How probable a class must be to be the answer.
+
+    Attributes
+    ----------
+    belief : dict
+        The probability of each class, by what has been answered.
+    prediction : object
+        The class that would be answered now.
+    answers : dict
+        What has been answered, by column; None where it is not known.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> model = bt.NaiveBayesClassifier().fit(bt.datasets.load("penguins"), "species")
+    >>> talk = model.interview()
+    >>> talk.next().column
+    'flipper_length_mm'
+    >>> belief = talk.answer(220)
+    >>> talk.prediction
+    'Gentoo'
     """
 
     def __init__(self, predictor: Predictor, sure: float = SURE):

@@ -11,10 +11,10 @@ from baytree.predictor import Predictor
 from baytree.reports import tree_section
 from baytree.reports.asking import asking
 from baytree.reports.chosen_rows import rows_view
+from baytree.reports.coefficient_section import coefficients_view, nomograms, slopes_view
 from baytree.reports.column_section import table_view, told_by
 from baytree.reports.impurities import impurity_view
 from baytree.reports.likelihoods import bayes_view
-from baytree.reports.linear import coefficients_view, nomograms, slopes_view
 from baytree.reports.overview import overview
 from baytree.reports.subject import Subject
 from baytree.show.report.records import Page

@@ -53,6 +53,22 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     return schema, values
 
 
+def part(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tuple[Values, ...]:
+    """The values of some of the rows that a schema was made from, with the vocabularies of its text columns."""
+    found = aligned(frame, schema)
+    room = _room(found, schema)
+    values = by_columns(schema.columns, frame.n_rows, lambda column: _again(found.columns[column.name], column, room))
+    if not accepts_infinite:
+        _refuse_infinite(schema, values, frame.n_rows)
+    return values
+
+
+def vocabularies(frame: RawFrame, schema: Schema) -> tuple[tuple[str, ...], ...]:
+    """The words of each text column, sorted; none for any other column."""
+    columns = aligned(frame, schema).columns
+    return tuple(_vocabulary(columns[column.name], column) for column in schema.columns)
+
+
 def more(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool = False) -> tuple[Schema, Any]:
     """The values of a further batch, and the schema that also knows its levels, words and classes."""
     target = schema.target.union(target)
@@ -116,9 +132,17 @@ def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
 
 def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
-        return column, encoded(raw, column, "missing" if column.kind is Kind.NUMERIC else "error", room)
+        return column, _again(raw, column, room)
     vocabulary, tokens = text.count(documents(raw, column), column.text or Text())
     return msgspec.structs.replace(column, levels=vocabulary), tokens
+
+
+def _again(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> Values:
+    return encoded(raw, column, "error" if column.kind in (Kind.ORDINAL, Kind.NOMINAL) else "missing", room)
+
+
+def _vocabulary(raw: Raw, column: Column) -> tuple[str, ...]:
+    return text.count(documents(raw, column), column.text or Text())[0] if column.kind is Kind.TEXT else ()
 
 
 def _kind_of(column: Column) -> Any:

@@ -34,6 +34,7 @@ from baytree.table.schema import Column, Kind, Schema, Text, sorted_levels
 _CODED = (Kind.NOMINAL, Kind.ORDINAL)
 DATES = ("date", "dmy", "mdy")  # what `schema=` may declare of dates: their order inferred, or said
 PARTS = ("year", "month", "weekday")
+MOST_FOUND = 1_000_000  # different strings of a column in parts: more would not fit beside the rows
 MOST_LEVELS = 10_000_000  # of a column declared nominal: what is beyond is surely no code
 
 
@@ -62,6 +63,8 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     parts: tuple[str, ...] = ()  # of a date, to be learnt from instead of it
 
     def __add__(self, other: Self) -> Self:
+        if self.kind is not other.kind and (self._is_empty or other._is_empty):
+            return other if self._is_empty else self
         joint = self._as_column().union(other._as_column())
         return msgspec.structs.replace(
             self,
@@ -86,6 +89,11 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     def kept(self) -> Self:
         """The same, but numbers are learnt from even if they only number rows."""
         return self if self.amounts is None else msgspec.structs.replace(self, declared=self.declared or "keep")
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there was no value at all, so that the type of the column says nothing."""
+        return self.amounts is not None and not self.amounts.n_known
 
     def _taken(self, *notes: Note) -> Found:
         twin = [] if not self.twin else [Note(self.name, f"holds the same as {self.twin!r}", 0, "drop")]
@@ -169,6 +177,12 @@ class Census(msgspec.Struct, frozen=True):
         columns = by_columns(names, frame.n_rows, lambda name: _census(name, frame, declared.get(name)))
         return cls(_with_twins(columns, frame) if frame.is_named else columns)
 
+    @classmethod
+    def of_part(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
+        """The census of some of the rows: what it says of numbers is exact, so that it adds up."""
+        seen = cls.of(frame, declared)
+        return msgspec.structs.replace(seen, columns=tuple(_exact(column, frame) for column in seen.columns))
+
     def __add__(self, other: Self) -> Self:
         by_name = {column.name: column for column in other.columns}
         return type(self)(tuple(column + by_name[column.name] for column in self.columns), self.decimal)
@@ -183,6 +197,18 @@ class Census(msgspec.Struct, frozen=True):
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
         return Schema(columns, inputs=tuple(column.name for column in self.columns), is_named=is_named, notes=notes)
+
+
+def _exact(column: ColumnCensus, frame: RawFrame) -> ColumnCensus:
+    raw = frame.columns[column.name]
+    if len(column.levels) > MOST_FOUND and not column.declared:
+        raise ValueError(
+            f"column {column.name!r} holds more than {MOST_FOUND:,} different strings; if it only identifies rows, leave it "
+            f"out with schema={{{column.name!r}: 'drop'}}"
+        )
+    if column.amounts is None or not isinstance(raw, Numbers):
+        return column
+    return msgspec.structs.replace(column, amounts=Amounts.of_part(column.name, raw.values))
 
 
 def warn_of(notes: Iterable[Note]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -17,9 +17,24 @@ from baytree.table.labels import Labels
 from baytree.table.notes import Note
 from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
-from baytree.table.weight_reading import read_weights, weight_column
+from baytree.table.weight_reading import read_part_weights, read_weights, weight_column
 
 ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
+
+
+class FarColumns(Protocol):
+    """The columns of rows that are not in memory: their names, and what they hold."""
+
+    columns: dict[str, Any]
+    is_named: bool
+    matrix: None
+
+    def census(self, declared: Mapping[str, Any] | None) -> Census:
+        """What each column holds, with what is declared of it."""
+        ...
+
+
+Columns = RawFrame | FarColumns
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -41,6 +56,22 @@ def read_sample(X: FrameLike, y: TargetLike, sample_weight: WeightsLike, read_la
     if kept is None:
         return Sample(frame, label, weight, is_unweighted)
     return Sample(encode.take(frame, kept), labels.take(label, kept), weight[kept], is_unweighted, kept)
+
+
+def read_part(X: FrameLike, target: str, weight_name: str | None, read_labels: ReadLabels) -> tuple[Sample, int]:
+    """The rows of one part that count, perhaps none, and how many have no label.
+
+    What only all parts together can be refused for is let be.
+    """
+    frame, label = _by_name(X, read(X), target, read_labels)
+    frame, given = _weighed(frame, weight_name)
+    weight, is_unweighted = read_part_weights(given, frame.n_rows)
+    missing = label.missing
+    keep, n_missing = (weight > 0) & ~missing, int(missing.sum())
+    if keep.all():
+        return Sample(frame, label, weight, is_unweighted), n_missing
+    kept = encode.take(frame, keep), labels.take(label, keep), weight[keep]
+    return Sample(*kept, is_unweighted, keep), n_missing
 
 
 def labelled(X: FrameLike, y: TargetLike, read_labels: ReadLabels, name: str) -> tuple[RawFrame, Labels]:
@@ -75,22 +106,31 @@ def counting(label: Labels, weight: np.ndarray) -> np.ndarray | None:
     if keep.all():
         return None
     if missing.any():
-        gone, name = int(missing.sum()), label.target.name
-        told = "1 row has" if gone == 1 else f"{gone} rows have"
-        notices.warn(f"{told} no value in the target column {name!r} and {'is' if gone == 1 else 'are'} left out")
+        warn_of_unlabelled(int(missing.sum()), label.target.name)
     if not keep.any():
         raise ValueError(f"no row has a label in the target column {label.target.name!r}")
     return keep
 
 
-def schema_of(frame: RawFrame, declared: SchemaLike) -> Schema:
+def warn_of_unlabelled(n_rows: int, target: str) -> None:
+    """Warns of rows that are left out because they have no label."""
+    told, are = ("1 row has", "is") if n_rows == 1 else (f"{n_rows} rows have", "are")
+    notices.warn(f"{told} no value in the target column {target!r} and {are} left out")
+
+
+def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
     """The kinds and levels of the columns: as declared, or inferred; the columns of a sparse matrix are numbers."""
     if isinstance(declared, Schema):
         return declared
     if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
         names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
         return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
-    return Census.of(frame, declared).schema(frame.is_named)
+    return census_of(frame, declared).schema(frame.is_named)
+
+
+def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> Census:
+    """What each column holds; rows that are elsewhere are asked for it."""
+    return Census.of(frame, declared) if isinstance(frame, RawFrame) else frame.census(declared)
 
 
 def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:

@@ -10,6 +10,16 @@ from baytree.table.frames import Numbers, RawFrame
 
 def read_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool]:
     """The weights of the rows and whether all are 1: finite, none negative, not all zero."""
+    weight, is_unweighted = read_part_weights(given, n_rows)
+    if not is_unweighted and not weight.any():
+        raise ValueError(
+            "Sample weights are all zero: no row counts; sample_weight must contain at least one non-zero number"
+        )
+    return weight, is_unweighted
+
+
+def read_part_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool]:
+    """The weights of the rows of one part, which may all be zero, and whether all are 1."""
     if given is None:
         return np.ones(n_rows), True
     weight = np.asarray(given, dtype=np.float64)
@@ -21,10 +31,6 @@ def read_weights(given: WeightsLike, n_rows: int) -> tuple[np.ndarray, bool]:
         if is_wrong.any():
             row = int(np.argmax(is_wrong))
             raise ValueError(f"sample_weight, row {row}: {weight[row]} is {what}; weights are finite and not negative")
-    if not weight.any():
-        raise ValueError(
-            "Sample weights are all zero: no row counts; sample_weight must contain at least one non-zero number"
-        )
     return weight, bool((weight == 1).all())
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group, prior_numbers
-from baytree.bayes.events.amounts import AmountLikelihood, amount_weights, poisson_rates
+from baytree.bayes.events.amount_likelihoods import AmountLikelihood, amount_weights, poisson_rates
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.bayes.events.shares import complement_weights, log_shares

@@ -1,4 +1,4 @@
-"""The bar that every model has to clear: always answering the same, the largest class or the mean of the training rows."""
+"""The baseline that every model has to beat: always the largest class, or the mean, of the training rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from baytree.choose.validate.trials import Trial
 from baytree.folds.cv import Fold
 
 
-def trials_of_the_bar(problem: Problem, folds: tuple[Fold, ...]) -> Iterator[Trial]:
+def trials_of_the_baseline(problem: Problem, folds: tuple[Fold, ...]) -> Iterator[Trial]:
     """What the training rows alone would answer in each fold, without a look at any column."""
     for fold in folds:
         same = _shares(problem, fold.train) if problem.is_classification else _mean(problem, fold.train)

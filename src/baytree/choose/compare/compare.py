@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from baytree import settings
 from baytree.choose.compare.criterion import criterion, refuse_single_rows
-from baytree.choose.compare.fold_tasks import Progress, Race
+from baytree.choose.compare.fold_tasks import FoldTasks, Progress
 from baytree.choose.compare.leaderboard import Comparison
-from baytree.choose.compare.participants import contestants
+from baytree.choose.compare.participants import participants
 from baytree.choose.problem import Problem
 from baytree.folds.cv import CV, Folds, repeated
 from baytree.given import CostsLike, FrameLike, TargetLike, WeightsLike
@@ -95,11 +95,11 @@ def compare(
     problem = Problem.of(frame, target, task, schema, sample_weight)
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
-    there, skipped = contestants(problem, models)
-    judged = criterion(by, problem, costs, [contestant.estimator for contestant in there])
+    there, skipped = participants(problem, models)
+    judged = criterion(by, problem, costs, [participant.estimator for participant in there])
     folds = _folds(problem, cv, groups, random_state, repeats)
     refuse_single_rows(judged, folds)
-    return Race(problem, folds, progress, n_jobs).run(there, skipped, judged, cautions(problem, folds, task))
+    return FoldTasks(problem, folds, progress, n_jobs).run(there, skipped, judged, cautions(problem, folds, task))
 
 
 FEWEST_ROWS = 4

@@ -1,4 +1,4 @@
-"""A comparison under way: every contestant's folds as pieces of work that threads take in order."""
+"""A comparison under way: every participant's folds as pieces of work that threads take in order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from baytree import notices
-from baytree.choose.compare.baseline import trials_of_the_bar
+from baytree.choose.compare.baseline import trials_of_the_baseline
 from baytree.choose.compare.criterion import Criterion
 from baytree.choose.compare.entry import Entry, Size, ordered
 from baytree.choose.compare.leaderboard import Comparison
-from baytree.choose.compare.participants import Contestant
+from baytree.choose.compare.participants import Participant
 from baytree.choose.problem import Problem
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import Trial, learnt, tasks
@@ -33,7 +33,7 @@ class Progress(NamedTuple):
     seconds_left: float
 
 
-class Race:
+class FoldTasks:
     """A comparison under way: pieces of work that threads take in order, and what has come of them."""
 
     def __init__(self, problem: Problem, folds: Folds, tell: Callable[[Progress], Any] | None, n_jobs: int | None):
@@ -41,9 +41,9 @@ class Race:
         self._lap, self._start = Lap(), perf_counter()
 
     def run(
-        self, there: list[Contestant], skipped: Skipped, judged: Criterion, cautions: tuple[str, ...] = ()
+        self, there: list[Participant], skipped: Skipped, judged: Criterion, cautions: tuple[str, ...] = ()
     ) -> Comparison:
-        """Lets everybody run; an interrupt ends the race, and whoever has finished stays."""
+        """Lets everybody run; an interrupt ends the comparison, and whoever has finished stays."""
         runs: list[Run] = []
         failed: Skipped = []
         is_interrupted = False
@@ -59,30 +59,30 @@ class Race:
         if not entries:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in [*skipped, *failed])
             raise ValueError(f"no model could be learnt ({reasons})")
-        bar = self._validation("always the same", trials_of_the_bar(self._problem, self._folds.parts), judged)
+        bar = self._validation("always the same", trials_of_the_baseline(self._problem, self._folds.parts), judged)
         return Comparison(ordered(entries, judged.metric), judged, bar, (*skipped, *failed), is_interrupted, cautions)
 
-    def _follow(self, there: list[Contestant], runs: list[Run], failed: Skipped) -> None:
+    def _follow(self, there: list[Participant], runs: list[Run], failed: Skipped) -> None:
         """Begins every run, and waits until each has finished."""
-        for contestant in there:
+        for participant in there:
             try:
-                runs.append(self._begun(contestant))
+                runs.append(self._begun(participant))
             except Exception as error:  # parameters that are refused before anything is learnt
-                failed.append((contestant.name, _reason(error)))
-        self._lap = Lap(sum(run.steps * run.contestant.effort for run in runs), sum(run.steps for run in runs))
+                failed.append((participant.name, _reason(error)))
+        self._lap = Lap(sum(run.steps * run.participant.effort for run in runs), sum(run.steps for run in runs))
         for run in runs:
             failed += self._followed(run)
 
-    def _begun(self, contestant: Contestant) -> Run:
-        """The contestant's folds, and at the end all rows, waiting for a thread."""
-        work = tasks(contestant.estimator, self._problem, self._folds.parts)
+    def _begun(self, participant: Participant) -> Run:
+        """The participant's folds, and at the end all rows, waiting for a thread."""
+        work = tasks(participant.estimator, self._problem, self._folds.parts)
         answers = [threads.submit(lambda task: task(), task, self._n_threads) for task in work]
-        whole = threads.submit(lambda estimator: learnt(estimator, self._problem), contestant.estimator, self._n_threads)
-        return Run(contestant, answers, whole, len(self._folds.parts) + 1)
+        whole = threads.submit(lambda estimator: learnt(estimator, self._problem), participant.estimator, self._n_threads)
+        return Run(participant, answers, whole, len(self._folds.parts) + 1)
 
     def _followed(self, run: Run) -> Skipped:
-        """Waits until a contestant has finished, and tells each step; its name and the reason where it cannot finish."""
-        self._report(run.contestant.name)
+        """Waits until a participant has finished, and tells each step; its name and the reason where it cannot finish."""
+        self._report(run.participant.name)
         try:
             for future in run.answers:
                 self._step(run, len(_result(future)))
@@ -91,22 +91,22 @@ class Race:
         except Exception as error:  # one family's failure must not cost the others their results
             run.cancel()
             self._lap = self._lap.without(run)
-            return [(run.contestant.name, _reason(error))]
+            return [(run.participant.name, _reason(error))]
         return []
 
     def _entry(self, run: Run, judged: Criterion) -> Entry:
         answered = (trial for future in run.answers for trial in _result(future))
         fitted = _result(run.whole)
-        validation = self._validation(run.contestant.name, answered, judged)
-        return Entry(run.contestant.short, run.contestant.name, validation, fitted, Size.of(fitted))
+        validation = self._validation(run.participant.name, answered, judged)
+        return Entry(run.participant.short, run.participant.name, validation, fitted, Size.of(fitted))
 
     def _validation(self, name: str, answered: Iterable[Trial], judged: Criterion) -> CrossValidation:
         return CrossValidation.of(name, self._problem, tuple(answered), self._folds.how, judged.costs)
 
     def _step(self, run: Run, n: int) -> None:
         run.told += n
-        self._lap = self._lap.further(n, run.contestant.effort)
-        self._report(run.contestant.name)
+        self._lap = self._lap.further(n, run.participant.effort)
+        self._report(run.participant.name)
 
     def _report(self, name: str) -> None:
         if self._tell is not None:
@@ -116,9 +116,9 @@ class Race:
 
 @dataclass
 class Run:
-    """One contestant's work: its folds, all rows, and how many steps of it have been told."""
+    """One participant's work: its folds, all rows, and how many steps of it have been told."""
 
-    contestant: Contestant
+    participant: Participant
     answers: list[Future]
     whole: Future
     steps: int
@@ -160,7 +160,7 @@ class Lap(NamedTuple):
     def without(self, run: Run) -> Lap:
         """When the rest of a run is given up."""
         gone = run.steps - run.told
-        return self._replace(total=self.total - gone, effort=self.effort - gone * run.contestant.effort)
+        return self._replace(total=self.total - gone, effort=self.effort - gone * run.participant.effort)
 
 
 def _result(future: Future) -> Any:

@@ -53,6 +53,12 @@ class Comparison(Shown):
         The model with the best mean score, learnt from all rows.
     recommended : estimator
         The model that is advised, learnt from all rows.
+    recommendation : Entry
+        Its entry.
+    contenders : list of Entry
+        The models that are as good as the best, the best among them.
+    sentence, rule : str
+        The recommendation, and by which rule it is given, in words.
     models : dict
         Every model, learnt from all rows, by its short name: `bt.save(found.models["cart"], "m.baytree")`.
     """

@@ -11,7 +11,7 @@ from baytree.given import EstimatorLike
 from baytree.table.schema import Kind
 
 
-class Contestant(NamedTuple):
+class Participant(NamedTuple):
     """A model that takes part: its short name, its name in the leaderboard, and an unfitted estimator."""
 
     short: str
@@ -21,13 +21,13 @@ class Contestant(NamedTuple):
     takes_text: bool = True  # as far as is known
 
 
-def contestants(problem: Problem, models: Any = None) -> tuple[list[Contestant], list[tuple[str, str]]]:
+def participants(problem: Problem, models: Any = None) -> tuple[list[Participant], list[tuple[str, str]]]:
     """Those that take part, and the others with the reason; `models` are short names, or estimators by name.
 
     What would take too long is left out too, but tried where it is asked for by name.
     """
     if isinstance(models, Mapping):
-        return [Contestant(name, name, estimator) for name, estimator in models.items()], []
+        return [Participant(name, name, estimator) for name, estimator in models.items()], []
     families = FAMILIES[CLASSIFICATION if problem.is_classification else REGRESSION]
     usual = [short for short, family in families.items() if family.competes]
     chosen = usual if models is None else _named(models, families)
@@ -44,22 +44,22 @@ def _named(models: Iterable[Any], families: Mapping[str, Family]) -> list[Any]:
     return chosen
 
 
-def _made(short: str, family: Family) -> Contestant:
-    return Contestant(short, family.name, family.made(), family.effort, family.takes_text)
+def _made(short: str, family: Family) -> Participant:
+    return Participant(short, family.name, family.made(), family.effort, family.takes_text)
 
 
-def _own(estimator: EstimatorLike) -> Contestant:
+def _own(estimator: EstimatorLike) -> Participant:
     name = type(estimator).__name__
-    return Contestant(name, name, estimator)
+    return Participant(name, name, estimator)
 
 
 # --- why a family does not take part: "" where it does ------------------------------------------------------------------
 
 
-def _reason(contestant: Contestant, problem: Problem, is_named: bool) -> str:
-    obstacle = OBSTACLES.get(contestant.short, _none)(problem)
-    obstacle = obstacle or ("" if contestant.takes_text else _text(problem))
-    return obstacle or ("" if is_named else BURDENS.get(contestant.short, _none)(problem))
+def _reason(participant: Participant, problem: Problem, is_named: bool) -> str:
+    obstacle = OBSTACLES.get(participant.short, _none)(problem)
+    obstacle = obstacle or ("" if participant.takes_text else _text(problem))
+    return obstacle or ("" if is_named else BURDENS.get(participant.short, _none)(problem))
 
 
 def _none(_: Problem) -> str:

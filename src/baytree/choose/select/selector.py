@@ -13,11 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from baytree.choose.native import selected
 from baytree.choose.problem import Problem
+from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
     """A selector on raw tables: columns of any kind, frames of any library, the target by name or apart."""
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        complete_methods(cls)
 
     def transform(self, X: FrameLike) -> Any:
         """The kept columns: of a frame by their names, in its own type; of an array by their places."""
@@ -50,6 +55,9 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         for able in ("allow_nan", "sparse", "string", "categorical"):
             setattr(tags.input_tags, able, True)
         return tags
+
+
+complete_methods(ColumnSelector)
 
 
 def names_of(X: FrameLike) -> list[str] | None:

@@ -34,7 +34,37 @@ _HEADER = ["", "mean", "low", "high"]
 
 @dataclass(frozen=True, repr=False)
 class CrossValidation(Shown):
-    """What an estimator answered for the rows kept back in each fold. Prints scores, classes and confusions."""
+    """What an estimator answered for the rows kept back in each fold. Prints scores, classes and confusions.
+
+    Attributes
+    ----------
+    name : str
+        The name of the estimator.
+    label : Labels
+        The true labels of all rows.
+    trials : tuple of Trial
+        The answers of each fold.
+    how : str
+        How the folds were made, in words.
+    weight : ndarray or None
+        How much each row counts; None where each counts once.
+    costs : ndarray or None
+        What each mistake costs; None where all cost the same.
+    classes : list of str
+        The names of the classes; none where the target is a number.
+    metrics : list of str
+        The metrics that apply, for `scores`, `mean` and `summary`.
+    confusion : ndarray of shape (n_classes, n_classes)
+        How often each class (rows) was taken for each (columns).
+    pooled : tuple of ndarray
+        The rows that were answered for, their answers, and the probabilities (None in regression).
+    seconds : float
+        How long learning one fold took.
+    ratio : float
+        The number of rows answered for over that of rows learnt from.
+    is_classification, is_by_fold : bool
+        Whether classes were predicted; whether each fold has a score of its own.
+    """
 
     name: str
     label: Labels

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from baytree.bayes.estimation import Group
 from baytree.bayes.events.categorical import LevelLikelihood
+from baytree.engine.parts import InMemory
 from baytree.estimators.base import Entered
 from baytree.estimators.bayes.discrete_dropin import DiscreteNB
 from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.statistics.counts import Counts
-from baytree.table.frames import RawFrame
-from baytree.table.infer import Census
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
 
 MOST_FILLED = 1 << 16  # codes up to here exist although no row has them; beyond, only codes that occur
@@ -100,14 +100,14 @@ class CategoricalNB(DiscreteNB):
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         return tuple(Group("categorical", (j,)) for j in range(len(schema)))
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
             raise TypeError("Sparse data was passed, but CategoricalNB takes dense codes: use X.toarray()")
         if isinstance(self.schema, Schema):
             return self.schema
         own = {name: kind for name, kind in (self.schema or {}).items() if kind is not None}
         declared = dict.fromkeys(frame.columns, Kind.NOMINAL.value) | own
-        schema = Census.of(frame, declared).schema(frame.is_named)
+        schema = census_of(frame, declared).schema(frame.is_named)
         return self._filled(schema)
 
     def _enter_more(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> Entered:
@@ -115,7 +115,7 @@ class CategoricalNB(DiscreteNB):
         table = entered.table
         schema = self._filled(table.schema)
         values = tuple(map(_recoded, table.values, table.schema.columns, schema.columns))
-        return entered._replace(table=msgspec.structs.replace(table, schema=schema, values=values))
+        return entered._replace(rows=InMemory(msgspec.structs.replace(table, schema=schema, values=values), self.n_jobs))
 
     def _filled(self, schema: Schema) -> Schema:
         """The schema whose columns know every code up to the largest, where that is no extravagance."""

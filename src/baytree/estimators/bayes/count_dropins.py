@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree.bayes.estimation import Estimation, Group
-from baytree.bayes.events.amounts import AmountLikelihood
+from baytree.bayes.events.amount_likelihoods import AmountLikelihood
 from baytree.estimators.bayes.discrete_dropin import DiscreteNB, equal_shares
 from baytree.estimators.bayes.face import all_numeric
 from baytree.given import FrameLike, PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.totals import Totals
-from baytree.table.frames import RawFrame
+from baytree.table.sample import Columns
 from baytree.table.schema import Schema, SchemaLike
 
 
@@ -40,7 +40,7 @@ class CountNB(DiscreteNB):
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         return (Group(self._event, tuple(range(len(schema)))),)
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         return all_numeric(self, frame, super()._schema_of)
 
     @property

@@ -21,8 +21,8 @@ from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
-from baytree.table.frames import RawFrame, read
-from baytree.table.infer import Census
+from baytree.table.frames import read
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -71,7 +71,15 @@ class BayesClassifier(AdditiveClassifier):
         return frame_of({column: names, **{str(c): rows[:, k] for k, c in enumerate(self.schema_.classes)}})
 
     def top_words(self, column: str | None = None, n: int = 10) -> dict[Any, list[str]]:
-        """For each class the n words of a text column that speak most for it."""
+        """For each class the n words of a text column that speak most for it.
+
+        Parameters
+        ----------
+        column : str, optional
+            The text column, where there are several.
+        n : int, default=10
+            The number of words.
+        """
         check_is_fitted(self, "model_")
         texts = [part for part in self.model_.likelihoods if isinstance(part, WordLikelihood)]
         chosen = [part for part in texts if column in (None, self.schema_.columns[part.column].name)]
@@ -125,13 +133,13 @@ class BayesClassifier(AdditiveClassifier):
         raise NotImplementedError(f"{type(self).__name__} must say what it believes of the classes")
 
 
-def all_numeric(classifier: BayesClassifier, frame: RawFrame, otherwise: Callable[[RawFrame], Schema]) -> Schema:
+def all_numeric(classifier: BayesClassifier, frame: Columns, otherwise: Callable[[Columns], Schema]) -> Schema:
     """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
     if frame.matrix is not None or isinstance(classifier.schema, Schema):
         schema = otherwise(frame)
     else:
         declared = dict.fromkeys(frame.columns, Kind.NUMERIC.value) | dict(classifier.schema or {})
-        schema = Census.of(frame, declared).schema(frame.is_named)
+        schema = census_of(frame, declared).schema(frame.is_named)
     for column in schema.columns:
         if column.kind is not Kind.NUMERIC:
             raise ValueError(

@@ -13,7 +13,7 @@ from baytree.estimators.bayes.face import BayesClassifier, all_numeric
 from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.moments import Moments
-from baytree.table.frames import RawFrame
+from baytree.table.sample import Columns
 from baytree.table.schema import Schema, SchemaLike
 
 
@@ -109,5 +109,5 @@ class GaussianNB(BayesClassifier):
             raise ValueError(f"priors={self.priors!r} add up to {total:g}; the sum of the priors should be 1")
         return prior
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         return all_numeric(self, frame, super()._schema_of)

@@ -15,8 +15,7 @@ from baytree.bayes.joint_table import JointTable
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.given import RandomLike
 from baytree.show.results import frame_of
-from baytree.table.frames import RawFrame
-from baytree.table.infer import Census
+from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Kind, Schema, SchemaLike
 
 
@@ -55,9 +54,14 @@ class JointDistribution(AdditiveClassifier):
         return frame_of(joint.full_table(self.model_, self.schema_))
 
     def probability(self, event: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> float:
-        """P(event | given): each names columns (or the target) and a level, or a list of levels, for each of them.
+        """P(event | given); NaN where what is given never happens.
 
-        NaN where what is given never happens.
+        Parameters
+        ----------
+        event : dict
+            A level, or a list of levels, for each of these columns, or for the target.
+        given : dict, optional
+            The same of what is known.
         """
         check_is_fitted(self, "model_")
         condition = joint.allowed_codes(given or {}, self.schema_)
@@ -76,7 +80,7 @@ class JointDistribution(AdditiveClassifier):
                 raise ValueError(f"column {column.name!r} is text; a joint table counts levels: leave it out")
         return joint.JointLearner(settings.finite("alpha", self.alpha, 0))
 
-    def _schema_of(self, frame: RawFrame) -> Schema:
+    def _schema_of(self, frame: Columns) -> Schema:
         if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
             raise TypeError("Sparse data was passed, but a joint table takes dense columns: use X.toarray()")
         schema = super()._schema_of(frame)
@@ -84,7 +88,7 @@ class JointDistribution(AdditiveClassifier):
             return schema
         numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
         declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
-        return Census.of(frame, declared).schema(frame.is_named) if numbers else schema
+        return census_of(frame, declared).schema(frame.is_named) if numbers else schema
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

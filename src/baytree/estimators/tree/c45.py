@@ -114,14 +114,26 @@ class C45Classifier(QuinlanClassifier):
     def fit(
         self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: ArrayLike | None = None
     ) -> Self:
-        """Learns from a table; `prune_on` names the rows that reduced-error pruning holds out (positions or a mask)."""
+        """Learns from a table.
+
+        Parameters
+        ----------
+        prune_on : array-like, optional
+            The rows that reduced-error pruning holds out, by their places or as a mask; otherwise a seeded third.
+        """
         return self._fit(X, y, sample_weight, prune_on=prune_on)
 
     def prune(self, how: str = "error_based", X: FrameLike = None, y: TargetLike = None, **options: Any) -> Self:
         """A new estimator with the fitted tree pruned further; nothing is grown again.
 
-        "error_based" takes parameters of the new estimator, such as ``confidence=0.1``; with the training rows, subtrees
-        may be raised. "reduced_error" takes held-out rows. Every other way is that of all trees (`snip`, ...).
+        Parameters
+        ----------
+        how : {'error_based', 'reduced_error', 'cost_complexity', ...}, default='error_based'
+            The way of pruning; besides the first two, those of all trees.
+        X : data frame, optional
+            The training rows, with which "error_based" may raise subtrees; the held-out rows of "reduced_error".
+        options : keyword arguments
+            Parameters of the new estimator, such as ``confidence=0.1``; of other ways, what they take.
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)

@@ -142,12 +142,20 @@ class C50Classifier(TreeShape, Classifier):
         return self.model_.usage
 
     def importances(self) -> UsageTable:
-        """The same as a table, the most used column first."""
+        """How much of the rows each column decides, as a table, the most used column first."""
         check_is_fitted(self, "model_")
         return usage_table(self.model_.usage, self.schema_)
 
     def without(self, rule: int, trial: int = 0) -> Self:
-        """A new estimator whose rule set lacks the rule at this place."""
+        """A new estimator whose rule set lacks the rule at this place.
+
+        Parameters
+        ----------
+        rule : int
+            The place of the rule in its set, from 0 on.
+        trial : int, default=0
+            The place of the set in `rules_`.
+        """
         if not self.rules_:
             raise ValueError("only a rule set can do without a rule; fit with rules=True")
         sets = [rules.without(rule) if k == trial else rules for k, rules in enumerate(self.rules_)]
@@ -160,6 +168,11 @@ class C50Classifier(TreeShape, Classifier):
         """The leaves of any fitted tree of classes as a rule set, fitted: it votes, and is saved and exported as such.
 
         Rows that a tree sends down several branches, or by a surrogate, fail the conditions of their missing column.
+
+        Parameters
+        ----------
+        estimator : tree classifier
+            Any fitted tree of classes.
         """
         if not estimator.tree_.n_classes:
             raise ValueError("a tree of numbers has no classes that rules could vote for; its rules() give numbers")

@@ -76,9 +76,12 @@ class TreeFace(TreeReading, TreeShape):
         return importances(self.tree_, len(self.schema_))
 
     def importances(self, unused: bool = False) -> ImportanceTable:
-        """The same as a table, the most important column first: gains of its tests and as a substitute, tests and weight.
+        """The importances as a table, the highest first: gains of a column's tests and as a substitute, tests and weight.
 
-        Columns without a test are left out, unless `unused` asks for them.
+        Parameters
+        ----------
+        unused : bool, default=False
+            Whether columns without a test are listed, too.
         """
         return importance_table(self.tree_, self.schema_, unused)
 
@@ -115,13 +118,29 @@ class TreeFace(TreeReading, TreeShape):
         return learner.policy
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
-        """A new estimator with a smaller tree: see `baytree.tree.prune.PRUNERS`."""
+        """A new estimator with a smaller tree; `undo()` gives back the one before.
+
+        Parameters
+        ----------
+        how : {'cost_complexity', ...}, default='cost_complexity'
+            The way of pruning: a name in `baytree.tree.prune.cost_complexity.PRUNERS`.
+        args : arguments
+            What that way takes, such as the complexity.
+        options : keyword arguments
+            The same, by name.
+        """
         if how not in pruning.PRUNERS:
             raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
         return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
 
     def snip(self, node_id: int) -> Self:
-        """A new estimator in which this node is a leaf; `undo()` gives back the one before."""
+        """A new estimator in which this node is a leaf; `undo()` gives back the one before.
+
+        Parameters
+        ----------
+        node_id : int
+            The id of the node, as in `nodes()`.
+        """
         return self._with_tree(pruning.snip(self.tree_, node_id))
 
     def undo(self) -> Self:

@@ -76,7 +76,10 @@ class TreeReading(TreePictures):
     def rules(self, X: FrameLike = None) -> RuleSet:
         """One IF–THEN rule for each leaf, with its support and probability.
 
-        With rows `X`, without the conditions and rules that their predictions do not need.
+        Parameters
+        ----------
+        X : data frame, optional
+            Rows, by which rules are simplified: without the conditions and rules that their predictions do not need.
         """
         every = rules(self.tree_, self.schema_)
         return every if X is None else every.simplified(self._encoded(X))

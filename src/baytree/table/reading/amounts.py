@@ -47,6 +47,20 @@ class Amounts(msgspec.Struct, frozen=True):
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
         return cls(len(known), float(known[0]), float(known[-1]), counts_up, differ, constant, is_whole, *_far(known))
 
+    @classmethod
+    def of_part(cls, name: str, values: np.ndarray) -> Self:
+        """What these numbers show, all of them looked at, so that parts add up to the whole."""
+        known = values[values == values] if np.isnan(values.sum()) else values
+        if not len(known):
+            return cls.of(name, known)
+        low, high = float(known.min()), float(known.max())
+        far = {v: int((known == v).sum()) for v in {low, high} if v in _SENTINELS}
+        if far:
+            others = known[~np.isin(known, list(far))]
+            low, high = float(others.min(initial=np.inf)), float(others.max(initial=-np.inf))
+        seen = msgspec.structs.replace(cls.of(name, known), far=far, low=low, high=high)
+        return seen if len(known) > 1 else msgspec.structs.replace(seen, counts_up=True, all_differ=True, is_constant=True)
+
     def __add__(self, other: Self) -> Self:
         if not self.n_known or not other.n_known:
             return other if not self.n_known else self
@@ -74,7 +88,8 @@ class Amounts(msgspec.Struct, frozen=True):
 
     def notes(self, name: str) -> list[Note]:
         """What is told of a column that is learnt from."""
-        notes = [_sentinel(name, value, n, self) for value, n in sorted(self.far.items())]
+        seen = self._settled()
+        notes = [_sentinel(name, value, n, seen) for value, n in sorted(seen.far.items())]
         if self.is_constant and self.n_known > 1:
             notes.append(Note(name, f"every value is {self.first:.6g}: nothing can be learnt from it", self.n_known, "drop"))
         elif self.counts_up and self.n_known >= FEWEST:
@@ -87,6 +102,15 @@ class Amounts(msgspec.Struct, frozen=True):
                 Note(name, f"numbers such as {self.first:.0f} may be dates; they are read as numbers", self.n_known, "date")
             )
         return notes
+
+    def _settled(self) -> Self:
+        """With those numbers only that stand far from all others: an extreme of one part may be ordinary in the whole."""
+        everything = [self.low, self.high, *self.far]
+        ends = [v for v in self.far if v in (min(everything), max(everything))]
+        others = [v for v in everything if v not in ends]
+        low, high = min(others, default=np.inf), max(others, default=-np.inf)
+        far = {v: self.far[v] for v in ends if low <= high and _is_far(v, low, high, self.is_whole)}
+        return msgspec.structs.replace(self, far=far, low=low, high=high)
 
 
 def _holds(known: np.ndarray, law: Callable[[np.ndarray], bool]) -> bool:
@@ -103,15 +127,15 @@ def _far(known: np.ndarray) -> tuple[dict[float, int], float, float]:
     if not len(others):
         return {}, np.inf, -np.inf
     low, high = float(others.min()), float(others.max())
-    far = {v: int((known == v).sum()) for v in candidates if _is_far(v, low, high, others)}
+    far = {v: int((known == v).sum()) for v in candidates if _is_far(v, low, high, bool((others == np.floor(others)).all()))}
     return far, low, high
 
 
-def _is_far(value: float, low: float, high: float, others: np.ndarray) -> bool:
+def _is_far(value: float, low: float, high: float, are_whole: bool) -> bool:
     if low <= value <= high:
         return False
     if value in (-1, -8, -9):
-        return low >= 0 and bool((others == np.floor(others)).all()) and high > 5
+        return low >= 0 and are_whole and high > 5
     gap = low - value if value < low else value - high
     return gap > max(high - low, 1) * (0.5 if abs(value) >= 999 else 1)
 

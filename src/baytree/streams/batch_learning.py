@@ -115,7 +115,7 @@ def _kinds(schema: Schema) -> dict[str, Any]:
 def _at_once(offers: Mapping[str, Estimator], source: files.Source, lesson: Lesson, progress: Progress | None) -> Estimator:
     import polars as pl
 
-    from baytree.choose.task import task_notes, task_of
+    from baytree.choose.task_of_target import task_notes, task_of
 
     frame = pl.concat(source.batches(progress))
     kept = counted_rows(frame, lesson, 0)
@@ -137,7 +137,7 @@ def with_notes(estimator: Estimator, notes: Iterable[Note]) -> Estimator:
 
 def _check_task(offers: Mapping[str, Estimator], frame: pl.DataFrame, lesson: Lesson) -> None:
     """Refuses to take a number for classes, or words for a number, unless that was said."""
-    from baytree.choose.task import task_of
+    from baytree.choose.task_of_target import task_of
 
     found = task_of(frame[lesson.target], lesson.target)
     if lesson.task is not None or found in offers:

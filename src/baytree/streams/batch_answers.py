@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.choose.confusion import Confusion
 from baytree.choose.residuals import Residuals
-from baytree.streams.learning import Progress
+from baytree.streams.batch_learning import Progress
 from baytree.table import files
 
 if TYPE_CHECKING:

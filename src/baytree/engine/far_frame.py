@@ -1,0 +1,89 @@
+"""The columns of rows that are elsewhere, as an estimator asks for them: read, packed and looked at in one round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+
+from baytree.engine.elsewhere import Elsewhere, Encoding, Packs, Source
+from baytree.engine.sighting import Sighting, look, look_again, words_of
+from baytree.given import TargetLike, WeightsLike
+from baytree.table.infer import Census
+from baytree.table.sample import ReadLabels, warn_of_unlabelled, with_target
+from baytree.table.schema import Kind, Schema
+
+
+def far_frame(source: Source, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels) -> FarFrame:
+    """The columns of rows elsewhere; target and weights are columns among them."""
+    if not isinstance(y, str):
+        raise ValueError("rows that are not in memory have their target as a column: give its name, as in fit(rows, 'y')")
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        raise ValueError("rows that are not in memory have their weights as a column: give its name as sample_weight")
+    return FarFrame(source, y, sample_weight, read_labels)
+
+
+class FarFrame:
+    """The columns of rows that are elsewhere, with their target and weights, as an estimator asks for them."""
+
+    is_named = True
+    matrix = None
+
+    def __init__(self, source: Source, target: str, weight: str | None, read_labels: ReadLabels):
+        self.source, self.target, self.weight, self._read_labels = source, target, weight, read_labels
+        for name, what in ((target, "target"), (weight, "sample_weight")):
+            if name is not None and name not in source.columns:
+                raise ValueError(f"no {what} column {name!r}; the columns are {', '.join(map(repr, source.columns))}")
+        self.columns: dict[str, Any] = {name: None for name in source.columns if name not in (target, weight)}
+        self._packs: Packs | None = None
+        self._seen: Sighting | None = None
+
+    def census(self, declared: Mapping[str, Any] | None) -> Census:
+        """What each column holds: found on the way where the rows have not been read yet."""
+        if self._packs is None:
+            found = self._read(declared).census
+        else:
+            found = self._packs.total(partial(look_again, declared)).census
+        if found is None:
+            raise ValueError("there is no row")
+        return found
+
+    @property
+    def seen(self) -> Sighting:
+        """What the first round saw."""
+        return self._seen or self._read(None)
+
+    def parts(self, schema: Schema, accepts_infinite: bool, n_jobs: int | None) -> Elsewhere:
+        """The rows as parts of a schema, with the vocabularies of its text columns."""
+        seen = self.seen
+        packs, target = self._packs, seen.target
+        assert packs is not None
+        assert target is not None
+        schema = with_target(schema, target)
+        if any(column.kind is Kind.TEXT and not column.levels for column in schema.columns):
+            words = packs.total(partial(words_of, schema))
+            columns = zip(schema.columns, words.vocabularies, strict=True)
+            known = tuple(msgspec.structs.replace(c, levels=v) if c.kind is Kind.TEXT else c for c, v in columns)
+            schema = msgspec.structs.replace(schema, columns=known)
+        ends = accumulate(seen.sizes.values())
+        first = {place: end - size for (place, size), end in zip(seen.sizes.items(), ends, strict=True)}
+        encoding = Encoding(schema, first, seen.is_unweighted, accepts_infinite)
+        return Elsewhere(packs, encoding, seen.n_rows, n_jobs, self.source)
+
+    def _read(self, declared: Mapping[str, Any] | None) -> Sighting:
+        looking = partial(look, declared, self.target, self.weight, self._read_labels)
+        self._packs, self._seen = self.source.packed(looking)
+        _tell(self._seen, self.target)
+        return self._seen
+
+
+def _tell(seen: Sighting, target: str) -> None:
+    if not seen.n_given:
+        raise ValueError("Found array with 0 sample(s): there is no row to learn from")
+    if not seen.n_rows:
+        raise ValueError(f"no row has a label in the target column {target!r}")
+    if seen.n_unlabelled:
+        warn_of_unlabelled(seen.n_unlabelled, target)

@@ -1,0 +1,187 @@
+"""Tables on disk as an engine: files read in batches, and packed in a private folder of temporary files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baytree.engine import threads
+from baytree.engine.budget import bytes_of
+from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
+from baytree.engine.sighting import Sighting
+from baytree.engine.threads import S
+from baytree.given import FrameLike
+from baytree.table import files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PREFIX = "baytree-scan-"
+
+
+class Scan:
+    """Files that are read in batches; see `baytree.scan`."""
+
+    advice = "give more, as in bt.scan(path, memory='8GB')"
+
+    def __init__(self, paths: Sequence[Path], memory: int):
+        self.paths, self.memory = tuple(paths), memory
+        self.sources = tuple(files.opened(path, files.Asked()) for path in self.paths)
+        self.columns = self.sources[0].columns
+
+    def __repr__(self) -> str:
+        named = self.paths[0].name if len(self.paths) == 1 else f"{len(self.paths)} files from {self.paths[0].name}"
+        return f"Scan({named}: {', '.join(self.columns)})"
+
+    def packed(self, look: Look) -> tuple[Folder, Sighting]:
+        """Every batch packed into a file of a private folder, and what was seen in it added up."""
+        folder, total = Folder(), Sighting("")
+        try:
+            for source in self.sources:
+                total = total + files.attempt(source, lambda found: folder.filled(_looked_at(look, found)))
+        except BaseException:
+            folder.remove()
+            raise
+        return folder, total
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """The rows, batch by batch, of types that hold for all rows of a file."""
+        for source in self.sources:
+            yield from files.checked(source).batches()
+
+    def total(self, work: Callable[[FrameLike], S]) -> S:
+        """One round over the rows as they are: what `work` makes of each batch, added up."""
+        return threads.added(list(threads.streamed(work, (frame for frame in self.batches() if len(frame)))))
+
+    def whole(self) -> pl.DataFrame:
+        """All rows in memory, where they fit."""
+        import polars as pl
+
+        frames, size = [], 0.0
+        for frame in self.batches():
+            frames.append(frame)
+            size += frame.estimated_size()
+            refuse_more_than_fits(size * SPACE, self)
+        return pl.concat(frames)
+
+    def predicted(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> np.ndarray:
+        """The answers for all rows, in memory."""
+        return np.concatenate([empty, *threads.streamed(answer, self.batches())])
+
+
+def source_of(rows: Scan) -> Scan:
+    """The files themselves."""
+    return rows
+
+
+def scan(path: str | os.PathLike, memory: str | int = "2GB") -> Scan:
+    """A table on disk that is never in memory as a whole, for `fit`, `predict`, `score` and the functions that choose.
+
+    The files are read in batches. What a model needs more than once is kept, packed, in a private folder of this machine's
+    temporary files, which is removed afterwards. The model is the same as from memory.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file, or a pattern such as `big/*.parquet`: CSV and its kin, Parquet, NDJSON. The files of a pattern are taken in
+        the order of their names; they must have the same columns, in any order.
+    memory : str or int, default='2GB'
+        What rows may take in memory, in bytes or as a size such as '500MB'.
+
+    Returns
+    -------
+    Scan
+        What `fit` takes in place of a frame. The target, and weights, are named: `fit(bt.scan(path), "y")`.
+
+    Examples
+    --------
+    >>> import baytree as bt, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("size,y\\n1,no\\n2,no\\n")
+    >>> _ = (folder / "b.csv").write_text("size,y\\n7,yes\\n8,yes\\n")
+    >>> model = bt.NaiveBayesClassifier().fit(bt.scan(folder / "*.csv"), "y")
+    >>> model.predict({"size": [1.5, 7.5]}).tolist()
+    ['no', 'yes']
+    """
+    text = os.fspath(path)
+    paths = [Path(text)] if Path(text).exists() else [Path(found) for found in sorted(glob(text))]
+    if not paths:
+        raise files.PathError(f"there is no file {text!r}")
+    return Scan([each for each in paths if each.is_file()] or paths, bytes_of(memory))
+
+
+class Folder:
+    """Packed pieces in files of a private folder, which is removed with this object, at the latest when Python ends."""
+
+    def __init__(self) -> None:
+        _remove_abandoned()
+        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.n_pieces = 0
+
+    def filled(self, pieces: Iterator[tuple[bytes, Sighting]]) -> Sighting:
+        """Writes further pieces, and gives what was seen in them."""
+        total, n_pieces = Sighting(""), self.n_pieces
+        try:
+            for content, seen in pieces:
+                self._file(n_pieces).write_bytes(content)
+                n_pieces += 1
+                total = total + seen
+        except OSError as error:
+            raise _unwritten(self.path, error) from None
+        self.n_pieces = n_pieces
+        return total
+
+    def total(self, work: Callable[[bytes], S]) -> S:
+        """One round: what `work` makes of each piece, added up in the order of the pieces."""
+        answers = threads.streamed(lambda k: work(self._file(k).read_bytes()), range(self.n_pieces))
+        total = next(answers)
+        for answer in answers:
+            total = total + answer
+        return total
+
+    def _file(self, k: int) -> Path:
+        return self.path / f"{k:06d}"
+
+
+def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[bytes, Sighting]]:
+    """What `look` makes of each batch of a file, which it is told with its place there."""
+    return threads.streamed(lambda batch: look(*batch), _placed(source))
+
+
+def _placed(source: files.Source) -> Iterator[tuple[pl.DataFrame, str]]:
+    first = 1
+    for frame in source.batches():
+        yield frame, f"{source.name}, rows {first:,} to {first + len(frame) - 1:,}"
+        first += len(frame)
+
+
+def _unwritten(path: Path, error: OSError) -> OSError:
+    told = f"packed rows could not be written to {str(path.parent)!r} ({error.strerror}); "
+    return OSError(error.errno, told + "name a folder with more room in the environment variable TMPDIR")
+
+
+def _remove_abandoned() -> None:
+    """Removes the folders of runs that were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        process = path.name.removeprefix(_PREFIX).split("-")[0]
+        if process.isdigit() and not _runs(int(process)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is someone else's, or this system does not say
+        return True
+    return True

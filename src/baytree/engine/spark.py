@@ -1,0 +1,181 @@
+"""Spark frames as an engine, by the DataFrame API alone, so that it also runs over Spark Connect.
+
+Rows are packed in blocks where they lie, a cached frame with one row for each block; a round maps these blocks. What a round
+needs to know travels in its closure; what it gives is added up on this machine, or, where it is large, on the workers first.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baytree.engine.budget import bytes_of
+from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
+from baytree.engine.sighting import Sighting
+from baytree.engine.threads import S, added
+from baytree.engine.told import Told, telling
+from baytree.given import FrameLike
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+ROWS_PER_BLOCK = 1 << 17
+AT_ONCE = 10_000_000  # bytes of answers that are brought here as they are; more are added up on the workers first
+BYTES_PER_CELL = 16
+_PACKED = "part int, block int, content binary, seen binary"
+_ANSWERS = "part int, answer binary"
+Batches = Iterator[Any]  # of Arrow's record batches
+
+
+class SparkFrame:
+    """A Spark frame."""
+
+    memory = bytes_of("2GB")
+    advice = "take fewer rows or columns"
+
+    def __init__(self, frame: DataFrame):
+        self.frame, self.columns = frame, tuple(frame.columns)
+
+    def packed(self, look: Look) -> tuple[Cached, Sighting]:
+        """Every partition packed in blocks, and what was seen in them added up."""
+        blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
+        found = sorted(blocks.select("part", "block", "seen").collect())
+        if not found:
+            return Cached(blocks, 1), Sighting("")
+        return Cached(blocks, len({part for part, *_ in found})), added([_read(seen) for *_, seen in found]).heard()
+
+    def total(self, work: Callable[[FrameLike], S]) -> S:
+        """One round over the rows as they are: what `work` makes of each block, added up."""
+        return _brought(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS))
+
+    def whole(self) -> Any:
+        """All rows in memory, where they fit."""
+        refuse_more_than_fits(self.frame.count() * len(self.columns) * BYTES_PER_CELL * SPACE, self)
+        return self.frame.toPandas()
+
+    def predicted(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> DataFrame:
+        """The frame with columns of answers."""
+        from pyspark.sql.types import StructField, StructType
+
+        kind = _spark_type(empty)
+        fields = [*self.frame.schema.fields, *(StructField(name, kind) for name in names)]
+        return self.frame.mapInArrow(partial(_answered, answer, tuple(names)), StructType(fields))
+
+
+class Cached:
+    """Packed blocks in a cached frame."""
+
+    def __init__(self, blocks: DataFrame, n_parts: int):
+        self.blocks, self.n_parts = blocks, n_parts
+
+    def total(self, work: Callable[[bytes], S]) -> S:
+        """One round: what `work` makes of each block, added up in the order of the blocks."""
+        contents = self.blocks.select("part", "block", "content")
+        most = AT_ONCE // self.n_parts
+        answers = contents.mapInArrow(partial(_of_blocks, work, most), _ANSWERS).collect()
+        if all(answer is not None for _, answer in answers):
+            return added([_read(answer) for _, answer in sorted(answers)]).heard()
+        whole = contents.mapInArrow(partial(_of_blocks, work, None), _ANSWERS)
+        together = max(2, int(self.n_parts**0.5))
+        return _brought(whole.repartitionByRange(together, "part").mapInArrow(_together, _ANSWERS))
+
+
+def source_of(rows: DataFrame) -> SparkFrame:
+    """The frame as a source of pieces."""
+    return SparkFrame(rows)
+
+
+def _brought(answers: DataFrame) -> Any:
+    """The sum of answers, in the order of their parts."""
+    return added([_read(answer) for _, answer in sorted(answers.collect())]).heard()
+
+
+def _packed(look: Look, batches: Batches) -> Batches:
+    part = _part()
+    for block, table in enumerate(_blocks(batches)):
+        seen = telling(look, table, f"partition {part}, block {block}")
+        content, sighting = seen.value
+        yield _row(_PACKED, part, block, content, pickle.dumps(Told(sighting, seen.notices)))
+
+
+def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
+    answers = [telling(work, table) for table in _blocks(batches)]
+    if answers:
+        yield _row(_ANSWERS, _part(), pickle.dumps(added(answers)))
+
+
+def _of_blocks(work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
+    """The sum of the answers of a partition; None in its place where it has more bytes than `most`."""
+    blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
+    if blocks:
+        answer = pickle.dumps(added([telling(work, content) for _, _, content in blocks]))
+        yield _row(_ANSWERS, blocks[0][0], None if most is not None and len(answer) > most else answer)
+
+
+def _together(batches: Batches) -> Batches:
+    """The sum of the answers of neighbouring partitions."""
+    answers = sorted(row for batch in batches for row in _rows(batch))
+    if answers:
+        yield _row(_ANSWERS, answers[0][0], pickle.dumps(added([_read(answer) for _, answer in answers])))
+
+
+def _answered(answer: Callable[[FrameLike], np.ndarray], names: tuple[str, ...], batches: Batches) -> Batches:
+    import pyarrow as pa
+
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        found = answer(table)
+        for name, values in zip(names, found.T if found.ndim == 2 else [found], strict=True):
+            table = table.append_column(name, pa.array(values.tolist()))
+        yield from table.to_batches()
+
+
+def _blocks(batches: Batches) -> Iterator[pa.Table]:
+    """The rows of a partition in tables of a bounded size."""
+    import pyarrow as pa
+
+    held, n_rows = [], 0
+    for batch in batches:
+        held.append(batch)
+        n_rows += batch.num_rows
+        if n_rows >= ROWS_PER_BLOCK:
+            yield pa.Table.from_batches(held)
+            held, n_rows = [], 0
+    if n_rows:
+        yield pa.Table.from_batches(held)
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[tuple]:
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _row(kinds: str, *values: Any) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    arrow = {"int": pa.int32(), "binary": pa.binary()}
+    named = [kind.split() for kind in kinds.split(", ")]
+    arrays = [pa.array([value], arrow[kind]) for value, (_, kind) in zip(values, named, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, [name for name, _ in named])
+
+
+def _part() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()
+
+
+def _read(answer: bytes) -> Told:
+    return pickle.loads(answer)
+
+
+def _spark_type(empty: np.ndarray) -> Any:
+    from pyspark.sql import types
+
+    kinds = {"b": types.BooleanType(), "i": types.LongType(), "u": types.LongType(), "f": types.DoubleType()}
+    return kinds.get(empty.dtype.kind, types.StringType())

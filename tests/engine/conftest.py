@@ -1,0 +1,95 @@
+"""One fixture for every engine: the same table in memory, on disk, on Dask and on Spark, in as many pieces as asked for."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+Place = Callable[..., Any]
+
+
+@pytest.fixture(
+    params=["memory", "scan", pytest.param("dask", marks=pytest.mark.dask), pytest.param("spark", marks=pytest.mark.spark)]
+)
+def place(request, tmp_path) -> Place:
+    """place(frame, pieces=3): the table on the engine; one of seven pieces or more is empty."""
+    if request.param == "memory":
+        return lambda frame, pieces=3: frame  # noqa: ARG005
+    if request.param == "scan":
+        return lambda frame, pieces=3: on_disk(frame, tmp_path, pieces)
+    if request.param == "dask":
+        return lambda frame, pieces=3: on_dask(frame, tmp_path, pieces)
+    session = request.getfixturevalue("spark_session")
+    return lambda frame, pieces=3: on_spark(session, frame, tmp_path, pieces)
+
+
+def pieces_of(frame: pl.DataFrame, pieces: int) -> list[pl.DataFrame]:
+    """The table in pieces of unequal size."""
+    inner = np.sort(
+        np.random.default_rng(pieces).choice(np.arange(1, len(frame)), pieces - 1 - (pieces >= 7), replace=False)
+    )
+    ends = [0, *inner.tolist(), len(frame)]
+    if pieces >= 7:
+        ends.insert(pieces // 2, ends[pieces // 2])
+    return [frame[first:last] for first, last in pairwise(ends)]
+
+
+def on_disk(frame: pl.DataFrame, folder: Any, pieces: int, kind: str = "parquet") -> Any:
+    import baytree as bt
+
+    return bt.scan(written(frame, folder, pieces, kind) / f"*.{kind}")
+
+
+def on_dask(frame: pl.DataFrame, folder: Any, pieces: int) -> Any:
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.read_parquet(sorted(map(str, written(frame, folder, pieces).glob("*.parquet"))))
+
+
+def on_spark(session: Any, frame: pl.DataFrame, folder: Any, pieces: int) -> Any:
+    from functools import reduce
+
+    paths = sorted(map(str, written(frame, folder, pieces).glob("*.parquet")))
+    return reduce(lambda left, right: left.union(right), (session.read.parquet(path) for path in paths))
+
+
+def written(frame: pl.DataFrame, folder: Any, pieces: int, kind: str = "parquet") -> Any:
+    """The folder with the pieces as files."""
+    inside = folder / f"{len(list(folder.iterdir()))}"
+    inside.mkdir()
+    for k, piece in enumerate(pieces_of(frame, pieces)):
+        getattr(piece, f"write_{kind}")(inside / f"part-{k:02d}.{kind}")
+    return inside
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """Spark on two threads of this machine."""
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
+    builder = sql.SparkSession.builder.master("local[2]")
+    for key, value in quiet.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def table() -> pl.DataFrame:
+    """Numbers of few values and one of many, levels, gaps; a class and a level that occur in the last rows only."""
+    r, n = np.random.default_rng(1), 1500
+    age, colour = r.integers(18, 60, n).astype(float), r.choice(["red", "green", "blue"], n).tolist()
+    size, width = r.choice(["S", "M", "L"], n).tolist(), r.normal(0, 1, n)
+    y = np.where(age + 8 * width + 6 * r.normal(size=n) > 40, "high", "low").tolist()
+    y[-9:], size[-7:] = ["rare"] * 9, ["XL"] * 7
+    frame = pl.DataFrame({"age": age, "colour": colour, "size": size, "width": width, "y": y})
+    gaps = [pl.when(pl.Series(r.random(n) > 0.07)).then(pl.col(name)).alias(name) for name in ("age", "colour", "width")]
+    weight = pl.Series("w", r.choice([0.0, 0.5, 1.0, 3.0], n))
+    return frame.with_columns(*gaps, weight)

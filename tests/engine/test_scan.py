@@ -1,0 +1,179 @@
+"""Tables on disk: what is read, what is refused by its place, and what is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import baytree as bt
+from baytree.engine import scan as scanning
+from baytree.storage import dumps
+from conftest import on_disk, pieces_of, written
+
+
+def left_behind() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob(f"baytree-scan-{os.getpid()}-*"))
+
+
+@pytest.mark.parametrize("kind", ["csv", "ndjson", "parquet"])
+def test_every_kind_of_file_gives_the_model_of_memory(kind, table, tmp_path):
+    rows = table.drop("w")
+    scanned = bt.NaiveBayesClassifier().fit(on_disk(rows, tmp_path, 4, kind), "y")
+    assert dumps(scanned) == dumps(bt.NaiveBayesClassifier().fit(rows, "y"))
+
+
+def test_predictions_come_in_the_order_of_the_files(table, tmp_path):
+    model, rows = bt.NaiveBayesClassifier().fit(table.drop("w"), "y"), table.drop("w")
+    scanned = on_disk(rows, tmp_path, 8)
+    assert model.predict(scanned).tolist() == model.predict(rows).tolist()
+    assert np.array_equal(model.predict_proba(scanned), model.predict_proba(rows))
+
+
+def test_columns_may_stand_in_another_order_in_one_file(table, tmp_path):
+    rows = table.drop("w")
+    folder = written(rows, tmp_path, 3)
+    second = folder / "part-01.parquet"
+    pl.read_parquet(second).select(reversed(rows.columns)).write_parquet(second)
+    scanned = bt.NaiveBayesClassifier().fit(bt.scan(folder / "*.parquet"), "y")
+    assert dumps(scanned) == dumps(bt.NaiveBayesClassifier().fit(rows, "y"))
+
+
+def spoilt(folder, name, change):
+    path = folder / name
+    frame = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+    getattr(change(frame), f"write_{path.suffix[1:]}")(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda f: f.drop("age"), r"part-02.*no column 'age'"),
+        (lambda f: f.with_columns(extra=1), r"part-02.*a column 'extra'"),
+        (lambda f: f.with_columns(age=pl.lit("old")), r"part-02.*rows 1 to .*'age'.*schema="),
+        (lambda f: f.with_columns(width=pl.lit(np.inf)), r"part-02.*rows 1 to .*'width', row 0.*infinity"),
+    ],
+)
+def test_what_is_wrong_in_one_file_is_told_with_the_file_and_the_column(change, told, table, tmp_path):
+    folder = written(table.drop("w"), tmp_path, 4)
+    spoilt(folder, "part-02.parquet", change)
+    with pytest.raises(ValueError, match=told):
+        bt.LinearDiscriminantAnalysis().fit(bt.scan(folder / "*.parquet"), "y")
+
+
+def test_a_csv_whose_types_change_in_a_later_file_is_named(table, tmp_path):
+    folder = written(table.drop("w"), tmp_path, 18, "csv")
+    spoilt(folder, "part-17.csv", lambda f: f.with_columns(age=pl.lit("forty-two")))
+    with pytest.raises(ValueError, match=r"part-17.*'age'"):
+        bt.DecisionTreeClassifier().fit(bt.scan(folder / "*.csv"), "y")
+
+
+def test_a_file_that_is_cut_short_is_named(table, tmp_path):
+    folder = written(table.drop("w"), tmp_path, 3)
+    path = folder / "part-01.parquet"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ValueError, match="part-01"):
+        bt.NaiveBayesClassifier().fit(bt.scan(folder / "*.parquet"), "y")
+
+
+def test_nothing_is_left_behind_after_a_fit_or_an_error(table, tmp_path):
+    before = left_behind()
+    bt.NaiveBayesClassifier().fit(on_disk(table.drop("w"), tmp_path, 3), "y")
+    with pytest.raises(ValueError):
+        bt.NaiveBayesClassifier(schema={"nothing": "drop"}).fit(on_disk(table.drop("w"), tmp_path, 3), "y")
+    assert left_behind() == before
+
+
+def test_a_full_disk_is_told_and_nothing_is_left(table, tmp_path, monkeypatch):
+    before = left_behind()
+    write = Path.write_bytes
+
+    def full(path, content):
+        if path.parent.name.startswith("baytree-scan-") and path.name == "000001":
+            raise OSError(28, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match=r"No space left on device.*TMPDIR"):
+        bt.NaiveBayesClassifier().fit(on_disk(table.drop("w"), tmp_path, 3), "y")
+    assert left_behind() == before
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gone = subprocess.Popen([sys.executable, "-c", "pass"])
+    gone.wait()
+    mine, theirs = (tmp_path / f"{scanning._PREFIX}{pid}-x" for pid in (os.getpid(), gone.pid))
+    mine.mkdir(), theirs.mkdir()
+    scanning.Folder()
+    assert mine.exists()
+    assert not theirs.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    for k in range(40):
+        pl.DataFrame({"x": np.random.default_rng(k).normal(size=50_000), "y": ["a", "b"] * 25_000}).write_csv(
+            tmp_path / f"{k}.csv"
+        )
+    files = str(tmp_path / "*.csv")
+    code = f"import baytree as bt; print(1, flush=True)\nwhile True: bt.GaussianNB().fit(bt.scan({files!r}), 'y')"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    run = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    run.stdout.readline()
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("baytree-scan-*/*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(30) != 0
+    assert not list(tmp_path.glob("baytree-scan-*"))
+
+
+def test_what_needs_all_rows_is_refused_beyond_the_budget_with_the_way_out(table, tmp_path):
+    many = pl.concat([table.drop("w")] * 10)
+    with pytest.raises(ValueError, match=r"more than .* GB.*bt\.scan\(path, memory=.*learns in rounds"):
+        bt.C45Classifier().fit(bt.scan(written(many, tmp_path, 2) / "*.parquet", memory="1MB"), "y")
+
+
+def test_labels_and_weights_apart_from_the_files_are_refused(table, tmp_path):
+    rows = on_disk(table, tmp_path, 2)
+    with pytest.raises(ValueError, match="give its name"):
+        bt.NaiveBayesClassifier().fit(rows, table["y"])
+    with pytest.raises(ValueError, match="give its name as sample_weight"):
+        bt.NaiveBayesClassifier().fit(rows, "y", sample_weight=table["w"])
+    with pytest.raises(ValueError, match="no sample_weight column 'v'"):
+        bt.NaiveBayesClassifier().fit(rows, "y", sample_weight="v")
+
+
+@pytest.mark.parametrize("wrong", ["much", "0.5", -1, "12 parsec"])
+def test_a_budget_is_a_size(wrong, tmp_path):
+    pl.DataFrame({"a": [1]}).write_csv(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="give a size"):
+        bt.scan(tmp_path / "a.csv", memory=wrong)
+
+
+def test_no_file_is_told():
+    with pytest.raises(ValueError, match="no file"):
+        bt.scan("nowhere/*.parquet")
+
+
+def test_numbers_that_stand_for_no_value_are_found_in_the_whole(tmp_path):
+    ages = [*range(20, 60), 999, 999, *range(20, 60)]
+    rows = pl.DataFrame({"age": ages, "y": ["a", "b"] * (len(ages) // 2)})
+    with pytest.warns(bt.BaytreeWarning, match="999 lies far from"):
+        here = bt.NaiveBayesClassifier().fit(rows, "y")
+    with pytest.warns(bt.BaytreeWarning, match="999 lies far from"):
+        there = bt.NaiveBayesClassifier().fit(on_disk(rows, tmp_path, 5), "y")
+    assert here.schema_.notes == there.schema_.notes
+
+
+def test_pieces_are_the_table():
+    rows = pl.DataFrame({"a": range(30)})
+    assert pl.concat(pieces_of(rows, 8)).equals(rows)
