@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from baytree import notices
 from baytree.given import TargetLike
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_fixed, read_column, without_masked
 from baytree.table.infer import Census
-from baytree.table.labels import Labels
+from baytree.table.labels import Labels, in_declared_order
 from baytree.table.reading.forms import numbers
-from baytree.table.schema import Target, sorted_levels
+from baytree.table.schema import SchemaLike, Target, sorted_levels
 
 
 def read_classes(y: TargetLike, name: str = "y") -> Labels:
@@ -27,8 +28,14 @@ def read_classes(y: TargetLike, name: str = "y") -> Labels:
     if isinstance(raw, Numbers):
         labels = _whole_floats(raw.values, name)
         return labels if not raw.is_whole else _as_integers(labels)
+    _refuse_mixed(array, name)
     codes = raw.factorise() if isinstance(raw, Strings) else raw
     return _coded(codes, name)
+
+
+def read_in_order(read: Callable[[TargetLike, str], Labels], schema: SchemaLike, y: TargetLike, name: str) -> Labels:
+    """Labels, their classes in the order that a user's `schema` declares for the target."""
+    return in_declared_order(read(y, name), schema)
 
 
 def read_numbers(y: TargetLike, name: str = "y") -> Labels:
@@ -118,6 +125,13 @@ def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> La
     place = {label: code for code, label in enumerate(classes)}
     recode = np.array([*(place[level] for level in levels), -1], np.int32)
     return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
+
+
+def _refuse_mixed(array: Any, name: str) -> None:
+    """Refuses labels of which some are strings and some are not."""
+    if isinstance(array, list) or str(getattr(array, "dtype", "")) == "object":
+        first = {type(label): label for label in array if label is not None and label == label}
+        _refuse_look_alikes(list(first.values()), name)
 
 
 def _refuse_look_alikes(levels: list, name: str) -> None:
