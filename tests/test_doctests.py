@@ -22,6 +22,4 @@ def test_what_the_docstrings_of_a_module_show_is_what_happens(name):
 
 
 def test_there_are_examples():
-    assert (
-        sum(len(doctest.DocTestFinder().find(importlib.import_module(name))) for name in NAMES if name not in OPTIONAL) > 100
-    )
+    assert sum(len(doctest.DocTestFinder().find(importlib.import_module(name))) for name in NAMES if name not in OPTIONAL) > 100
