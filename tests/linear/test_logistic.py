@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import baytree as bt
-from baytree.linear.logistic.newton import solve
+from baytree.linear.quadratic import solve
 
 few = settings(max_examples=10, deadline=None)
 PENALTIES = [{"penalty": "l2"}, {"penalty": "l1", "C": 0.3}, {"penalty": "elasticnet", "l1_ratio": 0.5, "C": 0.3}]

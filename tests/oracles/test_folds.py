@@ -18,6 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import baytree as bt
+from baytree.engine.parts import InMemory
 from baytree.folds.cv import Fold
 from baytree.linear.logistic.fit import strongest
 from baytree.linear.logistic.options import Options
@@ -38,7 +39,7 @@ class OnePercent(ClassifierMixin, BaseEstimator):
         lasso = bt.LogisticRegression(penalty="l1", ordinal="dummies")
         table = lasso._enter(X, y, None).table
         options = Options(l1_share=1.0, ordinal="dummies")
-        top = strongest(task_of(table, options, np.ones(table.n_classes)), options)
+        top = strongest(task_of(InMemory(table), options, np.ones(table.n_classes)), options)
         self.model_ = bt.LogisticRegression(penalty=self.penalty, lambda_=0.01 * top, ordinal="dummies").fit(X, y)
         self.classes_ = self.model_.classes_
         return self

@@ -5,8 +5,9 @@ import pytest
 import reference
 
 import baytree as bt
-from baytree.linear.logistic.objective import value, violations
+from baytree.engine.parts import InMemory
 from baytree.linear.logistic.options import Options
+from baytree.linear.logistic.solvers.objective import value, violations
 from baytree.linear.logistic.task import penalty_of, task_of
 
 KEYS = {
@@ -41,7 +42,7 @@ def assert_is_as_optimal(model, X, y, key, at, answer):
     """Our violation of optimality is no larger than glmnet's, relative to lambda, or our objective is no higher."""
     table = model._enter(X, y, None).table
     options = Options(l1_share=L1_SHARE[key], lambda_=at["lambda"], standardize="unst" not in key, ordinal="dummies")
-    task = task_of(table, options, np.ones(table.n_classes))
+    task = task_of(InMemory(table), options, np.ones(table.n_classes))
     penalty = penalty_of(task, options)
     linear = model.model_.linear
     mine = np.column_stack([linear.weight, linear.intercept])

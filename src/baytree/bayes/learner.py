@@ -11,11 +11,10 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS
 from baytree.bayes.model import NaiveBayes
 from baytree.bayes.seen import Seen
-from baytree.engine.elsewhere import some_rows
+from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
 from baytree.learner import Additive
 from baytree.settings import ByClass
-from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
 
@@ -42,7 +41,7 @@ class NaiveBayesLearner(Additive):
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             spread = EVENTS[group.event].spread(statistic)
             if spread is not None:
-                warn_of_outliers(some_rows(rows), group.columns, spread)
+                warn_of_outliers(rows, group.columns, spread)
         # files leave out a default only where it is the very object, which it is not after a journey
         return msgspec.structs.replace(seen, groups=self.groups) if seen.groups == self.groups else seen
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from baytree.bayes.estimation import Group
 from baytree.bayes.events import EVENTS, Statistic
+from baytree.engine.number_of_rows import LEAST_ROWS
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded, times_limbs
 from baytree.table.schema import Column, Schema, Target, level_map
 from baytree.table.table import Table
-from baytree.table.weights import LEAST_ROWS
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="naive_bayes_seen"):

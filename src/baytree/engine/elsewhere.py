@@ -16,7 +16,7 @@ import numpy as np
 from baytree.engine.anew import MadeAnew
 from baytree.engine.gathering import Gathered, Perhaps, joined
 from baytree.engine.packing import Piece, unpack
-from baytree.engine.parts import ROWS_PER_PART, InMemory, Parts
+from baytree.engine.parts import ROWS_PER_PART, InMemory
 from baytree.engine.sighting import Sighting, in_place
 from baytree.engine.threads import S
 from baytree.given import FrameLike
@@ -118,7 +118,6 @@ class Elsewhere:
         refuse_more_than_fits(self.n_rows * of_a_row * SPACE, self.source)
 
 
-MANY = 1 << 16  # rows that are looked at where not all are
 SPACE = 3  # what a learner in memory takes, in sizes of its table
 
 
@@ -130,11 +129,6 @@ def refuse_more_than_fits(needed: float, source: Source) -> None:
             f"{source.memory / 1e9:.2f} GB; {source.advice}, or use a model that learns in rounds, such as "
             "NaiveBayesClassifier or LinearDiscriminantAnalysis"
         )
-
-
-def some_rows(rows: Parts) -> Table:
-    """All rows where they are in memory; else some of each part, with the farthest number of each column among them."""
-    return rows.gather(partial(_some, max(1, rows.n_rows // MANY))) if isinstance(rows, Elsewhere) else rows.gather()
 
 
 def _observed(observe: Callable[[Table], Any], encoding: Encoding, rows_per_part: int | None, content: bytes) -> Perhaps:
@@ -153,11 +147,3 @@ def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, content
 
 def _one_after_other(before: Callable[[Table], Table], change: Callable[[Table], Table], table: Table) -> Table:
     return change(before(table))
-
-
-def _some(step: int, table: Table) -> Table:
-    numbers = [
-        values for values in table.values if isinstance(values, np.ndarray) and values.dtype.kind == "f" and len(values)
-    ]
-    far = [int(np.argmax(np.nan_to_num(np.abs(values), posinf=np.inf))) for values in numbers]
-    return table.take(np.union1d(np.arange(0, len(table), step), np.array(far, np.int64)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree.engine.parts import InMemory, Parts
 from baytree.table.schema import Kind
 from baytree.table.table import Table
 
@@ -56,12 +57,38 @@ def held_share(key: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def as_single_rows(table: Table) -> Table:
-    """The table with a row of weight 2 twice, where weights are whole and not too many; else as it is."""
-    weight = table.weight
-    if table.is_unweighted or np.any(weight != np.floor(weight)) or weight.sum() > _MOST_COPIES * len(table):
-        return table
-    rows = np.repeat(np.arange(len(table)), weight.astype(np.int64))
-    return msgspec.structs.replace(table.take(rows), weight=np.ones(len(rows)), is_unweighted=True)
+    """The table with a row of weight 2 twice, where weights say how often a row comes; else as it is."""
+    return repeated_rows(table) if are_repetitions(InMemory(table)) else table
+
+
+def repeated_rows(table: Table) -> Table:
+    """The table with a row of weight 2 twice; it stands where it stood."""
+    rows = np.repeat(np.arange(len(table)), table.weight.astype(np.int64))
+    return msgspec.structs.replace(table.take(rows), weight=np.ones(len(rows)), is_unweighted=True, first=table.first)
+
+
+def are_repetitions(rows: Parts) -> bool:
+    """Whether weights say how often a row comes: they are whole, not all 1, and not too many to write the rows out."""
+    seen = rows.total(Repetition.of, rows_per_part=None)
+    return seen.is_whole and not seen.is_unweighted and seen.total <= _MOST_COPIES * rows.n_rows
+
+
+class Repetition(msgspec.Struct, frozen=True):
+    """Whether weights are whole, whether they are all 1, and what they add up to."""
+
+    is_whole: bool
+    is_unweighted: bool
+    total: float
+
+    @classmethod
+    def of(cls, table: Table) -> Repetition:
+        """Of these rows."""
+        is_whole = table.is_unweighted or not np.any(table.weight != np.floor(table.weight))
+        return cls(is_whole, table.is_unweighted, float(table.weight.sum()))
+
+    def __add__(self, other: Repetition) -> Repetition:
+        is_unweighted = self.is_unweighted and other.is_unweighted
+        return Repetition(self.is_whole and other.is_whole, is_unweighted, self.total + other.total)
 
 
 def _one_after_the_other(amount: np.ndarray, group: np.ndarray, weight: np.ndarray) -> np.ndarray:

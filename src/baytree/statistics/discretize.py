@@ -60,12 +60,17 @@ def quantile_cuts(values: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE
     """
     known = ~np.isnan(values)
     distinct, place = np.unique(values[known], return_inverse=True)
-    if len(distinct) <= n_bins:
-        return distinct[:-1] + 0.0
-    reached = np.cumsum(np.bincount(place, weight[known], len(distinct)))
+    return cuts_of_counts(distinct, np.bincount(place, weight[known], len(distinct)), n_bins)
+
+
+def cuts_of_counts(value: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE_BINS) -> np.ndarray:
+    """The same, of ascending values and the weight of each."""
+    if len(value) <= n_bins:
+        return value[:-1] + 0.0
+    reached = np.cumsum(weight)
     goal = reached[-1] * np.arange(1, n_bins) / n_bins
     last = np.searchsorted(reached, goal * (1 - 1e-12))
-    return distinct[np.unique(last[last < len(distinct) - 1])] + 0.0
+    return value[np.unique(last[last < len(value) - 1])] + 0.0
 
 
 def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import Parts
 from baytree.learner import Learnt
 from baytree.table.schema import Kind, Schema
-from baytree.table.table import Table
-from baytree.table.weights import near_one
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.grow import Grown, grow
 from baytree.tree.grow.policy import Arithmetic, Policy
@@ -25,18 +24,18 @@ class TreeLearner(msgspec.Struct, frozen=True):
 
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows."""
-        table = near_one(rows.gather())
-        warn_of_unused_columns(table, self.policy)
-        if table.n_classes:
-            grown = self._grown(table, rows.n_jobs)
+        rows = as_rows(rows)
+        warn_of_unused_columns(rows, self.policy)
+        if rows.schema.target.classes is not None:
+            grown = self._grown(rows)
             return Learnt(grown.model, told={"trace_": grown.trace})
-        table, unit = in_range(table)
-        table, origin = near_zero(table) if self.policy.arithmetic is Arithmetic.RPART else (table, 0.0)
-        grown = self._grown(table, rows.n_jobs)
+        rows, unit = in_range(rows)
+        rows, origin = near_zero(rows) if self.policy.arithmetic is Arithmetic.RPART else (rows, 0.0)
+        grown = self._grown(rows)
         return Learnt(in_unit(from_zero(grown.model, origin), unit), told={"trace_": grown.trace})
 
-    def _grown(self, table: Table, n_jobs: int | None) -> Grown:
-        return grow(table, self.policy, self.weighing, n_jobs, self.traces)
+    def _grown(self, rows: Parts) -> Grown:
+        return grow(rows, self.policy, self.weighing, self.traces)
 
 
 def refuse_text(schema: Schema) -> None:

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
-from baytree.tree.grow.counting.multiway_classes import Codes, _count
+from baytree.engine.parts import InMemory
+from baytree.tree.grow.counting.coded_rows import coded_rows, count_classes
 from baytree.tree.grow.grow import Search, _fractional, grow
 from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
 
@@ -48,7 +49,7 @@ def test_counts_give_the_tree_of_rows_and_tell_the_same_candidates(seed, criteri
     table = table_of(seed, 5 + seed % 150, is_weighted)
     stopping = Stopping(min_leaf=1 + seed % 4, max_leaves=max_leaves)
     policy = Policy(criterion=criterion, branching=Branching.MULTIWAY, missing=missing, stopping=stopping)
-    grown = grow(table, policy, traces=True)
+    grown = grow(InMemory(table), policy, traces=True)
     by_rows, candidates = _fractional(table, policy, None, True)
     assert grown.search is Search.COUNTED
     assert same(grown.model, by_rows)
@@ -59,18 +60,21 @@ def test_counts_give_the_tree_of_rows_and_tell_the_same_candidates(seed, criteri
 def test_threads_and_large_nodes_change_no_bit(n_jobs):
     table = table_of(1, 30_000)
     policy = Policy(criterion=Criterion.GINI, branching=Branching.MULTIWAY, stopping=Stopping(min_leaf=20))
-    assert same(grow(table, policy, n_jobs=n_jobs).model, _fractional(table, policy, 1, False)[0])
+    assert same(grow(InMemory(table, n_jobs), policy).model, _fractional(table, policy, 1, False)[0])
+
+
+def some(rows, own):
+    codes, label, at = [codes[own] for codes in rows.codes], rows.label[own], rows.at[own]
+    return msgspec.structs.replace(rows, codes=codes, label=label, at=at)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 99))
 def test_the_counts_of_parts_add_up_to_those_of_the_whole(seed, cut):
-    table = table_of(seed, 100)
-    coded = Codes.of(table, 1)
-    place = np.random.default_rng(seed).integers(-1, 3, 100).astype(np.int32)
-    placed = msgspec.structs.replace(table, values=(*coded.codes, place))
-    count = partial(_count, coded.n_codes, np.ones((3, 4), bool), 1)
-    parts, whole = count(placed.rows(0, cut)) + count(placed.rows(cut, 100)), count(placed)
+    made, coding = coded_rows(InMemory(table_of(seed, 100)), 1)
+    rows = msgspec.structs.replace(made.gather()[0], at=np.random.default_rng(seed).integers(0, 3, 100).astype(np.int32))
+    count = partial(count_classes, coding.n_codes, np.ones((2, 4), bool), np.array([0, -1, 1], np.int32))
+    parts, whole = count(some(rows, slice(0, cut))) + count(some(rows, slice(cut, 100))), count(rows)
     assert np.array_equal(parts.rows, whole.rows)
     assert np.array_equal(parts.sums, whole.sums)
     for mine, theirs in zip(parts.cells, whole.cells, strict=True):

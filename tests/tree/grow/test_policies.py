@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 import baytree as bt
+from baytree.engine.parts import InMemory
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.tree.grow.grow import Search, grow, search_of
 from baytree.tree.grow.policies import CHAID, POLICIES
@@ -33,7 +34,7 @@ def test_an_estimator_without_parameters_learns_by_the_stored_policy(name):
 def test_growing_by_a_policy_is_what_its_estimator_does_and_says_which_search_it_took(name):
     frame, y = {"x": [float(k % 10) for k in range(60)]}, ["a" if k % 10 < 4 else "b" for k in range(60)]
     model = ESTIMATORS[name].fit(frame, y)
-    grown = grow(model._enter(frame, y, None).table, POLICIES[name])
+    grown = grow(InMemory(model._enter(frame, y, None).table), POLICIES[name])
     assert grown.search is search_of(POLICIES[name])
     assert model.n_leaves_ == 2
     assert (grown.model.tree if hasattr(grown.model, "tree") else grown.model).n_leaves == 2
@@ -53,7 +54,7 @@ def test_rows_that_follow_several_branches_or_are_fractions_are_searched_as_such
     frame, y = {"x": [1.0, 2.0, 3.0, 4.0]}, ["a", "a", "b", "b"]
     for weight, search in ((2.0, Search.COUNTED), (0.3, Search.FRACTIONAL)):
         table = ESTIMATORS["ID3"]._enter(frame, y, [weight] * 4).table
-        assert grow(table, multiway).search is search
+        assert grow(InMemory(table), multiway).search is search
 
 
 def test_chaid_alone_chooses_by_adjusted_p():

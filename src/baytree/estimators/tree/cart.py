@@ -9,12 +9,13 @@ import msgspec
 import numpy as np
 
 from baytree import settings as given
+from baytree.engine.number_of_rows import as_rows
+from baytree.engine.parts import InMemory
 from baytree.estimators.base import Classifier, Entered, Regressor
 from baytree.estimators.tree.face import TreeFace, weighing_of
 from baytree.folds.cv import Splitter, names_rows, read_cv
 from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
-from baytree.table.weights import near_one
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.grow.policies import CART
 from baytree.tree.grow.policy import Criterion, CrossValidated, Policy, Stopping, SurrogateRules
@@ -60,7 +61,7 @@ class _Cart(TreeFace):
         learner = self._algorithm(entered.table.schema, folds=folds)
         by_impurity = self.prune_by == "impurity"
         step = CrossValidated(rule="min", cv=self._cv(folds), seed=self.random_state or 0, by_impurity=by_impurity)
-        return validated_path(near_one(entered.table), learner.policy, learner.weighing, step, self.n_jobs)
+        return validated_path(as_rows(InMemory(entered.table)).gather(), learner.policy, learner.weighing, step, self.n_jobs)
 
     def _checked_policy(self, schema: Schema) -> Policy:
         return self._algorithm(schema, folds=np.zeros(0, np.int64)).policy

@@ -135,19 +135,26 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         return effect
 
     def compressed(self, table: Table) -> tuple[SparseMatrix, np.ndarray]:
-        """All features of all rows without their zeros, and how far each lies above its centred form.
-
-        Only numbers are centred: marks, words and the columns of a sparse matrix would lose their zeros.
-        """
-        above = np.zeros(len(self))
-        if (stored := self.stored(table)) is not None:
-            above = self.centre / self.scale
+        """All features of all rows without their zeros, and how far each lies above its centred form."""
+        stored = self.stored(table)
+        above = self.above(is_stored=stored is not None)
+        if stored is not None:
             return msgspec.structs.replace(stored, value=stored.value / self.scale[stored.code]), above
-        marks = self.layout.level != VALUE
-        above[: self.n_dense] = np.where(marks, self.centre / self.scale[: self.n_dense], 0.0)
         parts = self._dense_parts(table, above[: self.n_dense])
         parts += [SparseMatrix(x.start, x.code + np.int32(own.start), x.value, len(self)) for own, x in self.text(table)]
         return side_by_side(parts, len(self)), above
+
+    def above(self, *, is_stored: bool) -> np.ndarray:
+        """How far each feature of compressed rows lies above its centred form. [n_features]
+
+        Only numbers are centred: marks, words and the columns of a sparse matrix as it is stored would lose their zeros.
+        """
+        if is_stored:
+            return self.centre / self.scale
+        above = np.zeros(len(self))
+        marks = self.layout.level != VALUE
+        above[: self.n_dense] = np.where(marks, self.centre / self.scale[: self.n_dense], 0.0)
+        return above
 
     def _dense_parts(self, table: Table, above: np.ndarray) -> list[SparseMatrix]:
         """Numbers and marks without their zeros, as runs of features side by side."""

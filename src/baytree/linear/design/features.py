@@ -119,20 +119,18 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
             _mark(out, np.where(gap, self.mode[column], values), levels, marks)
 
 
-def features_of(table: Table, ordinal: str = "rank", gaps: np.ndarray | None = None) -> Layout:
-    """The layout of a table: all levels of nominal columns, and an indicator where a column has gaps.
+def features_of(schema: Schema, ordinal: str, gaps: np.ndarray) -> Layout:
+    """The layout of rows of a schema: all levels of nominal columns, and an indicator where a column has gaps.
 
-    `gaps` tells which columns have some, where that is known already.
+    `gaps` tells which columns have some. bool [n_columns]
     """
     source, level = [], []
-    gaps = gaps_of(table) if gaps is None else gaps
-    for j, column in enumerate(table.schema.columns):
+    for j, column in enumerate(schema.columns):
         levels = [*_levels(column, ordinal), *([MISSING] if gaps[j] else [])]
         source += [j] * len(levels)
         level += levels
-    n_columns = len(table.values)
     return Layout(
-        np.array(source, np.int32), np.array(level, np.int32), np.zeros(n_columns), np.full(n_columns, -1, np.int32)
+        np.array(source, np.int32), np.array(level, np.int32), np.zeros(len(schema)), np.full(len(schema), -1, np.int32)
     )
 
 

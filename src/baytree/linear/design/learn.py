@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 import numpy as np
 
+from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import VALUE, Layout, features_of
-from baytree.linear.design.spread import Look, moments_of
+from baytree.linear.design.look import Known, Look
+from baytree.linear.design.spread import moments_of
 from baytree.linear.design.word_features import Words
-from baytree.table.schema import Kind, Text
-from baytree.table.table import Table, Tokens
+from baytree.table.schema import Kind, Schema, Text
+from baytree.table.table import Table
 from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, within_limits
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
 
 
 def learn_design(
-    table: Table, look: Look, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
+    rows: Parts, look: Look, *, ordinal: str = "rank", missing: str = "mean+indicator", standardize: bool = True
 ) -> Design:
-    """The design of a table's rows, each counted with its weight.
+    """The design of these rows, each counted with its weight.
 
     Numbers and marks are always brought to standard units, for the solver's sake; words only where `standardize` asks
     for it, since rare words would otherwise get the largest units.
     """
-    gaps = look.gaps
     if missing == "error":
-        _refuse_gaps(table, gaps)
-    layout = features_of(table, ordinal, gaps & (missing == "mean+indicator"))
-    plain = len(layout) and (layout.level == VALUE).all() and not gaps.any()
-    layout = layout if plain else _with_stand_ins(table, layout, gaps)
-    reference = _references(table, layout)
+        _refuse_gaps(rows.schema, look.gaps)
+    layout = features_of(rows.schema, ordinal, look.gaps & (missing == "mean+indicator"))
+    reference = np.full(len(rows.schema), -1, np.int32)
+    plain = len(layout) and (layout.level == VALUE).all() and not look.gaps.any()
+    if not plain:
+        known = rows.total(partial(Known.of, look.gaps), rows_per_part=None)
+        layout, reference = _with_stand_ins(rows, layout, look, known), _references(known, layout)
     is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
     layout = layout.take(np.flatnonzero(~is_reference))
-    centre, spread = look.moments or moments_of(table, layout)
+    centre, spread = look.moments or moments_of(rows, layout, look)
     if plain:
         fill = layout.fill.copy()
         fill[layout.source] = centre
         layout = msgspec.structs.replace(layout, fill=fill)
-    words = tuple(_words(table, j) for j, column in enumerate(table.schema.columns) if column.kind is Kind.TEXT)
+    words = tuple(_words(rows, j) for j, column in enumerate(rows.schema.columns) if column.kind is Kind.TEXT)
     scale = np.concatenate([_positive(spread), *(np.ones(len(text.idf)) for text in words)])
     design = Design(layout, centre, scale, reference, words)
     if not (words and standardize):
         return design
-    scale = np.concatenate([_positive(spread), *map(_positive, _word_spreads(table, design))])
+    scale = np.concatenate([_positive(spread), *map(_positive, _word_spreads(rows, design, look.weight))])
     return msgspec.structs.replace(design, scale=scale)
 
 
@@ -51,58 +56,71 @@ def _positive(spread: np.ndarray) -> np.ndarray:
     return np.where(spread > 0, spread, 1.0)
 
 
-def _refuse_gaps(table: Table, gaps: np.ndarray) -> None:
+def _refuse_gaps(schema: Schema, gaps: np.ndarray) -> None:
     if gaps.any():
-        name = table.schema.columns[int(np.argmax(gaps))].name
+        name = schema.columns[int(np.argmax(gaps))].name
         raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")
 
 
-def _with_stand_ins(table: Table, layout: Layout, gaps: np.ndarray) -> Layout:
+def _with_stand_ins(rows: Parts, layout: Layout, look: Look, known: Known) -> Layout:
     """The mean of each column of numbers, and the commonest level of each other one, in place of a gap.
 
     All columns get theirs: a gap may come for the first time with a row to be predicted.
     """
     fill, mode = layout.fill.copy(), layout.mode.copy()
     numbers = layout.source[layout.level == VALUE]
-    complete = [j for j in numbers if not gaps[j]]
-    fill[complete] = moments_of(table, layout.take(np.flatnonzero(np.isin(layout.source, complete))))[0]
-    for j in sorted(set(range(len(gaps))) - set(complete)):
-        values = table.values[j]
-        if isinstance(values, Tokens):
-            continue
-        known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
-        weight = table.weight * known
-        if j in numbers and weight.sum() > 0:
-            middle = float(values[np.argmax(weight > 0)]) / 2  # halves: the distance between two doubles may be none
-            fill[j] = 2 * (middle + weight / weight.sum() @ np.where(known, values / 2 - middle, 0.0))
-        elif j not in numbers and weight.sum() > 0:
-            mode[j] = int(np.argmax(np.bincount(values[known], weight[known])))
+    complete = [j for j in numbers if not look.gaps[j]]
+    fill[complete] = moments_of(rows, layout.take(np.flatnonzero(np.isin(layout.source, complete))), look)[0]
+    gappy = [int(j) for j in numbers if look.gaps[j] and known.weight[j] > 0]
+    if gappy:
+        middle, weight = known.number[gappy] / 2, known.weight[gappy]
+        fill[gappy] = 2 * (middle + rows.total(partial(_mean_of_known, gappy, middle, weight), rows_per_part=None))
+    for j in sorted(set(range(len(mode))) - set(numbers)):
+        if known.weight[j] > 0:
+            mode[j] = int(np.argmax(known.levels[j]))
     return msgspec.structs.replace(layout, fill=fill, mode=mode)
 
 
-def _references(table: Table, layout: Layout) -> np.ndarray:
+def _mean_of_known(columns: list[int], middle: np.ndarray, weight: np.ndarray, table: Table) -> np.ndarray:
+    """The mean of half of each column's known values about a middle: the distance between two doubles may be none."""
+    return np.array([_about(table, j, m, w) for j, m, w in zip(columns, middle, weight, strict=True)])
+
+
+def _about(table: Table, column: int, middle: float, weight: float) -> float:
+    values = table.values[column]
+    known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+    return float(table.weight * known / weight @ np.where(known, values / 2 - middle, 0.0))
+
+
+def _references(known: Known, layout: Layout) -> np.ndarray:
     """The first level of each nominal column that occurs. int32 [n_columns]"""
     reference = np.full(layout.n_columns, -1, np.int32)
     for j in np.unique(layout.source[layout.level >= 0]):
-        codes = table.values[j][table.weight > 0]
-        reference[j] = max(0, codes[codes >= 0].min(initial=np.iinfo(np.int32).max)) if (codes >= 0).any() else 0
+        reference[j] = np.argmax(known.levels[j] > 0)
     return reference
 
 
-def _words(table: Table, column: int) -> Words:
+def _words(rows: Parts, column: int) -> Words:
     """The idf of each word, 0 for one outside the limits on documents."""
-    known = table.schema.columns[column]
+    known = rows.schema.columns[column]
     options = known.text or Text()
-    frequency = DocumentFrequency.of(known.levels, table.values[column], table.weight)
+    frequency = rows.total(
+        lambda table: DocumentFrequency.of(known.levels, table.values[column], table.weight), rows_per_part=None
+    )
     return Words(column, within_limits(frequency, options) * inverse_frequency(frequency), options.norm is not None)
 
 
-def _word_spreads(table: Table, design: Design) -> list[np.ndarray]:
-    total = table.weight.sum()
-    spreads = []
+def _word_spreads(rows: Parts, design: Design, total: float) -> list[np.ndarray]:
+    mean, square = rows.total(partial(_word_sums, design), rows_per_part=None) / total
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return np.split(spread, np.cumsum([len(text.idf) for text in design.words])[:-1])
+
+
+def _word_sums(design: Design, table: Table) -> np.ndarray:
+    """Weighted sums of all words' features, and of their squares. [2, n_words]"""
+    sums = []
     for _, words in design.text(table):
         weight = np.repeat(table.weight, np.diff(words.start))
-        mean = np.bincount(words.code, weight * words.value, minlength=words.n_features) / total
-        square = np.bincount(words.code, weight * words.value**2, minlength=words.n_features) / total
-        spreads.append(np.sqrt(np.maximum(square - mean**2, 0.0)))
-    return spreads
+        each = (weight * words.value, weight * words.value**2)
+        sums.append(np.stack([np.bincount(words.code, added, minlength=words.n_features) for added in each]))
+    return np.concatenate(sums, axis=1)

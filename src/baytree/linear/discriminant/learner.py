@@ -9,6 +9,7 @@ import numpy as np
 
 from baytree import notices
 from baytree.engine.blas import at_most, one_blas_thread
+from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
 from baytree.learner import Additive, Learnt
 from baytree.linear.design.features import VALUE
@@ -20,7 +21,6 @@ from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oa
 from baytree.linear.scatter.observe import scatter_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.settings import ByClass
-from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.table.weights import within_doubles
@@ -48,14 +48,17 @@ class Discriminant(Additive):
 
     def observe(self, table: Table) -> Scatter:
         """Weight, mean and scatter of each class."""
-        seen = scatter_of(within_doubles(table), self.is_pooled)
-        is_value = seen.layout.level == VALUE
-        warn_of_outliers(table, seen.layout.source[is_value], seen.deviations()[is_value])
-        return seen
+        return scatter_of(within_doubles(table), self.is_pooled)
 
     def total(self, rows: Parts) -> Scatter:
-        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within."""
-        return rows.total(self.observe, rows_per_part=None)
+        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within.
+
+        Warns of columns that one far value has made useless.
+        """
+        seen = rows.total(self.observe, rows_per_part=None)
+        is_value = seen.layout.level == VALUE
+        warn_of_outliers(rows, seen.layout.source[is_value], seen.deviations()[is_value])
+        return seen
 
     def derive(self, seen: Scatter, schema: Schema) -> LinearDiscriminant | QuadraticDiscriminant:
         """The rule of these statistics."""

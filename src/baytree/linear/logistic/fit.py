@@ -9,15 +9,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.logistic.dense_rows import DenseRows
-from baytree.linear.logistic.gradient import gradient_descent, safe_rate
 from baytree.linear.logistic.model import LogisticModel
-from baytree.linear.logistic.newton import newton
-from baytree.linear.logistic.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.rows import Rows
-from baytree.linear.logistic.solve import optimum
-from baytree.linear.logistic.task import Task, penalty_of
+from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.gradient import gradient_descent, safe_rate
+from baytree.linear.logistic.solvers.newton import newton
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.solvers.solve import optimum
+from baytree.linear.logistic.task import Task, penalty_of, strength
 from baytree.linear.model import NEVER, LinearModel, Link
 from baytree.linear.quadratic import solve
 
@@ -50,11 +50,28 @@ def _closer(rows: Rows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
     """The optimum as near as doubles come: for few rows a step more costs nothing, and laws hold to the last digits."""
     left = aim.max_iter - fit.n_iter
     is_by_newton = isinstance(rows, DenseRows) and fit.curvature is not None
-    if not is_by_newton or rows.k * rows.x.size > _SMALL or fit.is_separable or fit.violation > aim.tol or left < 1:
+    is_small = rows.k * rows.n_rows * (rows.q - 1) <= _SMALL
+    if not (is_by_newton and is_small) or fit.is_separable or fit.violation > aim.tol or left < 1:
         return fit
     last = newton(rows, penalty, fit.theta, Aim(aim.tol, left, _NEAREST * aim.tol), fit.curvature)
     track = fit.losses + last.losses[1:]
     return msgspec.structs.replace(last, n_iter=fit.n_iter + last.n_iter, losses=track, is_separable=False)
+
+
+def lambdas_to(task: Task, options: Options, count: int) -> np.ndarray:
+    """Falling strengths, evenly apart in logs, from the one that keeps no column to the user's own."""
+    top, end = strongest(task, options), strength(task, options)
+    return np.geomspace(top, end, count) if 0 < end < top and count > 1 else np.array([end])
+
+
+def fits_along(task: Task, options: Options, lambdas: np.ndarray) -> list[Fit]:
+    """The solution at each strength to within `tol`, warm-started by the one before."""
+    fits: list[Fit] = []
+    aim = Aim(options.tol, options.max_iter, options.tol)
+    for lambda_ in lambdas:
+        penalty = penalty_of(task, options, float(lambda_))
+        fits.append(fit_task(task, options, penalty, fits[-1] if fits else None, aim))
+    return fits
 
 
 def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:

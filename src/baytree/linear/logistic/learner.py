@@ -10,22 +10,21 @@ import numpy as np
 
 from baytree import notices
 from baytree.engine.blas import at_most
+from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import Parts
 from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Learnt
 from baytree.linear.curve import Curve, choose
-from baytree.linear.logistic.cross_validation import held_out_losses
-from baytree.linear.logistic.fit import fit_task, model_of
-from baytree.linear.logistic.objective import Fit
+from baytree.linear.logistic.fit import fit_task, fits_along, lambdas_to, model_of
+from baytree.linear.logistic.held_out_loss import held_out_losses
 from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.path import fits_along, lambdas_to
-from baytree.linear.logistic.row_folds import with_folds
-from baytree.linear.logistic.rows import Rows
-from baytree.linear.logistic.task import Task, penalty_of, task_of, tasks_of
+from baytree.linear.logistic.rows.row_folds import numbered, with_folds
+from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.objective import Fit
+from baytree.linear.logistic.task import Task, penalty_of, task_of, tasks_of, weight_of_classes
 from baytree.linear.penalty_path import Path, path_of
 from baytree.settings import ClassWeights
 from baytree.table.schema import Schema
-from baytree.table.weights import as_proportions, within_doubles
 
 
 @dataclass(frozen=True)
@@ -92,25 +91,29 @@ class LogisticCV:
         return Learnt(model, told={**_told(fits), "curve_": curve, "path_": path, **strength})
 
     def _curve(self, task: Task, lambdas: np.ndarray, along: list[list[Fit]]) -> Curve:
-        rows, fold = self._folds(task)
+        rows, n_folds = self._folds(task)
         tasks = tasks_of(msgspec.structs.replace(task, rows=rows), self.options)
-        parts = [held_out_losses(each, self.options, lambdas, fold, fits) for each, fits in zip(tasks, along, strict=True)]
-        return choose(lambdas, np.sum([loss for loss, _ in parts], axis=0), parts[0][1])
+        each = zip(tasks, along, strict=True)
+        losses = [held_out_losses(own, self.options, lambdas, n_folds, fits) for own, fits in each]
+        return choose(lambdas, np.sum([loss for loss, _ in losses], axis=0), losses[0][1])
 
-    def _folds(self, task: Task) -> tuple[Rows, np.ndarray]:
-        rows, label = task.rows, task.rows.label
-        if isinstance(self.cv, np.ndarray):
-            return rows, self.cv
-        if not isinstance(self.cv, int):
-            return rows, read_cv(self.cv, len(label), label, is_classification=True).of_rows(len(label))
-        n_rows = max(2, len(label), int(min(task.total, 1e6)))  # a row of weight 2 is two
-        return with_folds(rows, task.total, min(self.cv, n_rows))
+    def _folds(self, task: Task) -> tuple[Rows, int]:
+        """The rows in folds, and how many there are."""
+        rows = task.rows
+        if isinstance(self.cv, int):
+            n_rows = max(2, rows.n_rows, int(min(task.total, 1e6)))  # a row of weight 2 is two
+            return with_folds(rows, task.total, min(self.cv, n_rows))
+        fold = self.cv
+        if not isinstance(fold, np.ndarray):
+            fold = read_cv(fold, rows.n_rows, rows.labels(), is_classification=True).of_rows(rows.n_rows)
+        number, n_folds = numbered(fold)
+        return rows.in_folds(number), n_folds
 
 
 def _task(rows: Parts, options: Options, class_weight: ClassWeights) -> Task:
-    table = as_proportions(within_doubles(rows.gather()))
-    weight = np.bincount(table.label, table.weight, minlength=table.n_classes)
-    return task_of(table, options, class_weight.of(table.schema.classes, weight))
+    rows = as_rows(rows)
+    weight = rows.total(weight_of_classes, rows_per_part=None)
+    return task_of(rows, options, class_weight.of(rows.schema.classes, weight))
 
 
 def _along(task: Task, options: Options, lambdas: np.ndarray) -> list[list[Fit]]:

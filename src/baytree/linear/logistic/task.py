@@ -5,15 +5,17 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree.engine.outliers import warn_of_outliers
+from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
 from baytree.linear.design.features import VALUE
 from baytree.linear.design.learn import learn_design
+from baytree.linear.design.look import Look
 from baytree.linear.design.spread import look_at
-from baytree.linear.logistic.objective import Penalty
 from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.rows import Rows, rows_of
-from baytree.table.outliers import warn_of_outliers
-from baytree.table.table import SparseColumns, Table
+from baytree.linear.logistic.rows.task_rows import Labels, Rows, rows_of
+from baytree.linear.logistic.solvers.objective import Penalty
+from baytree.table.table import Table
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -28,31 +30,35 @@ class Task(msgspec.Struct, frozen=True):
     above: np.ndarray  # [q], how far each feature of the rows lies above the design's
 
 
-def task_of(table: Table, options: Options, class_weight: np.ndarray) -> Task:
-    """The table in the design's units, each row with its weight times that of its class."""
-    weight = table.weight * class_weight[table.label]
-    table = msgspec.structs.replace(table, weight=weight)
-    look = look_at(table)
-    design = learn_design(table, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
+def task_of(rows: Parts, options: Options, class_weight: np.ndarray) -> Task:
+    """The rows in the design's units, each with its weight times that of its class."""
+    rows = rows.changed(lambda table: msgspec.structs.replace(table, weight=table.weight * class_weight[table.label]))
+    look = look_at(rows)
+    design = learn_design(rows, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
     is_value = design.layout.level == VALUE
-    warn_of_outliers(table, design.layout.source[is_value], design.scale[: design.n_dense][is_value])
-    design = design if options.standardize else _plain_if_sparse(table, design)
-    present = np.flatnonzero(np.bincount(table.label, weight, minlength=table.n_classes) > 0)
-    code = np.full(table.n_classes, 0, np.int32)
+    warn_of_outliers(rows, design.layout.source[is_value], design.scale[: design.n_dense][is_value])
+    design = design if options.standardize else _plain_if_sparse(look, design)
+    n_classes = len(rows.schema.classes)
+    present = np.flatnonzero(rows.total(weight_of_classes, rows_per_part=None) > 0)
+    code = np.zeros(n_classes, np.int32)
     code[present] = np.arange(len(present))
-    table = msgspec.structs.replace(table, label=code[table.label])
-    rows, above = rows_of(table, design, weight, 1 if len(present) <= 2 else len(present), bool(look.gaps.any()))
-    factor = np.ones(rows.q)
+    ready, above = rows_of(rows, design, look, Labels(code, 1 if len(present) <= 2 else len(present)))
+    factor = np.ones(ready.q)
     factor[-1] = 0.0
     if not options.standardize:
         factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of factors must be doubles
-    return Task(design, rows, present, table.n_classes, float(weight.sum()), factor, above)
+    return Task(design, ready, present, n_classes, look.weight, factor, above)
 
 
-def _plain_if_sparse(table: Table, design: Design) -> Design:
+def weight_of_classes(table: Table) -> np.ndarray:
+    """The weight of each class. [n_classes]"""
+    return np.bincount(table.label, table.weight, minlength=table.n_classes)
+
+
+def _plain_if_sparse(look: Look, design: Design) -> Design:
     """A sparse matrix in its own units: rare columns in units of their spread would make the problem worse, not better."""
     usual = (design.scale > 1e-6) & (design.scale < 1e6)
-    if not isinstance(table.values, SparseColumns) or not usual.all():
+    if not look.lie.is_sparse or not usual.all():
         return design
     return msgspec.structs.replace(design, scale=np.ones(len(design)))
 
@@ -72,8 +78,7 @@ def strength(task: Task, options: Options) -> float:
 
 def one_against_rest(task: Task, c: int) -> Task:
     """The two-class task of one class against all others."""
-    rows = msgspec.structs.replace(task.rows, label=(task.rows.label == c).astype(np.int32), k=1)
-    return msgspec.structs.replace(task, rows=rows)
+    return msgspec.structs.replace(task, rows=task.rows.against_rest(c))
 
 
 def tasks_of(task: Task, options: Options) -> list[Task]:

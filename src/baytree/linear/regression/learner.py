@@ -8,22 +8,22 @@ import msgspec
 import numpy as np
 
 from baytree.engine.blas import at_most, one_blas_thread
+from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
 from baytree.engine.threads import added
-from baytree.folds.contents import as_single_rows, dealt, row_keys
-from baytree.folds.cv import Splitter, read_cv
+from baytree.folds.cv import Splitter
 from baytree.learner import Additive, Learnt
 from baytree.linear.curve import choose
 from baytree.linear.design.features import MISSING, VALUE, Layout
-from baytree.linear.regression.cross_validation import held_out_losses
 from baytree.linear.regression.derive import derive, path_along
 from baytree.linear.regression.descent import LEAST_SHARE, strongest
+from baytree.linear.regression.fold_products import in_folds, products_of_folds
+from baytree.linear.regression.held_out_error import held_out_errors
 from baytree.linear.regression.leave_one_out import without_each
 from baytree.linear.regression.model import Regression
 from baytree.linear.regression.normal_equations import Normal, normal_equations
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.statistic import Products
-from baytree.table.outliers import warn_of_outliers
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.table.weights import within_doubles
@@ -49,12 +49,17 @@ class LeastSquares(Additive):
     def observe(self, table: Table) -> Products:
         """Weight, means and products of the features and the target."""
         seen = Products.of(within_doubles(table))
-        _look_at(seen, table, self.options)
+        _refuse_gaps(seen.scatter.layout, table.schema, self.options)
         return seen
 
     def total(self, rows: Parts) -> Products:
-        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within."""
-        return rows.total(self.observe, rows_per_part=None)
+        """The statistic of all rows, in parts as large as they come: blocks of rows are shared among threads within.
+
+        Warns of columns that one far value has made useless.
+        """
+        seen = rows.total(self.observe, rows_per_part=None)
+        _warn(seen, rows)
+        return seen
 
     def derive(self, seen: Products, schema: Schema) -> Regression:
         """The model of these statistics."""
@@ -81,29 +86,19 @@ class LeastSquaresCV:
     def learn(self, rows: Parts) -> Learnt:
         """The model at the chosen strength, the curve and the path that led to it."""
         with at_most(rows.n_jobs):
-            table, fold = self._dealt(within_doubles(rows.gather()))
-            folds = Products.of_groups(table, np.unique(fold, return_inverse=True)[1])
+            rows = rows.changed(within_doubles)
+            folds = products_of_folds(*in_folds(rows, self.cv))
             total = added(folds)
-            _look_at(total, table, self.options)
+            _refuse_gaps(total.scatter.layout, rows.schema, self.options)
+            _warn(total, rows)
             normal = normal_equations(total, rows.schema, self.options)
             lambdas = self._strengths(normal)
-            curve = choose(lambdas, *held_out_losses(total, folds, lambdas, rows.schema, self.options))
+            curve = choose(lambdas, *held_out_errors(total, folds, lambdas, rows.schema, self.options))
             lambda_ = float(lambdas[curve.best if self.rule == "min" else curve.one_se])
             model = derive(total, rows.schema, msgspec.structs.replace(self.options, lambda_=lambda_))
             path = path_along(normal, self.options, lambdas, rows.schema)
         strength = {"lambda_": lambda_, "C_": float(1 / normal.weight / lambda_)}
         return Learnt(model, told={"curve_": curve, "path_": path, **strength})
-
-    def _dealt(self, table: Table) -> tuple[Table, np.ndarray]:
-        """The rows, and the fold of each."""
-        if isinstance(self.cv, np.ndarray):
-            return table, self.cv
-        if not isinstance(self.cv, int):
-            return table, read_cv(self.cv, len(table), table.label, is_classification=False).of_rows(len(table))
-        table = as_single_rows(table)
-        if len(table) < 2:
-            raise ValueError(f"cv={self.cv} needs at least 2 rows; the table has 1 sample")
-        return table, dealt(row_keys(table), None, min(self.cv, len(table)))
 
     def _strengths(self, normal: Normal) -> np.ndarray:
         """The strengths to choose from, falling."""
@@ -116,16 +111,15 @@ class LeastSquaresCV:
         return np.geomspace(top, end if self.options.l1_share else end * LEAST_SHARE, self.lambdas)
 
 
-def _look_at(seen: Products, table: Table, options: Options) -> None:
-    """Refuse gaps where they are an error, and tell of columns whose spread is one far value's alone."""
+def _warn(seen: Products, rows: Parts) -> None:
+    """Tell of columns whose spread is one far value's alone."""
     layout = seen.scatter.layout
-    if options.missing == "error":
-        _refuse_gaps(layout, table.schema)
-    is_value = (layout.level == VALUE) & (layout.source < len(table.schema))
-    warn_of_outliers(table, layout.source[is_value], seen.scatter.deviations()[is_value])
+    is_value = (layout.level == VALUE) & (layout.source < len(rows.schema))
+    warn_of_outliers(rows, layout.source[is_value], seen.scatter.deviations()[is_value])
 
 
-def _refuse_gaps(layout: Layout, schema: Schema) -> None:
-    if (layout.level == MISSING).any():
+def _refuse_gaps(layout: Layout, schema: Schema, options: Options) -> None:
+    """Raises an error where gaps are one."""
+    if options.missing == "error" and (layout.level == MISSING).any():
         name = schema.columns[int(layout.source[np.argmax(layout.level == MISSING)])].name
         raise ValueError(f"column {name!r} has missing values; use missing='mean+indicator' or fill them first")

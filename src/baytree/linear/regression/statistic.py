@@ -28,9 +28,9 @@ class Products(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="pro
         return cls(scatter_with_target(table))
 
     @classmethod
-    def of_groups(cls, table: Table, group: np.ndarray) -> list[Products]:
+    def of_groups(cls, table: Table, group: np.ndarray, n_groups: int) -> list[Products]:
         """The statistic of each group of rows, together in one read of them. group int [n_rows], 0, 1, …"""
-        found, n_groups = [], int(group.max()) + 1
+        found = []
         for first in range(0, n_groups, _TOGETHER):
             own = np.flatnonzero((group >= first) & (group < first + _TOGETHER))
             some = table if len(own) == len(table) else table.take(own)

@@ -7,7 +7,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
-from baytree.linear.design.features import VALUE, Layout, as_matrix, features_of
+from baytree.linear.design.features import VALUE, Layout, as_matrix, features_of, gaps_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.target import beside_target
 from baytree.table.table import SparseColumns, Table
@@ -33,13 +33,13 @@ def scatters_with_target(table: Table, group: np.ndarray, n_groups: int) -> list
 
 
 def _scatter(table: Table, whole: np.ndarray | None, pooled: bool) -> Scatter:
-    hopeful = features_of(table, "dummies", np.zeros(len(table.values), bool))
+    hopeful = features_of(table.schema, "dummies", np.zeros(len(table.values), bool))
     _refuse_too_wide(table, hopeful, pooled)
     if whole is not None:  # a gap would make a mean NaN: reading once and hoping is faster than looking first
         seen = _observe(_Features(table, hopeful, whole), pooled)
         if np.isfinite(seen.mean).all():
             return seen
-    return _observe(_Features(table, _filled(table, features_of(table, "dummies"))), pooled)
+    return _observe(_Features(table, _filled(table, features_of(table.schema, "dummies", gaps_of(table)))), pooled)
 
 
 class _Features(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree.engine.parts import InMemory
 from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.features import VALUE, Layout
 from baytree.linear.design.learn import learn_design
@@ -59,7 +60,8 @@ class Features(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def learn_features(table: Table, options: Options) -> Features:
     """The features of a table's rows; levels that do not occur have none."""
-    design = learn_design(table, look_at(table), ordinal=options.ordinal, missing=options.missing)
+    rows = InMemory(table)
+    design = learn_design(rows, look_at(rows), ordinal=options.ordinal, missing=options.missing)
     layout = design.layout
     x = layout.matrix(table)
     occurs = (layout.level == VALUE) | (x != 0).any(axis=0)

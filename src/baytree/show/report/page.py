@@ -42,13 +42,17 @@ def to_html(page: Page) -> str:
     script = "\n".join(_text(f"scripts/{name}.js") for name in SCRIPTS)
     style = _text("page.css")
     policy = f"default-src 'none'; style-src {_digest(style)}; script-src {_digests([page.program, script])}; img-src data:"
-    return _environment().get_template("page.html").render(
-        page=page,
-        sections=[(section, f"sections/{SECTIONS[type(section)]}.html") for section in page.sections],
-        policy=f"{policy}; base-uri 'none'; form-action 'none'",
-        style=style,
-        script=script,
-        payload=_as_json(page.payload),
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            page=page,
+            sections=[(section, f"sections/{SECTIONS[type(section)]}.html") for section in page.sections],
+            policy=f"{policy}; base-uri 'none'; form-action 'none'",
+            style=style,
+            script=script,
+            payload=_as_json(page.payload),
+        )
     )
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine import threads
+from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import Parts
 from baytree.learner import Learnt
 from baytree.table.table import Table
-from baytree.table.weights import near_one
 from baytree.tree.boost.multipliers import class_multipliers, cost_table
 from baytree.tree.boost.reweighing import Standing, abandoned
 from baytree.tree.boost.rule_making import voting_rules
@@ -40,7 +40,7 @@ class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
 
     def learn(self, rows: Parts) -> Learnt:
         """The trees, or the rule sets, of these rows."""
-        table = near_one(rows.gather())
+        table = as_rows(rows).gather()
         costs = cost_table(self.weighing, table)
         bench = bench_of(table, self.policy, threads.count(rows.n_jobs), class_multipliers(costs, table))
         winnowed = winnow(bench, table, costs) if self.winnow else ()

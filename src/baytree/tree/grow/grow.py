@@ -15,8 +15,8 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine import threads
-from baytree.engine.parts import InMemory
-from baytree.folds.contents import held_share, row_keys
+from baytree.engine.parts import Parts
+from baytree.folds.contents import Repetition, held_share, row_keys
 from baytree.table.table import Table
 from baytree.tree.grow import fractional
 from baytree.tree.grow.c50_growth import grow_c50
@@ -73,24 +73,30 @@ def _takes_whole_rows(policy: Policy) -> bool:
     return is_open and policy.missing is not Missing.FRACTIONAL and not SUITS[policy.criterion].numbers
 
 
-def grow(table: Table, policy: Policy, weighing: Weighing = EQUAL, n_jobs: int | None = None, traces: bool = False) -> Grown:
-    """The tree that a policy grows, and prunes, on a table; `traces` keeps what every column could have done."""
+def grow(rows: Parts, policy: Policy, weighing: Weighing = EQUAL, traces: bool = False) -> Grown:
+    """The tree that a policy grows, and prunes, on these rows; `traces` keeps what every column could have done.
+
+    The counted search asks for counts, one round per level. Exact thresholds and fractions of rows need the rows themselves:
+    they are gathered here, and nowhere else.
+    """
     search = search_of(policy)
-    if _takes_whole_rows(policy) and not _counts_rows(table):
+    if _takes_whole_rows(policy) and not _counts_rows(rows):
         search = Search.FRACTIONAL
     if search is Search.SORTED:
-        model, trace = _sorted(table, policy, weighing, n_jobs, traces)
+        model, trace = _sorted(rows.gather(), policy, weighing, rows.n_jobs, traces)
     elif search is Search.FRACTIONAL:
-        model, trace = _fractional(table, policy, n_jobs, traces)
+        model, trace = _fractional(rows.gather(), policy, rows.n_jobs, traces)
+    elif policy.criterion is Criterion.SSE and policy.branching is not Branching.MERGE:
+        model, trace = _multiway_numbers(rows.gather(), policy, rows.n_jobs, traces)
     else:
-        model, trace = _counted(table, policy, n_jobs, traces)
+        model, trace = _counted(rows, policy, traces)
     return Grown(model, search, trace)
 
 
-def _counts_rows(table: Table) -> bool:
+def _counts_rows(rows: Parts) -> bool:
     """Whether sums of weights are exact, and so the same in any order."""
-    weight = table.weight
-    return table.is_unweighted or bool(np.array_equal(weight, np.floor(weight)) and weight.sum() <= _EXACT)
+    seen = rows.total(Repetition.of, rows_per_part=None)
+    return seen.is_unweighted or (seen.is_whole and seen.total <= _EXACT)
 
 
 _EXACT = 2.0**53
@@ -146,14 +152,17 @@ def _with_shown_groups(growth: fractional.Growth) -> fractional.Growth:
     return msgspec.structs.replace(growth, nodes=nodes)
 
 
-def _counted(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
+def _multiway_numbers(table: Table, policy: Policy, n_jobs: int | None, traces: bool) -> Found:
+    tree = grow_multiway_numbers(table, policy, threads.count(n_jobs))
+    if not traces:
+        return tree, []
+    return tree, candidates(tree, table, policy, lambda here, once: grow_multiway_numbers(here, once, 1))
+
+
+def _counted(rows: Parts, policy: Policy, traces: bool) -> Found:
     if _takes_whole_rows(policy):
-        tree, tried = grow_multiway_classes(table, policy, threads.count(n_jobs), traces)
-        return tree, told(tried, table.schema)
-    if policy.branching is not Branching.MERGE:
-        tree = grow_multiway_numbers(table, policy, threads.count(n_jobs))
-        found = candidates(tree, table, policy, lambda here, once: grow_multiway_numbers(here, once, 1)) if traces else []
-        return tree, found
-    merged = grow_merged(InMemory(table, n_jobs), policy)
-    tests = [in_words(trial, merged.coding) for trial in merged.tried] if traces else splits(merged.tree, table.schema)
+        tree, tried = grow_multiway_classes(rows, policy, traces)
+        return tree, told(tried, rows.schema)
+    merged = grow_merged(rows, policy)
+    tests = [in_words(trial, merged.coding) for trial in merged.tried] if traces else splits(merged.tree, rows.schema)
     return merged.tree, tests

@@ -5,19 +5,36 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree.engine.parts import Parts
 from baytree.table.table import Table
 from baytree.tree.model.structure import Tree
 
 _SAFE = 1e100  # the squares of such numbers, and sums of 10^100 of them, are doubles
 
 
-def in_range(table: Table) -> tuple[Table, float]:
-    """The table with its labels divided by a power of two, which is exact, and that power; 1 for ordinary numbers."""
-    most = float(np.abs(table.label).max())
+class Extent(msgspec.Struct, frozen=True):
+    """The least and the largest label."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, table: Table) -> Extent:
+        """Of these rows."""
+        return cls(float(table.label.min(initial=np.inf)), float(table.label.max(initial=-np.inf)))
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(min(self.low, other.low), max(self.high, other.high))
+
+
+def in_range(rows: Parts) -> tuple[Parts, float]:
+    """The rows with their labels divided by a power of two, which is exact, and that power; 1 for ordinary numbers."""
+    extent = rows.total(Extent.of, rows_per_part=None)
+    most = max(abs(extent.low), abs(extent.high))
     if most == 0 or 1 / _SAFE < most < _SAFE:
-        return table, 1.0
+        return rows, 1.0
     unit = 2.0 ** min(max(int(np.frexp(most)[1]), -1000), 1000)
-    return msgspec.structs.replace(table, label=table.label / unit), unit
+    return rows.changed(lambda table: msgspec.structs.replace(table, label=table.label / unit)), unit
 
 
 def in_unit(tree: Tree, unit: float) -> Tree:
@@ -31,15 +48,16 @@ def in_unit(tree: Tree, unit: float) -> Tree:
     return msgspec.structs.replace(tree, value=tree.value * unit, **squares)
 
 
-def near_zero(table: Table) -> tuple[Table, float]:
-    """The table with labels counted from the least one, and that one, where they differ in their last bits only; else 0.
+def near_zero(rows: Parts) -> tuple[Parts, float]:
+    """The rows with labels counted from the least one, and that one, where they differ in their last bits only; else 0.
 
     The difference of neighbours is exact, and a mean between them is then a number.
     """
-    low, high = float(table.label.min()), float(table.label.max())
+    extent = rows.total(Extent.of, rows_per_part=None)
+    low, high = extent.low, extent.high
     if not high - low < 2.0**-30 * max(abs(low), abs(high)):
-        return table, 0.0
-    return msgspec.structs.replace(table, label=table.label - low), low
+        return rows, 0.0
+    return rows.changed(lambda table: msgspec.structs.replace(table, label=table.label - low)), low
 
 
 def from_zero(tree: Tree, origin: float) -> Tree:

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.engine.parts import InMemory, Parts
+from baytree.engine.parts import ROWS_PER_PART, Made, Parts
+from baytree.table.table import Table
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.coding import Coding
 from baytree.tree.grow.counting.counted import Level, NodeCounts, centres, count
@@ -48,9 +49,8 @@ class Merged(msgspec.Struct, frozen=True):
 
 def grow(rows: Parts, growth: Growth) -> Merged:
     """The tree of these rows."""
-    table = rows.gather()
-    coding = Coding.of(table, growth.bins)
-    coded = InMemory(coding.coded(table), rows.n_jobs)
+    coding = Coding.of(rows, growth.bins)
+    coded = rows.made(coding.coded, ROWS_PER_PART)
     nodes, fresh, tried = [_Node(0)], [0], []
     while fresh:
         counts, opened = _look(coded, nodes, fresh, growth, coding)
@@ -71,7 +71,7 @@ class _Node:
 
 
 def _look(
-    rows: Parts, nodes: list[_Node], fresh: list[int], growth: Growth, coding: Coding
+    rows: Made[Table], nodes: list[_Node], fresh: list[int], growth: Growth, coding: Coding
 ) -> tuple[NodeCounts, dict[int, int]]:
     """Counts the rows of new nodes, and the columns of those that may be split; the latter by node and place."""
     level = _level(nodes, fresh, coding, np.array([_may_count(nodes[k], growth) for k in fresh]))

@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.statistics.discretize import binned, quantile_cuts
+from baytree.engine.parts import Parts
+from baytree.engine.quantiles import quantile_edges
+from baytree.statistics.discretize import binned
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -19,13 +21,11 @@ class Coding(msgspec.Struct, frozen=True):
     edges: tuple[np.ndarray | None, ...]  # [n_columns], None where the column has levels
 
     @classmethod
-    def of(cls, table: Table, n_bins: int) -> Coding:
+    def of(cls, rows: Parts, n_bins: int) -> Coding:
         """Edges at the quantiles of the training rows."""
-        edges = [
-            quantile_cuts(values, table.weight, n_bins) if column.kind is Kind.NUMERIC else None
-            for column, values in zip(table.schema, table.values, strict=True)
-        ]
-        return cls(table.schema, tuple(edges))
+        numbers = [j for j, column in enumerate(rows.schema) if column.kind is Kind.NUMERIC]
+        edges = dict(zip(numbers, quantile_edges(rows, numbers, n_bins), strict=True))
+        return cls(rows.schema, tuple(edges.get(j) for j in range(len(rows.schema))))
 
     @property
     def n_codes(self) -> list[int]:

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine.parts import Parts
+from baytree.engine.parts import Made
 from baytree.table.table import Table
 
 
@@ -80,7 +80,7 @@ class Level(msgspec.Struct, frozen=True):
         return self.place_of[_router(self.tests).leaves(list(table.values), np.array(self.n_codes, np.int32), len(table), 1)]
 
 
-def centres(rows: Parts, level: Level) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def centres(rows: Made[Table], level: Level) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The weight and mean of each node's numbers, and whether they differ: three arrays [n_nodes].
 
     A second round takes away what the first one rounded.
@@ -91,7 +91,7 @@ def centres(rows: Parts, level: Level) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return first.weight, mean, first.low < first.high
 
 
-def count(rows: Parts, level: Level, centre: np.ndarray | None) -> NodeCounts:
+def count(rows: Made[Table], level: Level, centre: np.ndarray | None) -> NodeCounts:
     """One round: the counts of a level; of numbers, about these centres [n_nodes]."""
     return rows.total(partial(_count, level, centre))
 

@@ -7,8 +7,8 @@ from math import inf
 import msgspec
 import numpy as np
 
+from baytree.engine.number_of_rows import Weight
 from baytree.engine.parts import Parts
-from baytree.table.table import Table
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.chaid_growth import Growth, Merged, grow
 from baytree.tree.grow.counting.trial import Choice
@@ -32,7 +32,7 @@ def grow_merged(rows: Parts, policy: Policy) -> Merged:
         choice=Choice(
             alpha_split=inf if stop.alpha is None else stop.alpha,
             criterion=None if policy.criterion in TESTS else policy.criterion,
-            min_gain=stop.min_gain * rows.total(_weight, rows_per_part=None),
+            min_gain=stop.min_gain * rows.total(Weight.of, rows_per_part=None).total,
         ),
         min_split=stop.min_split,
         max_depth=stop.max_depth,
@@ -44,10 +44,6 @@ def grow_merged(rows: Parts, policy: Policy) -> Merged:
         return merged
     merged = msgspec.structs.replace(merged, tree=with_complexity(merged.tree))
     return merged if stop.max_leaves is None else _with_leaves(merged, stop.max_leaves)
-
-
-def _weight(table: Table) -> float:
-    return float(table.weight.sum())
 
 
 def _rules(policy: Policy) -> Rules:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baytree.linear.logistic.dense_rows import DenseRows
-from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
-from baytree.linear.logistic.rows import Rows
+from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -82,7 +82,7 @@ def safe_rate(rows: Rows, penalty: Penalty) -> float:
     x = np.ones((1, rows.q)) / np.sqrt(rows.q)
     size = 1.0
     for _ in range(30):
-        back = rows.weighted_sum(rows.scores(x)[:, 0] * rows.weight)
+        back = rows.image(x)
         size = float(np.linalg.norm(back))
         x = back[None] / max(size, 1e-300)
     return 1.0 / (1.05 * size * (0.25 if rows.k == 1 else 0.5) + penalty.ridge.max(initial=0.0))

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.linear.logistic.dense_rows import DenseRows
+from baytree.linear.logistic.rows.dense_piece import DensePiece
+from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.quadratic import solve
 
 _BLOCK = 1024
@@ -41,17 +42,20 @@ class Answers(msgspec.Struct, frozen=True):
         return Answers(self.train + other.train, self.held + other.held, self.gradient + other.gradient)
 
 
-def solve_together(rows: DenseRows, fold: np.ndarray, problems: Problems, tol: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def solve_together(
+    rows: DenseRows, fold_weight: np.ndarray, problems: Problems, tol: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The mean held-out loss of each problem at its optimum, and whether it was found to within `tol`. [m], bool [m]"""
     theta = problems.theta.copy()
     best, held = np.full(len(theta), np.inf), np.zeros(len(theta))
     found, given_up = np.zeros(len(theta), bool), np.zeros(len(theta), bool)
+    total = rows.pieces.total(lambda piece: float(piece.weight.sum()))
     for _ in range(_PATIENCE):
         left = np.flatnonzero(~(found | given_up))
         if not len(left):
             break
         own = msgspec.structs.replace(problems.take(left), theta=theta[left])
-        said = answers(rows, fold, own)
+        said = answers(rows, fold_weight[own.held_out], total, own)
         cost = said.train + (own.ridge * own.theta**2).sum(axis=1) / 2
         slope = said.gradient + own.ridge * own.theta
         given_up[left] = cost > best[left] + 1e-12
@@ -60,30 +64,30 @@ def solve_together(rows: DenseRows, fold: np.ndarray, problems: Problems, tol: n
     return held, found
 
 
-def answers(rows: DenseRows, fold: np.ndarray, problems: Problems) -> Answers:
-    """What all rows say about all problems, in one read."""
+def answers(rows: DenseRows, weight: np.ndarray, total: float, problems: Problems) -> Answers:
+    """What all rows say about all problems, in one read; `weight` [m] is that of the rows that each holds out."""
     m = len(problems.theta)
     padded = np.resize(np.arange(m), -(-m // 8) * 8)  # the kernel takes eight at a time
-    coefficient = problems.theta[padded, :-1] / rows.scale
-    start = problems.theta[padded, -1] - coefficient @ rows.centre
+    coefficient, start = rows.raw(problems.theta[padded])
     held_out = np.ascontiguousarray(problems.held_out[padded])
-    said = rows.runs.total(lambda own: _part(rows, fold, held_out, coefficient, start, own))
-    weight = np.array([rows.weight[fold == f].sum() for f in range(int(fold.max()) + 1)])[problems.held_out]
-    taught = np.maximum(rows.weight.sum() - weight, 1e-300)
+    said = rows.pieces.total(lambda piece: _of_piece(piece, held_out, coefficient, start))
+    taught = np.maximum(total - weight, 1e-300)
     gradient = said.gradient[:m] @ rows.chain().T / taught[:, None]
     return Answers(said.train[:m] / taught, said.held[:m] / np.maximum(weight, 1e-300), gradient)
 
 
-def _part(
-    rows: DenseRows, fold: np.ndarray, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray, own: slice
-) -> Answers:
+def _of_piece(piece: DensePiece, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray) -> Answers:
+    return piece.runs.total(lambda own: _of_run(piece, held_out, coefficient, start, own))
+
+
+def _of_run(piece: DensePiece, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray, own: slice) -> Answers:
     train, held = np.zeros(len(start)), np.zeros(len(start))
-    gradient = np.zeros((len(start), rows.q))
+    gradient = np.zeros((len(start), piece.q))
     for first in range(own.start, own.stop, _BLOCK):
         block = slice(first, min(first + _BLOCK, own.stop))
-        x = rows.x[block]
+        x = piece.x[block]
         score = x @ coefficient.T + start
-        _core.problem_residuals(score, rows.label[block], rows.weight[block], fold[block], held_out, train, held)
+        _core.problem_residuals(score, piece.label[block], piece.weight[block], piece.fold[block], held_out, train, held)
         gradient[:, :-1] += score.T @ x
         gradient[:, -1] += score.sum(axis=0)
     return Answers(train, held, gradient)

@@ -6,14 +6,14 @@ import numpy as np
 
 from baytree import _core
 from baytree.linear.design.sparse import SparseMatrix
-from baytree.linear.logistic.loss import Slope
-from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
-from baytree.linear.logistic.sparse_rows import SparseRows
+from baytree.linear.logistic.rows.loss import Slope
+from baytree.linear.logistic.rows.sparse_piece import SparsePiece
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 
 _ROUNDS = 3  # of coordinate descent, each with as many sweeps, before the quadratic is taken anew
 
 
-def sparse_descent(rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
+def sparse_descent(rows: SparsePiece, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     """Proximal Newton on compressed rows: coordinate descent on each quadratic, over the coordinates that matter."""
     columns = rows.by_feature()
     here, share = rows.slope_and_shares(theta)
@@ -32,7 +32,7 @@ def sparse_descent(rows: SparseRows, penalty: Penalty, theta: np.ndarray, aim: A
 
 
 def _sparse_step(
-    rows: SparseRows, columns: SparseMatrix, penalty: Penalty, theta: np.ndarray, gradient: np.ndarray, share: np.ndarray,
+    rows: SparsePiece, columns: SparseMatrix, penalty: Penalty, theta: np.ndarray, gradient: np.ndarray, share: np.ndarray,
     wrong: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     k, q, n = rows.k, rows.q, len(rows.label)
@@ -62,7 +62,7 @@ def _sparse_step(
 
 
 def _sparse_backtrack(
-    rows: SparseRows, penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
+    rows: SparsePiece, penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
 ) -> tuple[np.ndarray, Slope, np.ndarray]:
     start = value(here, penalty, theta)
     promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.logistic.loss import Slope
+from baytree.linear.logistic.rows.loss import Slope
 
 
 class Penalty(msgspec.Struct, frozen=True):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.linear.logistic.dense_rows import DenseRows
-from baytree.linear.logistic.gradient import lbfgs
-from baytree.linear.logistic.newton import newton
-from baytree.linear.logistic.objective import Aim, Fit, Penalty, violations
-from baytree.linear.logistic.rows import Rows
-from baytree.linear.logistic.sparse_descent import sparse_descent
-from baytree.linear.logistic.sparse_rows import SparseRows
+from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.rows.sparse_rows import SparseRows
+from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.gradient import lbfgs
+from baytree.linear.logistic.solvers.newton import newton
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, violations
+from baytree.linear.logistic.solvers.sparse_descent import sparse_descent
 
 _NEWTON = 2500  # coefficients; beyond it a Hessian costs more than it brings
 _MANY = 40_000  # rows; from here on a tenth of them gives the first steps
@@ -26,7 +26,7 @@ def optimum(rows: Rows, penalty: Penalty, aim: Aim, start: Fit | None = None, so
         return (lbfgs if penalty.is_smooth else working_sets)(rows, penalty, theta, aim)
     if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
-    if start is None and len(rows.label) >= max(_MANY, 100 * rows.k * rows.q):
+    if start is None and rows.n_rows >= max(_MANY, 100 * rows.k * rows.q):
         start = newton(rows.every(10), penalty, theta, Aim(1e-3, 20, 1e-3))  # its curvature will do, too
         theta = start.theta
     if penalty.is_smooth or rows.q <= _room(rows):
@@ -63,7 +63,7 @@ def _within(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim) -> Fit:
     """The optimum over all features of these rows."""
     if isinstance(rows, DenseRows):
         return newton(rows, penalty, theta, aim)
-    return sparse_descent(rows, penalty, theta, aim)
+    return sparse_descent(rows.gathered(), penalty, theta, aim)
 
 
 def _room(rows: Rows) -> int:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.logistic.dense_rows import DenseRows
-from baytree.linear.logistic.lockstep import Problems, solve_together
-from baytree.linear.logistic.loss import losses
-from baytree.linear.logistic.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.options import Options
-from baytree.linear.logistic.rows import Rows
-from baytree.linear.logistic.solve import optimum
-from baytree.linear.logistic.sparse_rows import SparseRows
+from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.solvers.lockstep import Problems, solve_together
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.solvers.solve import optimum
 from baytree.linear.logistic.task import Task, penalty_of
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
@@ -20,37 +17,35 @@ _LEAST = 1e-9
 
 
 def held_out_losses(
-    task: Task, options: Options, lambdas: np.ndarray, fold: np.ndarray, fits: list[Fit]
+    task: Task, options: Options, lambdas: np.ndarray, n_folds: int, fits: list[Fit]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean loss of each fold's rows under the path of all other rows, and the folds' weights. [n_folds, n], [n_folds]
 
     `fits` are the solutions on all rows, from which those without a fold are not far.
     """
-    fold = np.unique(fold, return_inverse=True)[1].astype(np.int64)
-    weight = np.bincount(fold, task.rows.weight)
-    penalties = [_penalties(task, options, lambdas, fold == f) for f in range(len(weight))]
-    loss, found = _together(task, fold, penalties, fits)
-    for f in range(len(weight)):
+    weight = task.rows.fold_weights(n_folds)
+    penalties = [_penalties(task, options, lambdas, f) for f in range(n_folds)]
+    loss, found = _together(task, weight, penalties, fits)
+    for f in range(n_folds):
         last = None
         for i in np.flatnonzero(~found[f]):
             near = fits[i] if last is None else _moved(*last, fits[i])
-            loss[f, i], fit = _alone(task, options, fold == f, penalties[f][i], near)
+            loss[f, i], fit = _alone(task, options, f, penalties[f][i], near)
             last = fit, fits[i]
     return loss, weight
 
 
-def _penalties(task: Task, options: Options, lambdas: np.ndarray, held: np.ndarray) -> list[Penalty]:
+def _penalties(task: Task, options: Options, lambdas: np.ndarray, fold: int) -> list[Penalty]:
     """The penalty at each strength, on features in units of their spread among the rows that are not held out."""
     size = np.ones(task.rows.q)
-    kept = np.where(held, 0.0, task.rows.weight)
-    if options.standardize and kept.any():
-        size = _sizes(task.rows.with_weight(kept))
+    if options.standardize and task.rows.has_others(fold):
+        size = task.rows.without(fold).sizes()
     full = [penalty_of(task, options, float(lambda_)) for lambda_ in lambdas]
     return [Penalty(each.ridge * size**2, each.lasso * size) for each in full]
 
 
 def _together(
-    task: Task, fold: np.ndarray, penalties: list[list[Penalty]], fits: list[Fit]
+    task: Task, fold_weight: np.ndarray, penalties: list[list[Penalty]], fits: list[Fit]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
     shape = len(penalties), len(fits)
@@ -66,7 +61,8 @@ def _together(
         np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
         tuple(curvatures) * shape[0],
     )
-    loss, found = solve_together(task.rows, fold, problems, np.array([_aim(each) for own in penalties for each in own]))
+    aims = np.array([_aim(each) for own in penalties for each in own])
+    loss, found = solve_together(task.rows, fold_weight, problems, aims)
     return loss.reshape(shape), found.reshape(shape)
 
 
@@ -76,14 +72,13 @@ def _aim(penalty: Penalty) -> float:
     return float(np.clip(0.01 * largest, _LEAST, _AIM))
 
 
-def _alone(task: Task, options: Options, held: np.ndarray, penalty: Penalty, near: Fit) -> tuple[float, Fit]:
+def _alone(task: Task, options: Options, fold: int, penalty: Penalty, near: Fit) -> tuple[float, Fit]:
     """The held-out loss of one fold at one strength, and its solution."""
-    kept = np.where(held, 0.0, task.rows.weight)
-    if not kept.any():
+    if not task.rows.has_others(fold):
         return 0.0, near
     aim = _aim(penalty)
-    fit = optimum(task.rows.with_weight(kept), penalty, Aim(aim, options.max_iter, aim), near)
-    return _loss(task.rows, fit, held), fit
+    fit = optimum(task.rows.without(fold), penalty, Aim(aim, options.max_iter, aim), near)
+    return task.rows.held_loss(fit.theta, fold), fit
 
 
 def _moved(fit: Fit, whole: Fit, next_whole: Fit) -> Fit:
@@ -94,17 +89,3 @@ def _moved(fit: Fit, whole: Fit, next_whole: Fit) -> Fit:
     if fit.curvature is None:
         return next_whole
     return msgspec.structs.replace(fit, theta=fit.theta + (next_whole.theta - whole.theta))
-
-
-def _loss(rows: Rows, fit: Fit, held: np.ndarray) -> float:
-    score = rows.scores(fit.theta, held) if isinstance(rows, DenseRows) else rows.scores(fit.theta)[held]
-    lost, _ = losses(score, rows.label[held])
-    return float(rows.weight[held] @ lost / rows.weight[held].sum())
-
-
-def _sizes(rows: Rows) -> np.ndarray:
-    """The standard deviation of each feature among the rows that count, in the design's units. [q]"""
-    if isinstance(rows, SparseRows):
-        return np.ones(rows.q)
-    variance = np.append(rows.variances(), 0.0)
-    return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.linear.logistic.dense_rows import DenseRows
-from baytree.linear.logistic.loss import Slope
-from baytree.linear.logistic.objective import Aim, Fit, Penalty, value, violations
+from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.rows.loss import Slope
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.quadratic import Quadratic, solve
 
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
@@ -100,4 +100,4 @@ def _grows(rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, cu
     if not penalty.is_none:
         return False
     step = -solve(_pinned(curvature, penalty, len(theta)), here.gradient.ravel(), _FAINTEST).reshape(theta.shape)
-    return bool(np.abs(rows.scores(step)).max() > 0.05)
+    return rows.largest_score(step) > 0.05

@@ -1,36 +1,38 @@
-"""Dense rows of a logistic regression, and what they say about coefficients: loss, gradient, Hessian.
+"""A part's dense rows of a logistic regression, and what they say about coefficients: loss, gradient, Hessian.
 
-Coefficients are an array theta [k, q]: k scores (one where there are two classes), q features, of which the last is the
-constant 1. Weights sum to 1, so the loss is a mean. What rows say adds up over runs of them.
+Coefficients and start are those of the features as they lie here; the constant 1 comes after the last feature. What rows
+say adds up over runs of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.engine.blas import chunks, in_order
 from baytree.engine.runs import Runs
-from baytree.linear.logistic.loss import Slope, losses, residuals
+from baytree.linear.logistic.rows.loss import Slope, losses, residuals
+from baytree.statistics.strung import every
 
 _BLOCK = 1024
+NO_FOLDS = np.zeros(0, np.int64)
 
 
-class DenseRows(msgspec.Struct, frozen=True):
-    """Features side by side: in the design's units, or as the caller has them and brought to those units on the way.
-
-    A feature of the model is (x − centre) / scale; the constant 1 comes after the last.
-    """
+class DensePiece(msgspec.Struct, frozen=True):
+    """Features side by side, as the caller has them or in the design's units."""
 
     x: np.ndarray  # float64 [n_rows, q − 1]
-    centre: np.ndarray  # float64 [q − 1]
-    scale: np.ndarray  # float64 [q − 1]
     label: np.ndarray  # int32 [n_rows]
-    weight: np.ndarray  # float64 [n_rows], sums to 1
-    k: int
+    weight: np.ndarray  # float64 [n_rows]; those of all pieces sum to 1
+    k: int  # scores: one where there are two classes
+    first: int = 0  # rows before these
+    fold: np.ndarray = NO_FOLDS  # int64 [n_rows], where rows are dealt
+
+    def __len__(self) -> int:
+        return len(self.x)
 
     @property
     def q(self) -> int:
@@ -42,72 +44,54 @@ class DenseRows(msgspec.Struct, frozen=True):
         """The rows in runs, over which what they say is added up."""
         return Runs(len(self.x))
 
-    def with_weight(self, weight: np.ndarray) -> DenseRows:
-        """The same rows with other weights."""
-        return msgspec.structs.replace(self, weight=weight / weight.sum())
-
-    def every(self, step: int) -> DenseRows:
+    def every(self, step: int) -> DensePiece:
         """One row of every few."""
-        weight, label = self.weight[::step], np.ascontiguousarray(self.label[::step])
-        x = np.ascontiguousarray(self.x[::step])
-        return msgspec.structs.replace(self, x=x, label=label, weight=weight / weight.sum())
+        own = every(step, self.first, len(self))
+        x, label = np.ascontiguousarray(self.x[own]), np.ascontiguousarray(self.label[own])
+        return msgspec.structs.replace(self, x=x, label=label, weight=self.weight[own])
 
-    def take(self, index: np.ndarray) -> DenseRows:
+    def take(self, index: np.ndarray) -> DensePiece:
         """These rows."""
         return msgspec.structs.replace(self, x=self.x[index], label=self.label[index], weight=self.weight[index])
 
-    def columns(self, features: np.ndarray) -> DenseRows:
+    def columns(self, features: np.ndarray) -> DensePiece:
         """The rows with these features only; the constant, last, is always among them."""
-        own = features[:-1]
-        x = np.ascontiguousarray(self.x[:, own])
-        return msgspec.structs.replace(self, x=x, centre=self.centre[own], scale=self.scale[own])
+        return msgspec.structs.replace(self, x=np.ascontiguousarray(self.x[:, features[:-1]]))
 
-    def scores(self, theta: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """The scores of these rows. [n, k]"""
-        coefficient, start = self._raw(theta)
-        return self.x[rows] @ coefficient.T + start
+    def keys(self, centre: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """A number made from each row's features in the design's units. uint64 [n_rows]"""
+        key = np.empty(len(self.x), np.uint64)
+        if not len(key):
+            return key
+        in_order(lambda own: _core.row_hashes(self.x[own], centre, scale, key[own]), chunks(len(key)))
+        return key
 
-    def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
-        """The sum of the rows, each times a number. [q]"""
-        total = weight.sum()
-        return np.append((weight @ self.x - total * self.centre) / self.scale, total)
-
-    def variances(self) -> np.ndarray:
-        """The variance of each feature among the rows that count. [q − 1]"""
+    def moments(self, centre: np.ndarray) -> np.ndarray:
+        """Weighted sums of each feature about a centre, and of their squares. [2, q − 1]"""
 
         def part(rows: slice) -> np.ndarray:
             sums = np.zeros((2, self.q - 1))
-            _core.column_moments(self.x, self.weight, self.centre, rows.start, rows.stop, sums[0], sums[1])
+            if rows.stop > rows.start:
+                _core.column_moments(self.x, self.weight, centre, rows.start, rows.stop, sums[0], sums[1])
             return sums
 
-        mean, square = self.runs.total(part) / self.weight.sum()
-        return (square - mean**2) / self.scale**2
+        return self.runs.total(part)
 
-    def slope(self, theta: np.ndarray) -> Slope:
-        """What all rows say at these coefficients."""
-        coefficient, start = self._raw(theta)
-        raw = self.runs.total(lambda rows: self._slope(coefficient, start, rows))
-        return Slope(raw.loss, raw.gradient @ self.chain().T)
+    def scores(self, coefficient: np.ndarray, start: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The scores of these rows. [n, k]"""
+        return self.x[rows] @ coefficient.T + start
 
-    def curvature(self, theta: np.ndarray) -> np.ndarray:
-        """The second derivatives of the mean loss. [k * q, k * q]"""
-        coefficient, start = self._raw(theta)
-        raw = self.runs.total(lambda rows: self._curvature(coefficient, start, rows))
-        chain = self.chain()
-        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
-        for one, other in product(edges, edges):
-            raw[one, other] = chain @ raw[one, other] @ chain.T
-        return raw
+    def weighted_sum(self, weight: np.ndarray) -> np.ndarray:
+        """The sum of the rows, each times a number, and of these numbers. [q]"""
+        return np.append(weight @ self.x, weight.sum())
 
-    def _raw(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        coefficient = theta[:, :-1] / self.scale
-        return coefficient, theta[:, -1] - coefficient @ self.centre
+    def slope(self, coefficient: np.ndarray, start: np.ndarray) -> Slope:
+        """What all rows say at these coefficients, by the features as they lie here."""
+        return self.runs.total(lambda rows: self._slope(coefficient, start, rows))
 
-    def chain(self) -> np.ndarray:
-        """Features of the model as a linear map of those of the rows, the constant last. [q, q]"""
-        chain = np.diag(np.append(1 / self.scale, 1.0))
-        chain[:-1, -1] = -self.centre / self.scale
-        return chain
+    def curvature(self, coefficient: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """The second derivatives of the mean loss, by the features as they lie here. [k * q, k * q]"""
+        return self.runs.total(lambda rows: self._curvature(coefficient, start, rows))
 
     def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Slope:
         loss, gradient = 0.0, np.zeros((self.k, self.q))

@@ -5,6 +5,8 @@ The rows are read once. The squared error of a fold's rows is a quadratic form o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from baytree import notices
@@ -17,8 +19,8 @@ from baytree.linear.scatter.target import with_target
 from baytree.table.schema import Schema
 
 
-def held_out_losses(
-    total: Products, folds: list[Products], lambdas: np.ndarray, schema: Schema, options: Options
+def held_out_errors(
+    total: Products, folds: Sequence[Products], lambdas: np.ndarray, schema: Schema, options: Options
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean squared error of each fold's rows under the path of all others, and the folds' weights. [n_folds, n]"""
     with notices.keeping():  # what a fold makes constant is no fault of the table

@@ -1,0 +1,82 @@
+"""Columns whose spread is one far value's alone: in units of it, all others are nearly the same number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from baytree import notices
+from baytree.engine.parts import Parts
+from baytree.statistics.strung import Strung, every
+from baytree.table.schema import Kind
+from baytree.table.table import SparseColumns, Table
+
+_ALIKE = 1e-3  # of the spread: where half of a column lies closer together, models in these units hardly see it
+_SAMPLE = 101  # rows that are looked at
+
+
+def warn_of_outliers(rows: Parts, columns: Iterable[int], spread: np.ndarray) -> None:
+    """Name each of these columns of numbers that its farthest value has made useless, the value, and the remedy.
+
+    `spread` has the standard deviation of each of the columns.
+    """
+    each = [(j, size) for j, size in zip(columns, spread, strict=True) if rows.schema.columns[j].kind is Kind.NUMERIC]
+    if not each:
+        return
+    numbers = [j for j, _ in each]
+    step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
+    some, other = rows.total(partial(_some, numbers, step, middle), rows_per_part=None).arrays
+    if not len(other):
+        return  # a sparse matrix, most of which is 0
+    found = [j for k, (j, size) in enumerate(each) if _are_alike(some[:, k], other[0, k], size)]
+    if found:
+        far = rows.total(partial(_farthest, found), rows_per_part=None)
+        _warn([rows.schema.columns[j].name for j in found], far.value)
+
+
+def _some(columns: list[int], step: int, middle: int, table: Table) -> Strung:
+    """A hundred rows of the whole, as far as they are in this part, and the one in the middle."""
+    if isinstance(table.values, SparseColumns):
+        return Strung.of(np.zeros((0, len(columns))), np.zeros((0, len(columns))))
+    own = every(step, table.first, len(table))
+    at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
+    each = [table.values[j] for j in columns]
+    return Strung.of(np.stack([values[own] for values in each], axis=1), np.stack([values[at] for values in each], axis=1))
+
+
+def _are_alike(some: np.ndarray, other: float, spread: float) -> bool:
+    if abs(some[0] / 2 - other / 2) > _ALIKE * spread:  # halves: the distance between two doubles may be none
+        return False
+    some = some[~np.isnan(some)] / 2
+    if len(some) < 3:
+        return False
+    apart = np.sort(np.abs(some - np.sort(some)[len(some) // 2]))[len(some) // 2]
+    return bool(0 < apart < _ALIKE * spread)
+
+
+class _Far(msgspec.Struct, frozen=True):
+    """The number of each column that is farthest from 0."""
+
+    value: np.ndarray
+
+    def __add__(self, other: _Far) -> _Far:
+        return _Far(np.where(~(np.abs(other.value) > np.abs(self.value)), self.value, other.value))
+
+
+def _farthest(columns: list[int], table: Table) -> _Far:
+    return _Far(np.array([_far(table.values[j]) for j in columns]))
+
+
+def _far(values: np.ndarray) -> float:
+    return float(values[np.nanargmax(np.abs(values))]) if not np.isnan(values).all() else 0.0
+
+
+def _warn(names: list[str], far: np.ndarray) -> None:
+    for name, value in zip(names, far, strict=True):
+        notices.warn(
+            f"column {name!r}: the value {value:g} is so far from the others that, in units of the spread it makes, they "
+            "are nearly the same; remove or clip it, or use a tree"
+        )

@@ -1,0 +1,96 @@
+"""Dense rows of a logistic regression, and what they say about coefficients: each answer is one round over their pieces.
+
+Coefficients are an array theta [k, q]: k scores (one where there are two classes), q features, of which the last is the
+constant 1. Weights sum to 1, so the loss is a mean.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import msgspec
+import numpy as np
+
+from baytree.linear.logistic.rows.dense_piece import DensePiece
+from baytree.linear.logistic.rows.loss import Slope
+from baytree.linear.logistic.rows.pieces import Pieces
+from baytree.statistics.largest import Largest
+from baytree.statistics.strung import Strung
+
+
+class DenseRows(Pieces[DensePiece], frozen=True):
+    """Features side by side: in the design's units, or as the caller has them and brought to those units on the way.
+
+    A feature of the model is (x − centre) / scale; the constant 1 comes after the last.
+    """
+
+    centre: np.ndarray  # float64 [q − 1]
+    scale: np.ndarray  # float64 [q − 1]
+
+    def every(self, step: int) -> DenseRows:
+        """One row of every few."""
+        return self._weighed(self.pieces.made(lambda piece: piece.every(step)))
+
+    def columns(self, features: np.ndarray) -> DenseRows:
+        """The rows with these features only; the constant, last, is always among them."""
+        own, pieces = features[:-1], self.pieces.made(lambda piece: piece.columns(features))
+        return msgspec.structs.replace(self, pieces=pieces, q=len(features), centre=self.centre[own], scale=self.scale[own])
+
+    def slope(self, theta: np.ndarray) -> Slope:
+        """What all rows say at these coefficients."""
+        coefficient, start = self.raw(theta)
+        raw = self.pieces.total(lambda piece: piece.slope(coefficient, start))
+        return Slope(raw.loss, raw.gradient @ self.chain().T)
+
+    def curvature(self, theta: np.ndarray) -> np.ndarray:
+        """The second derivatives of the mean loss. [k * q, k * q]"""
+        coefficient, start = self.raw(theta)
+        raw = self.pieces.total(lambda piece: piece.curvature(coefficient, start))
+        chain = self.chain()
+        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
+        for one, other in product(edges, edges):
+            raw[one, other] = chain @ raw[one, other] @ chain.T
+        return raw
+
+    def largest_score(self, theta: np.ndarray) -> float:
+        """The largest |score| of any row."""
+        coefficient, start = self.raw(theta)
+        scores = self.pieces.made(lambda piece: np.abs(piece.scores(coefficient, start)))
+        return float(scores.total(lambda score: Largest(score.max(initial=0.0))).value)
+
+    def image(self, theta: np.ndarray) -> np.ndarray:
+        """X'WX theta, of one score. [q]"""
+        coefficient, start = self.raw(theta)
+        total = self.pieces.total(lambda piece: piece.weighted_sum(piece.scores(coefficient, start)[:, 0] * piece.weight))
+        return np.append((total[:-1] - total[-1] * self.centre) / self.scale, total[-1])
+
+    def variances(self) -> np.ndarray:
+        """The variance of each feature among the rows that count. [q − 1]"""
+        total = self.pieces.total(lambda piece: float(piece.weight.sum()))
+        mean, square = self.pieces.total(lambda piece: piece.moments(self.centre)) / total
+        return (square - mean**2) / self.scale**2
+
+    def sizes(self) -> np.ndarray:
+        """The standard deviation of each feature among the rows that count, in the design's units. [q]"""
+        variance = np.append(self.variances(), 0.0)
+        return np.where(variance > 1e-12, np.sqrt(np.maximum(variance, 0.0)), 1.0)
+
+    def keys(self) -> np.ndarray:
+        """A number made from each row's features. uint64 [n_rows]"""
+        return self.pieces.total(lambda piece: Strung.of(piece.keys(self.centre, self.scale))).arrays[0]
+
+    def held_loss(self, theta: np.ndarray, fold: int) -> float:
+        """The mean loss of a fold's rows."""
+        coefficient, start = self.raw(theta)
+        return self._mean_loss(fold, lambda piece, held: piece.scores(coefficient, start, held))
+
+    def raw(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The coefficients and the start for features as they lie in the pieces."""
+        coefficient = theta[:, :-1] / self.scale
+        return coefficient, theta[:, -1] - coefficient @ self.centre
+
+    def chain(self) -> np.ndarray:
+        """Features of the model as a linear map of those of the rows, the constant last. [q, q]"""
+        chain = np.diag(np.append(1 / self.scale, 1.0))
+        chain[:-1, -1] = -self.centre / self.scale
+        return chain
