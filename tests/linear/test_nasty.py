@@ -19,6 +19,7 @@ MODELS = {
     "unpenalised": lambda: bt.LogisticRegression(penalty=None),
     "one against rest": lambda: bt.LogisticRegression(multi_class="ovr"),
     "chosen": lambda: bt.LogisticRegressionCV(cv=3, Cs=4),
+    "splines": lambda: bt.MARSClassifier(max_degree=2, max_terms=11, standardize=True),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning"), pytest.mark.filterwarnings("error::RuntimeWarning")]

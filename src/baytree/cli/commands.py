@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import answering, arguments, choosing, exporting, showing
+from baytree.cli import answering, arguments, choosing, engines, exporting, showing
 from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
+from baytree.cli.engines import engine_options
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
@@ -44,6 +45,7 @@ def main() -> None:
 @kind_options
 @read_options
 @click.option("--task", type=click.Choice(list(models.FAMILIES)), help="What the target is: classes, or a number.")
+@engine_options
 @OUTPUT
 def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Learn to predict a column of TABLE.
@@ -61,6 +63,8 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
       baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
       baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
+      baytree fit 'big/*.parquet' -t y -m tree -p max_depth=8 --memory 2GB -o m.baytree
+      baytree fit 'big/*.parquet' -t y --engine spark --address spark://host:7077 -o m.baytree
     """
     from baytree.storage import save
     from baytree.streams.batch_learning import learn
@@ -70,10 +74,14 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     offers = arguments.offers(model, param, schema, options["task"])
     lesson = Lesson(target, options["weight"], tuple(names(options["drop"])), options["task"])
     weights = [lesson.weight] if lesson.weight else []
-    source = arguments.source(table, asked(options, schema, numbers=weights))
-    arguments.columns([target, *schema, *weights, *lesson.drop], source)
-    with progress(source.size, "learning") as done:
-        learnt = learn(offers, source, lesson, done)
+    how = asked(options, schema, numbers=weights)
+    if engines.is_asked_for(table, options):
+        learnt = engines.learnt(offers, table, lesson, options, how)
+    else:
+        source = arguments.source(table, how)
+        arguments.columns([target, *schema, *weights, *lesson.drop], source)
+        with progress(source.size, "learning") as done:
+            learnt = learn(offers, source, lesson, done)
     tell(learnt.schema_.notes)
     if output is None:
         click.echo(escaped(str(learnt), keep="\n"))

@@ -19,6 +19,7 @@ from baytree.engine.gathering import Perhaps
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
 from baytree.engine.told import Told, telling
+from baytree.engine.watching import told
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class DaskFrame:
         answers = Persisted(self.frame.to_delayed()).sum(partial(_where_rows, work), self.frame.to_delayed())
         return answers.value
 
+    def first(self, column: str) -> pd.Series:
+        """A column of the first rows."""
+        return self.frame[[column]].head(1000, npartitions=-1)[column]
+
     def whole(self) -> pd.DataFrame:
         """All rows in memory, where they fit."""
         refuse_more_than_fits(int(self.frame.memory_usage(deep=True).sum().compute()) * SPACE, self)
@@ -78,7 +83,8 @@ class Persisted:
         level = [shared(piece) for piece in pieces]
         while len(level) > 1:
             level = [dask.delayed(added)(level[k : k + TOGETHER]) for k in range(0, len(level), TOGETHER)]
-        return level[0].compute().heard()
+        (answer,) = told([level[0].compute()], 1)
+        return answer.heard()
 
 
 def source_of(rows: dd.DataFrame) -> DaskFrame:

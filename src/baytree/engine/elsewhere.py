@@ -51,6 +51,10 @@ class Source(Protocol):
         """One round over the rows as they are: what `work` makes of each piece that has rows, added up."""
         ...
 
+    def first(self, column: str) -> Any:
+        """A column of the first rows, as its library has it."""
+        ...
+
     def whole(self) -> FrameLike:
         """All rows as a frame in memory, where they fit."""
         ...

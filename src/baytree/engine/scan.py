@@ -18,8 +18,10 @@ from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
+from baytree.engine.watching import told
 from baytree.given import FrameLike
 from baytree.table import files
+from baytree.table.files.asked import PLAINLY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,9 +34,9 @@ class Scan:
 
     advice = "give more, as in bt.scan(path, memory='8GB')"
 
-    def __init__(self, paths: Sequence[Path], memory: int):
+    def __init__(self, paths: Sequence[Path], memory: int, asked: files.Asked = PLAINLY):
         self.paths, self.memory = tuple(paths), memory
-        self.sources = tuple(files.opened(path, files.Asked()) for path in self.paths)
+        self.sources = tuple(files.opened(path, asked) for path in self.paths)
         self.columns = self.sources[0].columns
 
     def __repr__(self) -> str:
@@ -45,7 +47,7 @@ class Scan:
         """Every batch packed into a file of a private folder, and what was seen in it added up."""
         folder, total = Folder(), Sighting("")
         try:
-            for source in self.sources:
+            for source in told(self.sources, len(self.sources)):
                 total = total + files.attempt(source, lambda found: folder.filled(_looked_at(look, found)))
         except BaseException:
             folder.remove()
@@ -60,6 +62,10 @@ class Scan:
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each batch, added up."""
         return threads.added(list(threads.streamed(work, (frame for frame in self.batches() if len(frame)))))
+
+    def first(self, column: str) -> pl.Series:
+        """A column of the first rows."""
+        return next(frame for frame in self.batches() if len(frame))[column]
 
     def whole(self) -> pl.DataFrame:
         """All rows in memory, where they fit."""
@@ -111,11 +117,16 @@ def scan(path: str | os.PathLike, memory: str | int = "2GB") -> Scan:
     >>> model.predict({"size": [1.5, 7.5]}).tolist()
     ['no', 'yes']
     """
+    return Scan(paths_of(path), bytes_of(memory))
+
+
+def paths_of(path: str | os.PathLike) -> list[Path]:
+    """The file of this name, or all files of a pattern in the order of their names."""
     text = os.fspath(path)
     paths = [Path(text)] if Path(text).exists() else [Path(found) for found in sorted(glob(text))]
     if not paths:
         raise files.PathError(f"there is no file {text!r}")
-    return Scan([each for each in paths if each.is_file()] or paths, bytes_of(memory))
+    return [each for each in paths if each.is_file()] or paths
 
 
 class Folder:
@@ -142,7 +153,8 @@ class Folder:
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
-        answers = threads.streamed(lambda k: work(self._file(k).read_bytes()), range(self.n_pieces))
+        found = threads.streamed(lambda k: work(self._file(k).read_bytes()), range(self.n_pieces))
+        answers = told(found, self.n_pieces)
         total = next(answers)
         for answer in answers:
             total = total + answer

@@ -17,7 +17,8 @@ from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
-from baytree.engine.told import Told, telling
+from baytree.engine.told import Failed, Told, telling_errors
+from baytree.engine.watching import told
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class SparkFrame:
         """One round over the rows as they are: what `work` makes of each block, added up."""
         return _brought(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS))
 
+    def first(self, column: str) -> Any:
+        """A column of the first rows."""
+        return self.frame.select(column).limit(1000).toPandas()[column]
+
     def whole(self) -> Any:
         """All rows in memory, where they fit."""
         refuse_more_than_fits(self.frame.count() * len(self.columns) * BYTES_PER_CELL * SPACE, self)
@@ -78,6 +83,7 @@ class Cached:
         contents = self.blocks.select("part", "block", "content")
         most = AT_ONCE // self.n_parts
         answers = contents.mapInArrow(partial(_of_blocks, work, most), _ANSWERS).collect()
+        (answers,) = told([answers], 1)
         if all(answer is not None for _, answer in answers):
             return added([_read(answer) for _, answer in sorted(answers)]).heard()
         whole = contents.mapInArrow(partial(_of_blocks, work, None), _ANSWERS)
@@ -98,13 +104,13 @@ def _brought(answers: DataFrame) -> Any:
 def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
     for block, table in enumerate(_blocks(batches)):
-        seen = telling(look, table, f"partition {part}, block {block}")
-        content, sighting = seen.value
-        yield _row(_PACKED, part, block, content, pickle.dumps(Told(sighting, seen.notices)))
+        answer = telling_errors(look, table, f"partition {part}, block {block}")
+        content, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
+        yield _row(_PACKED, part, block, content, pickle.dumps(Told(seen, answer.notices)))
 
 
 def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
-    answers = [telling(work, table) for table in _blocks(batches)]
+    answers = [telling_errors(work, table) for table in _blocks(batches)]
     if answers:
         yield _row(_ANSWERS, _part(), pickle.dumps(added(answers)))
 
@@ -113,7 +119,7 @@ def _of_blocks(work: Callable[[bytes], Any], most: int | None, batches: Batches)
     """The sum of the answers of a partition; None in its place where it has more bytes than `most`."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
     if blocks:
-        answer = pickle.dumps(added([telling(work, content) for _, _, content in blocks]))
+        answer = pickle.dumps(added([telling_errors(work, content) for _, _, content in blocks]))
         yield _row(_ANSWERS, blocks[0][0], None if most is not None and len(answer) > most else answer)
 
 

@@ -32,7 +32,7 @@ from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.table import encode, label_reading, labels
 from baytree.table.frames import RawFrame
-from baytree.table.sample import Columns, Sample, read_sample, read_truth, schema_of, with_infinite, with_target
+from baytree.table.sample import Columns, ReadLabels, Sample, read_sample, read_truth, schema_of, with_infinite, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
 
@@ -64,6 +64,7 @@ class Estimator(BaseEstimator):
     schema: SchemaLike
     unseen: str
     n_jobs: int | None
+    _read_labels: ReadLabels
     model_: Any  # what the learner gave, a frozen record
     schema_: Schema
     profile_: Profile | None = None  # of the rows so far
@@ -116,9 +117,6 @@ class Estimator(BaseEstimator):
         """Settings of the learner that name rows of this call (given folds, rows to prune on), by their final places."""
         return {}
 
-    def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        raise NotImplementedError(f"{type(self).__name__} must say what its labels are")
-
     # --- the way in ---------------------------------------------------------------------------------------------------
 
     def _enter(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Entered:
@@ -141,8 +139,10 @@ class Estimator(BaseEstimator):
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)
 
-    def _labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return labels.in_declared_order(self._read_labels(y, name), self.schema)
+    @property
+    def _labels(self) -> ReadLabels:
+        """How labels are read, with their classes in a declared order: a function that can travel without this estimator."""
+        return partial(label_reading.read_in_order, self._read_labels, self.schema)
 
     def _truth(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> tuple[labels.Labels, np.ndarray]:
         """The labels that answers are held against, and their weights."""
@@ -252,8 +252,7 @@ class Classifier(ClassifierMixin, Estimator):
         answers = np.array([place[label] for label in self.predict(X).tolist()])
         return np.array([(weight * (known[truth.values] == answers)).sum(), weight.sum()])
 
-    def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return label_reading.read_classes(y, name)
+    _read_labels = staticmethod(label_reading.read_classes)
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -283,5 +282,4 @@ class Regressor(RegressorMixin, Estimator):
         truth, weight = self._truth(X, y, sample_weight)
         return np.array([weight @ (truth.values - self.predict(X)) ** 2, weight @ (truth.values - mean) ** 2])
 
-    def _read_labels(self, y: TargetLike, name: str) -> labels.Labels:
-        return label_reading.read_numbers(y, name)
+    _read_labels = staticmethod(label_reading.read_numbers)

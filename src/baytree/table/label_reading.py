@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from baytree import notices
 from baytree.given import TargetLike
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_fixed, read_column, without_masked
 from baytree.table.infer import Census
-from baytree.table.labels import Labels
+from baytree.table.labels import Labels, in_declared_order
 from baytree.table.reading.forms import numbers
-from baytree.table.schema import Target, sorted_levels
+from baytree.table.schema import SchemaLike, Target, sorted_levels
 
 
 def read_classes(y: TargetLike, name: str = "y") -> Labels:
@@ -30,6 +31,11 @@ def read_classes(y: TargetLike, name: str = "y") -> Labels:
     _refuse_mixed(array, name)
     codes = raw.factorise() if isinstance(raw, Strings) else raw
     return _coded(codes, name)
+
+
+def read_in_order(read: Callable[[TargetLike, str], Labels], schema: SchemaLike, y: TargetLike, name: str) -> Labels:
+    """Labels, their classes in the order that a user's `schema` declares for the target."""
+    return in_declared_order(read(y, name), schema)
 
 
 def read_numbers(y: TargetLike, name: str = "y") -> Labels:

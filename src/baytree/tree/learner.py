@@ -11,6 +11,7 @@ from baytree.table.schema import Kind, Schema
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.grow import Grown, grow
 from baytree.tree.grow.policy import Arithmetic, Policy
+from baytree.tree.grow.rounds.entry import grow_from_counts, grows_in_rounds
 from baytree.tree.grow.units import from_zero, in_range, in_unit, near_zero
 from baytree.tree.grow.unused import warn_of_unused_columns
 
@@ -25,6 +26,8 @@ class TreeLearner(msgspec.Struct, frozen=True):
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows."""
         rows = as_rows(rows)
+        if not self.traces and grows_in_rounds(rows, self.policy):
+            return Learnt(grow_from_counts(rows, self.policy, self.weighing), told={"trace_": []})
         warn_of_unused_columns(rows, self.policy)
         if rows.schema.target.classes is not None:
             grown = self._grown(rows)

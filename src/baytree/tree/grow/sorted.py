@@ -25,7 +25,7 @@ CART_TRIED_LEVELS = 25  # rpart tries them all: every level more doubles the tim
 def grow_sorted(table: Table, policy: Policy, costs: Costs, n_jobs: int | None = None, min_risk: float = 0.0) -> Tree:
     """The tree that a policy grows on a table, not pruned; a node that risks less than `min_risk` is not split."""
     grown = grow_arrays(table, policy, costs, n_jobs, min_risk)
-    return _tree(grown, costs, uses_surrogates=policy.surrogates.use > 0)
+    return tree_of_arrays(grown, costs, uses_surrogates=policy.surrogates.use > 0)
 
 
 def grow_arrays(
@@ -94,11 +94,12 @@ def _critical(alpha: float | None, n_classes: int) -> list[float]:
     return [0.0, *chi2.isf(alpha, np.arange(1, max(2, 2 * n_classes))).tolist()]
 
 
-def _tree(grown: dict[str, Any], costs: Costs, uses_surrogates: bool) -> Tree:
+def tree_of_arrays(grown: dict[str, Any], costs: Costs, uses_surrogates: bool) -> Tree:
     """The tree of the core's arrays."""
     counts, mean = grown["counts"], grown.pop("mean")
     grown.pop("depth")
-    surrogates = Surrogates(**_with_bools(grown.pop("surrogates"), "strict", "flipped"))
+    found = grown.pop("surrogates", None)
+    surrogates = Surrogates.none() if found is None else Surrogates(**_with_bools(found, "strict", "flipped"))
     value = _probabilities(counts, costs) if counts.shape[1] else mean[:, None].copy()
     nodes = _with_bools(grown, "strict", "mirrored")
     return build(**nodes, value=value, surrogates=surrogates, uses_surrogates=uses_surrogates)

@@ -1,0 +1,130 @@
+"""Where the rows of a large table are: on disk, on Dask, on Spark; and how far learning from them is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from baytree.given import FrameLike
+
+if TYPE_CHECKING:
+    from baytree.estimators.base import Estimator
+    from baytree.streams.lesson import Lesson
+    from baytree.table.files import Asked
+
+_OPTIONS = (
+    click.option(
+        "--engine", type=click.Choice(["local", "dask", "spark"]), help="Where rows of a large table are learnt from."
+    ),
+    click.option("--address", metavar="URL", help="Of a cluster: tcp://…, spark://… or sc://…; by default this machine."),
+    click.option("--memory", metavar="SIZE", help="What rows of a large table may take in memory, such as 2GB."),
+)
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where rows are."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def is_asked_for(table: str, options: Mapping[str, Any]) -> bool:
+    """Whether the table is not to be read into memory: an engine is named, or the table is a pattern of files."""
+    is_pattern = any(mark in table for mark in "*?[") and not Path(table).exists()
+    return is_pattern or any(options[name] is not None for name in ("engine", "address", "memory"))
+
+
+def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options: Mapping[str, Any], how: Asked) -> Estimator:
+    """The estimator fitted to rows on an engine; of two offers, the first rows of the target decide."""
+    from baytree.choose.task import task_of
+    from baytree.engine.engines import elsewhere
+    from baytree.engine.watching import watched
+
+    with _rows(table, options, how) as rows, watched(_Told()):
+        source = elsewhere(rows)
+        if source is None or lesson.target not in source.columns:
+            raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
+        chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
+        estimator = offers[chosen]
+        dropped = dict.fromkeys(lesson.drop, "drop")
+        estimator.set_params(schema={**dict(estimator.schema or {}), **dropped} or None)
+        return estimator.fit(rows, lesson.target, sample_weight=lesson.weight)
+
+
+@contextmanager
+def _rows(table: str, options: Mapping[str, Any], how: Asked) -> Iterator[FrameLike]:
+    engine, address = options["engine"] or "local", options["address"]
+    if engine == "local":
+        if address is not None:
+            raise click.UsageError("--address is of a cluster; name it with --engine dask or --engine spark")
+        from baytree.engine.budget import bytes_of
+        from baytree.engine.scan import Scan, paths_of
+
+        yield Scan(paths_of(table), bytes_of(options["memory"] or "2GB"), how)
+    elif engine == "dask":
+        with _dask(address) as frames:
+            yield _read(frames, table, {".parquet": "read_parquet", ".csv": "read_csv", ".ndjson": "read_json"})
+    else:
+        with _spark(address) as reader:
+            yield _read(reader, table, {".parquet": "parquet", ".csv": "csv", ".ndjson": "json"})
+
+
+@contextmanager
+def _dask(address: str | None) -> Iterator[Any]:
+    try:
+        import dask.dataframe as dd
+        from dask.distributed import Client, LocalCluster
+    except ImportError:
+        raise click.UsageError("--engine dask needs Dask: pip install 'baytree[dask]'") from None
+    if address is not None:
+        with Client(address):
+            yield dd
+        return
+    with LocalCluster(dashboard_address=None, silence_logs=50) as cluster, Client(cluster):
+        yield dd
+
+
+@contextmanager
+def _spark(address: str | None) -> Iterator[Any]:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise click.UsageError("--engine spark needs Spark and Java: pip install 'baytree[spark]'") from None
+    builder = SparkSession.builder.appName("baytree").config("spark.ui.showConsoleProgress", "false")
+    is_remote = address is not None and address.startswith("sc://")
+    builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")
+    session = builder.getOrCreate()
+    try:
+        yield session.read.option("header", "true").option("inferSchema", "true")
+    finally:
+        session.stop()
+
+
+def _read(library: Any, table: str, readers: Mapping[str, str]) -> Any:
+    kind = Path(table).suffix.lower()
+    if kind not in readers:
+        raise click.UsageError(f"{table}: a cluster reads {', '.join(readers)}; for other files leave out --engine")
+    return getattr(library, readers[kind])(table)
+
+
+class _Told:
+    """Tells on standard error, where a person looks, how far a round is."""
+
+    def __init__(self) -> None:
+        self.started, self.round, self.last = time.monotonic(), 0, 0.0
+
+    def __call__(self, now: int, done: int, pieces: int | None) -> None:
+        if now != self.round:
+            self.round, self.started = now, time.monotonic()
+        passed = time.monotonic() - self.started
+        if not sys.stderr.isatty() or (time.monotonic() - self.last < 0.5 and done != pieces):
+            return
+        self.last = time.monotonic()
+        left = "" if not pieces else f" of {pieces}, about {passed / done * (pieces - done):.0f} s left"
+        click.echo(f"\rround {now}: {done}{left}\x1b[K", nl=False, err=True)

@@ -1,0 +1,155 @@
+"""Numbers as codes that do not depend on how rows are parted: their distinct values where these are few, else quantiles."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from baytree.engine.parts import Parts
+from baytree.table.schema import Column, Kind
+from baytree.table.table import Table
+
+MOST_DISTINCT = 65_536
+N_QUANTILES = 2047
+_FIRST_BITS, _BITS = 16, 8  # of a double that are counted in the first round, and in each further one
+
+
+class Codes(msgspec.Struct, frozen=True):
+    """For each column what its codes stand for; code 0 is a missing value.
+
+    `ends[j]` are the numbers of a numeric column: code k is what is above ends[k − 2] and at most ends[k − 1]. It is None
+    for levels and ranks, which have codes already.
+    """
+
+    ends: tuple[np.ndarray | None, ...]
+    is_exact: tuple[bool, ...]  # each code stands for one number
+    sizes: tuple[int, ...]
+
+    def of(self, table: Table, column: int) -> np.ndarray:
+        """int64 [n_rows]: the codes of a column."""
+        ends, values = self.ends[column], table.values[column]
+        if ends is None:
+            return values.astype(np.int64) + 1
+        return np.where(np.isnan(values), 0, np.searchsorted(ends, values, side="left") + 1)
+
+    def values(self, column: Column, place: int, codes: np.ndarray) -> np.ndarray:
+        """What a column holds where it has these codes: numbers at the upper end of theirs."""
+        ends = self.ends[place]
+        if ends is None:
+            return (codes - 1).astype(np.int32)
+        return np.concatenate([[np.nan], ends])[codes]
+
+    def cut(self, column: int, cut: float, is_strict: bool) -> float:
+        """A cut between two codes as one between numbers: nothing between the ends of two quantiles is on a wrong side."""
+        ends = self.ends[column]
+        if ends is None or self.is_exact[column] or np.isinf(cut):
+            return cut
+        below = float(ends[np.searchsorted(ends, cut, side="right") - 1])
+        return float(np.nextafter(below, np.inf)) if is_strict else below
+
+
+def codes_of(rows: Parts) -> Codes:
+    """The codes of all columns: one round, and seven more where a column of numbers has too many different ones."""
+    columns = rows.schema.columns
+    numeric = tuple(j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC)
+    found = dict(zip(numeric, rows.total(partial(Distinct.of, numeric)).values, strict=True)) if numeric else {}
+    wide = tuple(j for j in numeric if found[j] is None)
+    quantiles = dict(zip(wide, _quantiles(rows, wide), strict=True)) if wide else {}
+    ends = tuple(quantiles.get(j, found.get(j)) for j in range(len(columns)))
+    sizes = [len(end) + 1 if end is not None else len(c.levels) + 1 for c, end in zip(columns, ends, strict=True)]
+    return Codes(ends, tuple(j not in quantiles for j in range(len(columns))), tuple(sizes))
+
+
+class Distinct(msgspec.Struct, frozen=True):
+    """The different numbers of columns, in order; None where they are too many."""
+
+    values: tuple[np.ndarray | None, ...]
+
+    @classmethod
+    def of(cls, columns: tuple[int, ...], table: Table) -> Self:
+        """Of these columns."""
+        return cls(tuple(_few(np.unique(_known(table.values[j]))) for j in columns))
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.values, other.values, strict=True)
+        return type(self)(tuple(None if a is None or b is None else _few(np.union1d(a, b)) for a, b in pairs))
+
+
+def _few(values: np.ndarray) -> np.ndarray | None:
+    return values if len(values) <= MOST_DISTINCT else None
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    return values[~np.isnan(values)] + 0.0  # −0.0 is 0.0
+
+
+def _quantiles(rows: Parts, columns: tuple[int, ...]) -> list[np.ndarray]:
+    """The exact quantiles of columns: the bits of doubles are counted from the left, where a quantile still may be."""
+    seen = rows.total(partial(BitCounts.of, columns, (), 64 - _FIRST_BITS, _FIRST_BITS))
+    wanted = [_Wanted.first(counts) for counts in seen.counts]
+    for shift in range(64 - _FIRST_BITS - _BITS, -1, -_BITS):
+        prefixes = tuple(np.unique(each.prefix) for each in wanted)
+        seen = rows.total(partial(BitCounts.of, columns, prefixes, shift, _BITS))
+        wanted = [each.next(known, counts) for each, known, counts in zip(wanted, prefixes, seen.counts, strict=True)]
+    return [np.unique(_number(each.prefix)) for each in wanted]
+
+
+class BitCounts(msgspec.Struct, frozen=True):
+    """For each column how many numbers begin with each of some bits, and go on with each of the next few."""
+
+    counts: tuple[np.ndarray, ...]  # int64 [n_prefixes, 2^bits]
+
+    @classmethod
+    def of(cls, columns: tuple[int, ...], prefixes: tuple[np.ndarray, ...], shift: int, bits: int, table: Table) -> Self:
+        """Of these columns; without prefixes from the first bit on."""
+        known = prefixes or tuple(np.zeros(1, np.uint64) for _ in columns)
+        pairs = zip(columns, known, strict=True)
+        return cls(tuple(_counted(_key(_known(table.values[j])), own, shift, bits) for j, own in pairs))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
+
+
+def _counted(key: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) -> np.ndarray:
+    head = key >> np.uint64(shift + bits) if shift + bits < 64 else np.zeros_like(key)
+    at = np.minimum(np.searchsorted(prefixes, head), len(prefixes) - 1)
+    is_in = prefixes[at] == head
+    tail = (key[is_in] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+    cell = (at[is_in] << bits) + tail.astype(np.int64)
+    return np.bincount(cell, minlength=len(prefixes) << bits).reshape(len(prefixes), 1 << bits)
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """For each quantile the bits that are known of it, and its rank among the numbers that begin with them."""
+
+    prefix: np.ndarray  # uint64 [n]
+    rank: np.ndarray  # int64 [n], from 1
+
+    @classmethod
+    def first(cls, counts: np.ndarray) -> Self:
+        n = int(counts.sum())
+        rank = np.unique(np.append(np.arange(1, N_QUANTILES + 1) * n // (N_QUANTILES + 1), n))
+        start = cls(np.zeros(len(rank), np.uint64), rank[rank > 0] if (rank <= 0).any() else rank)
+        start = cls(start.prefix[: len(start.rank)], start.rank)
+        return start.next(np.zeros(1, np.uint64), counts)
+
+    def next(self, prefixes: np.ndarray, counts: np.ndarray) -> Self:
+        """With as many more bits as were counted."""
+        below = np.cumsum(counts, axis=1)[np.searchsorted(prefixes, self.prefix)]  # [n, 2^bits]
+        tail = (below < self.rank[:, None]).sum(axis=1)
+        before = np.where(tail > 0, below[np.arange(len(tail)), np.maximum(tail - 1, 0)], 0)
+        bits = int(counts.shape[1]).bit_length() - 1
+        return type(self)((self.prefix << np.uint64(bits)) | tail.astype(np.uint64), self.rank - before)
+
+
+def _key(values: np.ndarray) -> np.ndarray:
+    """Doubles as integers in the same order."""
+    bits = np.ascontiguousarray(values).view(np.uint64)
+    return np.where(bits >> np.uint64(63), ~bits, bits | np.uint64(1 << 63))
+
+
+def _number(key: np.ndarray) -> np.ndarray:
+    return np.where(key >> np.uint64(63), key & np.uint64((1 << 63) - 1), ~key).view(np.float64)

@@ -1,0 +1,161 @@
+"""A tree of two branches by rounds: a level of large nodes is one round of counts, small nodes are finished in memory.
+
+A split depends on the counts of codes by class alone. So each large node is handed to the sorted search as a few weighted
+rows with the same counts: there is one search, and where every number has its own code it finds the same tree, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from baytree.engine.parts import Parts
+from baytree.table.table import Table
+from baytree.tree.grow.costs import Costs
+from baytree.tree.grow.policy import Arithmetic, Policy
+from baytree.tree.grow.rounds.coding import Codes, codes_of
+from baytree.tree.grow.rounds.node_counts import AtRest, NodeCounts, places, stand_ins
+from baytree.tree.grow.rounds.nodes import NodeRecord, in_order, records, tree_of
+from baytree.tree.grow.sorted import grow_arrays
+from baytree.tree.model.places import STOP
+from baytree.tree.model.structure import Tree
+
+SMALL = 50_000  # rows of a node that is brought here
+AT_ONCE = 1 << 20  # rows that are brought here together
+MOST_CELLS = 1 << 24  # of counts that are made in one round
+
+
+def grow_in_rounds(rows: Parts, policy: Policy, costs_of: Callable[[Table], Costs], cp: float = 0.0) -> Tree:
+    """The tree that a policy grows, not pruned."""
+    codes = codes_of(rows)
+    counts = rows.total(partial(NodeCounts.of, None, np.zeros(1, np.int64), codes)).node(0)
+    whole = stand_ins(counts, codes, rows.schema)
+    costs = costs_of(whole)
+    risk = float(((costs.risk_scale * counts[0].sum(axis=0)) @ costs.loss).min())
+    growth = _Growth(rows, policy, costs, codes, cp * risk * (1 - 1e-9), float(whole.weight.sum()))
+    return growth.grown(counts)
+
+
+class _Growth:
+    def __init__(self, rows: Parts, policy: Policy, costs: Costs, codes: Codes, min_risk: float, weight: float):
+        self.rows, self.policy, self.costs, self.codes = rows, policy, costs, codes
+        self.min_risk, self.weight = min_risk, weight
+        self.is_cart = policy.arithmetic is Arithmetic.RPART
+
+    def grown(self, counts: tuple[np.ndarray, ...]) -> Tree:
+        root = self._split(counts, 0)
+        small: list[NodeRecord] = []
+        level = [(root, counts)]
+        while level:
+            level = self._next_level(root, level, small)
+        self._finish(root, small)
+        rest = self.rows.total(partial(AtRest.of, self._way(root))).rows
+        return self._tree(root.with_rows(dict(zip(map(id, in_order(root)), rest.tolist(), strict=True))))
+
+    def _next_level(self, root: NodeRecord, level: list, small: list[NodeRecord]) -> list:
+        """Counts the children that may be split, and splits them; of siblings, the last is what the others leave."""
+        found = []
+        wanted, pairs = [], []
+        for parent, counts in level:
+            open_children = [child for child in parent.children if not self._is_final(child)]
+            large = [child for child in open_children if child.fields["weight"] > SMALL]
+            small += [child for child in open_children if child.fields["weight"] <= SMALL]
+            is_whole = len(large) == len(parent.children) == 2 and self._adds_up(parent)
+            counted = [min(large, key=lambda child: child.fields["weight"])] if is_whole else large
+            pairs.append((large, counted, counts))
+            wanted += counted
+        seen = self._counts(root, wanted)
+        for large, counted, counts in pairs:
+            own = {id(child): seen[id(child)] for child in counted}
+            for child in large:
+                if id(child) not in own:
+                    (other,) = own.values()
+                    own[id(child)] = tuple(whole - part for whole, part in zip(counts, other, strict=True))
+            found += [(child, own[id(child)]) for child in large]
+        for child, counts in found:
+            child.become(self._split(counts, child.depth))
+        return [(child, counts) for child, counts in found if child.children]
+
+    def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> dict[int, tuple[np.ndarray, ...]]:
+        """The counts of nodes, in as few rounds as their cells allow."""
+        if not wanted:
+            return {}
+        tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
+        step = max(1, MOST_CELLS // (sum(self.codes.sizes) * self.costs.scale.shape[0]))
+        seen = {}
+        for first in range(0, len(wanted), step):
+            some = wanted[first : first + step]
+            nodes = np.array([place[id(record)] for record in some])
+            counts = self.rows.total(partial(NodeCounts.of, tree, nodes, self.codes))
+            seen |= {id(record): counts.node(k) for k, record in enumerate(some)}
+        return seen
+
+    def _split(self, counts: tuple[np.ndarray, ...], depth: int) -> NodeRecord:
+        """A node split once, its children as leaves."""
+        table = stand_ins(counts, self.codes, self.rows.schema)
+        root = records(self._arrays(table, depth, most=1), depth)
+        if root.children:
+            column, is_strict = int(root.fields["column"]), bool(root.fields["strict"])
+            root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), is_strict)
+        return root
+
+    def _finish(self, root: NodeRecord, small: list[NodeRecord]) -> None:
+        """Brings the rows of small nodes here, and grows what is left to grow."""
+        if not small:
+            return
+        tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
+        for some in _batches(small):
+            nodes = np.array([place[id(record)] for record in some])
+            table = self.rows.gather(partial(_chosen, tree, nodes))
+            at = places(tree, nodes, table)
+            for k, record in enumerate(some):
+                own = table.take(at == k)
+                record.become(records(self._arrays(own, record.depth, most=None), record.depth))
+
+    def _arrays(self, table: Table, depth: int, most: int | None) -> dict[str, Any]:
+        stop = self.policy.stopping
+        left = None if stop.max_depth is None else stop.max_depth - depth
+        limits = [limit for limit in (left, most) if limit is not None]
+        share = self.weight / float(table.weight.sum())
+        stopping = msgspec.structs.replace(
+            stop, max_depth=min(limits) if limits else None, min_gain=stop.min_gain * share, counts_rows=False
+        )
+        policy = msgspec.structs.replace(self.policy, stopping=stopping)
+        return grow_arrays(table, policy, self.costs, self.rows.n_jobs, self.min_risk)
+
+    def _is_final(self, node: NodeRecord) -> bool:
+        stop, fields = self.policy.stopping, node.fields
+        is_deep = stop.max_depth is not None and node.depth >= stop.max_depth
+        is_safe = self.is_cart and fields["risk"] <= self.min_risk
+        return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
+
+    def _adds_up(self, parent: NodeRecord) -> bool:
+        return parent.fields["weight"] == sum(child.fields["weight"] for child in parent.children)
+
+    def _way(self, root: NodeRecord) -> Tree:
+        """The tree as training rows take it: without surrogates, CART leaves a row where it misses a value."""
+        tree = self._tree(root)
+        return msgspec.structs.replace(tree, missing=np.full_like(tree.missing, STOP)) if self.is_cart else tree
+
+    def _tree(self, root: NodeRecord) -> Tree:
+        return tree_of(root, self.costs, self.policy.surrogates.use > 0)
+
+
+def _chosen(tree: Tree, nodes: np.ndarray, table: Table) -> Table:
+    return table.take(places(tree, nodes, table) >= 0)
+
+
+def _batches(small: list[NodeRecord]) -> list[list[NodeRecord]]:
+    batches: list[list[NodeRecord]] = [[]]
+    weight = 0.0
+    for record in small:
+        if weight + record.fields["weight"] > AT_ONCE and batches[-1]:
+            batches.append([])
+            weight = 0.0
+        batches[-1].append(record)
+        weight += record.fields["weight"]
+    return batches

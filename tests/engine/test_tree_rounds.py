@@ -1,0 +1,93 @@
+"""Trees from counts that are made where the rows are: the tree of memory, whatever the pieces."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import baytree as bt
+from baytree.engine.parts import InMemory
+from baytree.storage import dumps
+from baytree.table.schema import Column, Kind, Schema, Target
+from baytree.table.table import Table
+from baytree.tree.grow.rounds import coding, entry, growth
+from conftest import on_disk
+
+TREES = {
+    "gini": lambda: bt.DecisionTreeClassifier(max_depth=6),
+    "entropy": lambda: bt.DecisionTreeClassifier(criterion="entropy", min_leaf=9),
+    "gain": lambda: bt.DecisionTreeClassifier(max_depth=6, min_gain=0.002),
+    "leaves": lambda: bt.DecisionTreeClassifier(max_leaves=11),
+    "largest": lambda: bt.DecisionTreeClassifier(max_depth=6, missing="largest"),
+    "CART": lambda: bt.CARTClassifier(cp=0.001, max_surrogates=0),
+}
+
+
+@pytest.fixture
+def small_nodes(monkeypatch):
+    """Nodes of more than 200 rows are counted, not brought."""
+    monkeypatch.setattr(growth, "SMALL", 200)
+    monkeypatch.setattr(entry, "SMALL", 200)
+
+
+@pytest.mark.parametrize("name", TREES)
+@pytest.mark.usefixtures("small_nodes")
+def test_a_tree_from_counts_is_the_tree_of_memory_bit_for_bit(name, table, tmp_path):
+    rows = table.select("age", "colour", "size", pl.col("width").round(1), "y")
+    here, there = TREES[name]().fit(rows, "y"), TREES[name]().fit(on_disk(rows, tmp_path, 7), "y")
+    assert dumps(there) == dumps(here)
+
+
+@pytest.mark.usefixtures("small_nodes")
+def test_classes_weigh_as_they_do_in_memory(table, tmp_path):
+    rows = table.select("age", "colour", "size", pl.col("width").round(1), "y")
+    weighed = bt.DecisionTreeClassifier(max_depth=4, priors={"high": 0.5, "low": 0.25, "rare": 0.25})
+    here, there = (weighed.fit(each, "y").predict_proba(rows) for each in (rows, on_disk(rows, tmp_path, 7)))
+    assert np.abs(here - there).max() < 1e-12
+
+
+@pytest.mark.usefixtures("small_nodes")
+def test_weights_count_as_they_do_in_memory(table, tmp_path):
+    rows = table.with_columns(pl.col("width").round(1))
+    here, there = (TREES["gini"]().fit(each, "y", sample_weight="w") for each in (rows, on_disk(rows, tmp_path, 7)))
+    assert dumps(there) == dumps(here)
+
+
+@pytest.mark.usefixtures("small_nodes")
+def test_a_column_of_many_numbers_is_cut_at_quantiles_that_no_border_moves(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(coding, "MOST_DISTINCT", 400)
+    rows = table.drop("w")
+    trees = [TREES["gini"]().fit(on_disk(rows, tmp_path, pieces), "y") for pieces in (1, 3, 8)]
+    assert len({dumps(tree) for tree in trees}) == 1
+    assert trees[0].score(rows, "y") >= TREES["gini"]().fit(rows, "y").score(rows, "y") - 0.01
+
+
+@pytest.mark.usefixtures("small_nodes")
+def test_only_the_rows_of_small_nodes_are_brought(table, tmp_path, monkeypatch):
+    brought = []
+    chosen = growth._chosen
+    monkeypatch.setattr(growth, "_chosen", lambda *given: brought.append(len(chosen(*given))) or chosen(*given))
+    bt.DecisionTreeClassifier(max_depth=1).fit(on_disk(table.drop("w"), tmp_path, 3), "y")
+    assert brought == []
+
+
+def of_numbers(values: np.ndarray) -> InMemory:
+    schema = Schema((Column("x", Kind.NUMERIC),), Target("y", ("a", "b")), ("x",))
+    return InMemory(Table(schema, (values,), np.ones(len(values)), np.zeros(len(values), np.int32), True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_quantiles_are_order_statistics(seed, monkeypatch):
+    monkeypatch.setattr(coding, "MOST_DISTINCT", 10)
+    r = np.random.default_rng(seed)
+    values = np.concatenate([r.normal(size=3000), -(10 ** r.normal(0, 80, 500)), [0.0, -0.0, 5e-324, np.nan, 1e308]])
+    known = np.sort(values[~np.isnan(values)])
+    ranks = np.unique(np.append(np.arange(1, coding.N_QUANTILES + 1) * len(known) // (coding.N_QUANTILES + 1), len(known)))
+    expected = np.unique(known[ranks[ranks > 0] - 1] + 0.0)
+    (found,) = coding.codes_of(of_numbers(values)).ends
+    assert np.array_equal(found, expected)
+
+
+def test_few_numbers_have_a_code_each():
+    codes = coding.codes_of(of_numbers(np.array([3.0, np.nan, 1.0, 3.0, -0.0])))
+    assert codes.ends[0].tolist() == [0.0, 1.0, 3.0]
+    assert codes.is_exact == (True,)
