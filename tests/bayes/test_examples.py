@@ -29,7 +29,7 @@ def test_enjoysport_by_counting():
 
 
 def test_laplace_adds_one():
-    colours = {"colour": ["red"] * 5 + ["green"] * 7, "y": ["a"] * 12}
+    colours = {"colour": ["red"] * 5 + ["green"] * 7 + ["red"], "y": ["a"] * 12 + ["b"]}
     schema = {"colour": ["red", "blue", "green"]}
     shares = bt.NaiveBayesClassifier(schema=schema).fit(colours, "y").likelihood("colour")["a"].tolist()
     assert shares == pytest.approx([6 / 15, 1 / 15, 8 / 15])

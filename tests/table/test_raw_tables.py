@@ -293,3 +293,15 @@ def test_cells_of_a_sheet_that_mix_words_with_numbers_or_dates_are_read_as_writt
     assert [column.kind for column in schema.columns] == ["numeric", "numeric"]
     assert schema["d"].unit == "D"
     assert any("'n/a' stands for a missing value" in note.done for note in schema.notes)
+
+
+def test_a_number_for_no_value_is_named_also_beside_missing_ones_and_in_parts():
+    values = np.random.default_rng(0).normal(50, 9, 400)
+    values[20::40], values[[31, 77]] = np.nan, 1e20
+    labels = np.array(["a", "b"] * 200)
+    whole = bt.NaiveBayesClassifier().fit({"x": values, "y": labels}, "y").schema_
+    assert any("1e+20 lies far from the other values" in note.done and note.cells == 2 for note in whole.notes)
+    parts = bt.NaiveBayesClassifier()
+    for rows in (slice(0, 50), slice(50, 200), slice(200, 400)):
+        parts.partial_fit({"x": values[rows], "y": labels[rows]}, "y")
+    assert parts.schema_ == whole

@@ -107,7 +107,7 @@ class ColumnCensus(msgspec.Struct, frozen=True):
             return Found((Column(self.name, Kind.TEXT, text=self.text or Text()),))
         reason = "" if self.declared else identity.identifies(seen, self.levels)
         if reason:
-            half = [note for note in notes if note.done.endswith(": nominal")]
+            half = [note for note in notes if note.done.endswith(": nominal") and 2 * note.cells >= seen.n_known]
             return Found((), _why_left_out(half)) if half else _left_out(self.name, reason, seen.n_known)
         levels = (
             self.levels if self.declared == "keep" else frozenset(level for level in self.levels if not is_nothing(level))

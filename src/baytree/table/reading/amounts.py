@@ -121,8 +121,9 @@ def stranger_note(name: str, value: str, n: int, low: str, high: str) -> Note:
 
 
 def _ends(known: np.ndarray) -> Ends | None:
-    known = known[known == known] if np.isnan(known.min()) else known
-    return Ends.of(known) if may_be_strange(known) else None
+    if not may_be_strange(known):
+        return None
+    return Ends.of(known[known == known])
 
 
 def _holds(known: np.ndarray, law: Callable[[np.ndarray], bool]) -> bool:

@@ -8,6 +8,7 @@ from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.of_dates import decide_clock, decide_date
 from baytree.table.reading.of_numbers import decide_number
 
+HALF = 0.25  # of the cells: from as many numbers on, a column of words is told to hold some
 MANY_NUMBERS = 10  # different values, from which on a column with a few words is one of numbers
 
 
@@ -42,7 +43,7 @@ def _half(name: str, seen: Evidence, total: int) -> list[Note]:
         (seen.n_numbers, "numbers", tuple(seen.styles)),
         (seen.n_dates, "dates", tuple(seen.dates)),
     ):
-        if n > FEW * total:
+        if n > HALF * total:
             other = seen.first("word", "text", "email", "clock") or seen.first(*seen.dates) or seen.first(*seen.styles)
             some = f"{n:,} of {total:,} cells are {what}, such as {seen.first(*looks)!r}"
             done = f"{some}, the others not, such as {other!r}: nominal"

@@ -11,6 +11,7 @@ import numpy as np
 
 _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "98" for k in range(2, 9)) | {-1, -9, -8}
 _SOME = 4096  # rows that tell whether all are to be looked at
+_MOST_EXACT = 1 << 16  # rows of which the ends are found exactly
 MOST_STRINGS = 20_000  # that are looked at
 
 
@@ -55,8 +56,13 @@ class Ends(msgspec.Struct, frozen=True):
 
 
 def may_be_strange(known: np.ndarray) -> bool:
-    """Whether an end may stand for no value, by its place among some of the rows: none is overlooked."""
-    some, low, high = known[:: max(1, len(known) // _SOME)], float(known.min()), float(known.max())
+    """Whether an end may stand for no value, by its place among some of the rows; of large tables, by that among these."""
+    some = known[:: max(1, len(known) // _SOME)]
+    some = some[some == some]
+    if not len(some):
+        return False
+    whole = some if len(known) > _MOST_EXACT else known
+    low, high = float(np.fmin.reduce(whole)), float(np.fmax.reduce(whole))
     if low in _SENTINELS or high in _SENTINELS:
         return True
     inner = some[(some > low) & (some < high)]
