@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +43,7 @@ def is_asked_for(table: str, options: Mapping[str, Any]) -> bool:
 
 def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options: Mapping[str, Any], how: Asked) -> Estimator:
     """The estimator fitted to rows on an engine; of two offers, the first rows of the target decide."""
-    from baytree.choose.task import task_of
+    from baytree.choose.task_of_target import task_of
     from baytree.engine.engines import elsewhere
     from baytree.engine.watching import watched
 
@@ -96,6 +97,7 @@ def _spark(address: str | None) -> Iterator[Any]:
         from pyspark.sql import SparkSession
     except ImportError:
         raise click.UsageError("--engine spark needs Spark and Java: pip install 'baytree[spark]'") from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers on this machine must know this library
     builder = SparkSession.builder.appName("baytree").config("spark.ui.showConsoleProgress", "false")
     is_remote = address is not None and address.startswith("sc://")
     builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")
