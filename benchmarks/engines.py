@@ -3,8 +3,8 @@
     python benchmarks/engines.py [ROWS ...]
 
 Each model is fitted in a process of its own to 20 Parquet files of 12 columns, under a budget of 1 GB. One line of JSON per
-fit is printed: CPU seconds of the fit and of reading the files with polars, their ratio, the peak of resident memory. The goal is
-1.3 GB. For Dask the median of ten rounds that count rows is printed.
+fit is printed: CPU seconds of the fit, how many readings of the files with polars these are, and the peak of memory. The
+goal is 1.3 GB. For Dask the median of ten rounds that count rows is printed.
 """
 
 from __future__ import annotations
