@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 import baytree as bt
-from harness import Row
+from harness import Row, processor
 
 _EARTH = """
 suppressMessages(library(earth)); path <- commandArgs(TRUE)[1]
@@ -31,7 +30,7 @@ def mars() -> Iterator[Row]:
     if theirs is None:
         return
     model = bt.MARSRegressor(max_degree=2, max_terms=41, threshold=0.0, n_jobs=1)
-    yield Row("MARS 20k×20, degree 2, 41 terms", "earth, processor time", theirs, _processor(lambda: model.fit(X, y)), 4)
+    yield Row("MARS 20k×20, degree 2, 41 terms", "earth, processor time", theirs, processor(lambda: model.fit(X, y)), 4)
 
 
 def _earth(rows: np.ndarray) -> float | None:
@@ -43,15 +42,6 @@ def _earth(rows: np.ndarray) -> float | None:
         np.asfortranarray(rows).T.tofile(path)
         ran = subprocess.run(["Rscript", "-e", _EARTH, str(path)], capture_output=True, text=True, check=False)
     return float(ran.stdout) if ran.returncode == 0 else None
-
-
-def _processor(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 WORKLOADS = [mars]

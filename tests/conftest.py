@@ -1,6 +1,11 @@
 """The suite says the same each time: hypothesis draws from a fixed source. `make reliability` searches with new ones."""
 
+import os
+import signal
 import sys
+import threading
+import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,3 +21,30 @@ def closed_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def seconds_to_stop() -> Callable[[Callable[[], object], float], float | None]:
+    """Seconds from Ctrl-C to KeyboardInterrupt, for a work and when it is pressed; None where the work ended first."""
+    return _seconds_to_stop
+
+
+def _seconds_to_stop(work: Callable[[], object], after: float) -> float | None:
+    sent = []
+
+    def press() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores Ctrl-C
+    timer = threading.Timer(after, press)
+    timer.start()
+    try:
+        work()
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+    finally:
+        timer.cancel()
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    return None

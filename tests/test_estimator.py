@@ -31,6 +31,10 @@ PARAMETERS = {
     "ComplementNB": [{"norm": True}, {"alpha": 0.3}],
     "CategoricalNB": [{"alpha": 0.2}, {"min_categories": 4}],
     "JointDistribution": [{"alpha": 0.5}, {"alpha": 2.0}],
+    "C50Classifier": [{"rules": True}, {"trials": 3, "fuzzy": True}, {"winnow": True, "subset": False}],
+    "MARSRegressor": [{"max_degree": 2, "standardize": True}],
+    "MARSClassifier": [{"max_degree": 2}],
+    "LinearRegression": [{"penalty": "l2"}],
 }
 
 

@@ -14,7 +14,7 @@ from baytree.table import files
 def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
     table = datasets.load("penguins", as_="polars").sample(fraction=1.0, shuffle=True, seed=1)
     table.write_csv(tmp_path / "p.csv")
-    whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
+    whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
     source = files.source(tmp_path / "p.csv")
     assert len(list(source.batches())) > 5
@@ -27,7 +27,7 @@ def test_batches_give_the_model_of_the_whole_file(tmp_path, monkeypatch):
 def test_sorted_rows_give_the_same_model_in_batches(tmp_path, monkeypatch, order):
     table = datasets.load("penguins", as_="polars").sort(order)
     table.write_csv(tmp_path / "p.csv")
-    whole = bt.NaiveBayesClassifier().fit(files.read(tmp_path / "p.csv"), "species")
+    whole = bt.NaiveBayesClassifier().fit(bt.read(tmp_path / "p.csv"), "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 1000)
     nb = {"classification": bt.NaiveBayesClassifier()}
     parts = learn(nb, files.source(tmp_path / "p.csv"), Lesson("species"))

@@ -52,7 +52,7 @@ HOMES = {
     "plot_impurities": "show.pictures.plots",
     "plot_regions": "show.pictures.regions",
     "rank_features": "choose.select.filters",
-    "read": "table.files",
+    "read": "table.read",
     "report": "reports",
     "root_stability": "choose.validate.curves",
     "save": "storage",

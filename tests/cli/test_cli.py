@@ -88,7 +88,7 @@ def test_a_table_comes_from_standard_input(titanic):
 
 def test_answers_are_written_with_the_probability_of_each_class(titanic, tmp_path):
     done("predict", titanic, "titanic", "--proba", "-o", tmp_path / "answers.csv")
-    answers = files.read(tmp_path / "answers.csv")
+    answers = bt.read(tmp_path / "answers.csv")
     model, table = bt.load(titanic), datasets.load("titanic")
     assert answers.columns == ["prediction", "P(no)", "P(yes)"]
     assert answers["prediction"].to_list() == model.predict(table).tolist()
@@ -171,7 +171,7 @@ def test_bundled_tables_are_listed_described_and_written(tmp_path):
     assert max(map(len, listed.splitlines())) <= 80
     assert "terms: CC BY 4.0" in done("datasets", "mushroom")
     done("datasets", "penguins", "-o", tmp_path / "p.csv")
-    assert files.read(tmp_path / "p.csv").equals(datasets.load("penguins", as_="polars"), null_equal=True)
+    assert bt.read(tmp_path / "p.csv").equals(datasets.load("penguins", as_="polars"), null_equal=True)
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "show", "explain", "evaluate", "merge", "datasets"])

@@ -185,6 +185,15 @@ SUBJECTS = {
     "C4.5, gain": _tree(bt.C45Classifier(criterion="gain"), (numbers, complete), double=SIZES),
     "J48": _rounded(_tree(bt.C45Classifier(conventions="j48"), double=SIZES, copy=GATE)),
     "C5.0": _tree(bt.C50Classifier(), (numbers, complete), double=SIZES, copy=GATE, whole_weights=MEAN),
+    **{
+        f"C5.0, {name}": _tree(model, (numbers, complete), double=SIZES, copy=GATE, whole_weights=MEAN)
+        for name, model in {
+            "rules": bt.C50Classifier(rules=True),
+            "trials": bt.C50Classifier(trials=4),
+            "soft": bt.C50Classifier(fuzzy=True),
+            "trials of rules": bt.C50Classifier(rules=True, trials=3),
+        }.items()
+    },
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),
     "CHAID of numbers": _rounded(_tree(bt.CHAIDRegressor(), double=SIZES)),

@@ -41,6 +41,8 @@ CLASSIFIERS = {
     "c50": bt.C50Classifier(),
     "c50 rules": bt.C50Classifier(rules=True),
     "c50 boosted": bt.C50Classifier(trials=4, fuzzy=True),
+    "c50 winnowed": bt.C50Classifier(winnow=True, costs=[[0, 2], [1, 0]]),
+    "c50 boosted rules": bt.C50Classifier(rules=True, trials=3, subset=False),
     "j48": bt.C45Classifier(conventions="j48"),
     "j48 binary": bt.C45Classifier(conventions="j48", binary=True),
     "id3": bt.ID3Classifier(),

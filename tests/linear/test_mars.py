@@ -7,7 +7,8 @@ import pytest
 import baytree as bt
 from baytree.engine.parts import InMemory
 from baytree.linear.splines.basis import columns_of
-from baytree.linear.splines.forward import Rows, grow
+from baytree.linear.splines.forward import grow
+from baytree.linear.splines.given_rows import Rows
 from baytree.linear.splines.learner import Mars
 from baytree.linear.splines.options import Options, spans_of
 from baytree.linear.splines.prune import Factor, prune

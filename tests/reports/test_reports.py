@@ -26,6 +26,11 @@ MODELS = [
     bt.ID3Classifier(),
     bt.CHAIDClassifier(),
     bt.DecisionTreeClassifier(max_depth=3, branching="multiway", criterion="entropy"),
+    bt.C50Classifier(),
+    bt.C50Classifier(rules=True),
+    bt.C50Classifier(trials=3, early_stopping=False),
+    bt.C50Classifier(rules=True, trials=3, early_stopping=False),
+    bt.MARSClassifier(max_degree=2),
 ]
 EVIL = ["</script><script>window.pwned=1</script>", "<!--", "<script", "'\"`", "\u202e\u2028", "{{7*7}}", "x" * 10_000]
 
@@ -61,6 +66,38 @@ def test_a_model_of_numbers_becomes_a_page(model, tmp_path):
     text = written(model.fit(frame, "body_mass_g"), tmp_path, frame)
     assert 'data-name="r2"' in text
     assert 'id="questions"' not in text
+
+
+def test_a_page_draws_what_each_column_of_splines_adds(tmp_path):
+    frame = PENGUINS.dropna()
+    model = bt.MARSRegressor(max_degree=2).fit(frame, "body_mass_g")
+    text, terms = written(model, tmp_path, frame), model.terms()
+    groups = {tuple(sorted({hinge["column"] for hinge in term["hinges"]})) for term in terms} - {()}
+    assert text.count('aria-label="What ') == len(groups)
+    assert "<rect" in text
+    assert 'id="functions"' in written(bt.MARSClassifier(missing="error").fit(frame, "sex"), tmp_path, frame)
+
+
+@pytest.mark.parametrize("model", [bt.MARSRegressor(max_degree=2), bt.MARSClassifier(max_degree=2)], ids=["number", "class"])
+def test_a_function_is_drawn_for_each_column_and_pair_that_acts(model):
+    from baytree.reports.spline_section import functions_view
+    from baytree.reports.subject import Subject
+
+    frame = PENGUINS[["bill_length_mm", "bill_depth_mm", "body_mass_g", "sex"]].dropna()
+    target = "body_mass_g" if isinstance(model, bt.MARSRegressor) else "sex"
+    view = functions_view(Subject.of(model.fit(frame, target)._predictor, None))
+    groups = {tuple(sorted({h["column"] for h in t["hinges"]})) for t in model.terms()} - {()}
+    assert {(each.name,) for each in view.columns} == {each for each in groups if len(each) == 1}
+    assert {tuple(sorted((each.across, each.upwards))) for each in view.pairs} == {each for each in groups if len(each) == 2}
+
+
+def test_every_rule_and_trial_stands_on_a_page(tmp_path):
+    rules = bt.C50Classifier(rules=True).fit(PENGUINS, "species")
+    text = written(rules, tmp_path)
+    assert text.count('class="test"') == sum(len(rule.conditions) for rule in rules.rules_[0])
+    assert "where none holds" in text
+    boosted = bt.C50Classifier(trials=3, early_stopping=False).fit(PENGUINS, "species")
+    assert written(boosted, tmp_path).count("<strong>trial ") == len(boosted.trees_)
 
 
 def test_a_page_without_rows_tells_what_the_model_has_kept(tmp_path):

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import baytree as bt
 from baytree.table import files
 from baytree.table.files import blocks, delimited
 from baytree.table.files.column_types import MISSING
@@ -38,7 +39,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def read(folder: Path, name: str, content: str | bytes) -> pl.DataFrame:
-    return files.read(write(folder, name, content))
+    return bt.read(write(folder, name, content))
 
 
 @given(rows=st.lists(st.lists(FIELD, min_size=2, max_size=2), min_size=1), size=st.integers(1, 40))
@@ -60,7 +61,7 @@ def test_reading_in_small_blocks_gives_what_was_written(rows, tmp_path):
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b", "c"], *rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        frame = files.read(write(tmp_path, "t.csv", text.getvalue()), text="abc")
+        frame = bt.read(write(tmp_path, "t.csv", text.getvalue()), text="abc")
     trimmed = [tuple(field.strip(" \t") for field in row) for row in rows]
     assert frame.rows() == [tuple(None if field in MISSING else field for field in row) for row in trimmed]
 
@@ -121,12 +122,12 @@ def test_every_dress_of_a_table_gives_the_same_table(tmp_path, name, content):
 def test_parquet_gives_the_table_that_was_written(tmp_path):
     table = pl.DataFrame({"a": [1, 2], "b": ["x", None]})
     table.write_parquet(tmp_path / "t.parquet")
-    assert files.read(tmp_path / "t.parquet").equals(table)
+    assert bt.read(tmp_path / "t.parquet").equals(table)
 
 
 def test_the_first_sheet_of_an_excel_file_is_read_as_text_is(tmp_path):
     write_excel(tmp_path / "t.xlsx", [["a", "b"], ["1", "x"], ["?", "NA"], ["2.5", "y"]])
-    frame = files.read(tmp_path / "t.xlsx")
+    frame = bt.read(tmp_path / "t.xlsx")
     assert frame.to_dict(as_series=False) == {"a": [1.0, None, 2.5], "b": ["x", None, "y"]}
 
 
@@ -157,7 +158,7 @@ def write_excel(path: Path, rows: list[list[str]]) -> None:
 def test_a_late_word_in_a_column_of_numbers_makes_it_text_and_says_so(tmp_path):
     path = write(tmp_path, "t.csv", "age,y\n" + "31,a\n" * 10 + "old,b\n")
     with pytest.warns(UserWarning, match="row 11: column 'age' looked like a whole number, but holds 'old'"):
-        frame = files.read(path)
+        frame = bt.read(path)
     assert frame["age"].to_list() == ["31"] * 10 + ["old"]
 
 
@@ -166,18 +167,18 @@ def test_a_late_fraction_makes_whole_numbers_numbers_without_a_word(tmp_path):
     path = write(tmp_path, "t.csv", "age,y\n" + "31,a\n" * 10 + "0.5,b\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert files.read(path)["age"].to_list() == [31.0] * 10 + [0.5]
+        assert bt.read(path)["age"].to_list() == [31.0] * 10 + [0.5]
 
 
 def test_a_column_asked_for_as_text_keeps_what_was_written(tmp_path):
     path = write(tmp_path, "t.csv", "zip,y\n123,a\n456,b\n")
-    assert files.read(path, text=["zip"])["zip"].to_list() == ["123", "456"]
+    assert bt.read(path, text=["zip"])["zip"].to_list() == ["123", "456"]
 
 
 def test_a_column_asked_for_as_a_number_is_never_text(tmp_path):
     path = write(tmp_path, "t.csv", "age,y\n1,a\nold,b\n")
     with pytest.raises(files.FileError, match=r"row 2: column 'age' must be a number, but holds 'old'"):
-        files.read(path, numbers=["age"])
+        bt.read(path, numbers=["age"])
 
 
 def test_a_source_can_be_read_again(tmp_path):
@@ -189,7 +190,7 @@ def test_a_pipe_is_read_as_csv(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text("a,b\n1,x\n"))
     writer.start()
-    assert files.read(tmp_path / "pipe").rows() == [(1, "x")]
+    assert bt.read(tmp_path / "pipe").rows() == [(1, "x")]
     writer.join()
 
 
@@ -227,12 +228,12 @@ def test_a_bad_file_is_refused_in_one_sentence_with_its_place(tmp_path, name, co
 def test_a_misspelt_file_gets_a_suggestion(tmp_path):
     write(tmp_path, "passengers.csv", "a\n1\n")
     with pytest.raises(files.FileError, match=r"there is no file .*; did you mean '.*passengers.csv'\?"):
-        files.read(tmp_path / "pasengers.csv")
+        bt.read(tmp_path / "pasengers.csv")
 
 
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(files.FileError, match="is a folder; name a file that holds a table"):
-        files.read(tmp_path)
+        bt.read(tmp_path)
 
 
 def test_a_record_without_end_is_refused_before_memory_runs_out(tmp_path, monkeypatch):

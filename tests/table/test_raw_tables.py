@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -170,9 +171,74 @@ def test_dicts_are_rows_and_no_rows_have_no_answers(model):
     assert model.explain(pd.DataFrame(ROWS)[:0]) == []
 
 
-def test_a_target_with_one_class_is_refused():
-    with pytest.raises(ValueError, match="the target 'y' has one class only, 'a'"):
-        bt.CARTClassifier().fit({"x": [1.0, 2.0], "y": ["a", "a"]}, "y")
+@pytest.mark.parametrize("model", [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LinearDiscriminantAnalysis])
+def test_a_target_with_one_class_is_refused_unless_the_others_are_named(model):
+    rows, labels = {"x": [1.0, 2.0]}, ["a", "a"]
+    for X, y in (({**rows, "y": labels}, "y"), (rows, labels)):
+        with pytest.raises(ValueError, match="the target 'y' has one class only, 'a': there is nothing to learn"):
+            model().fit(X, y)
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match="name the classes that are still to come in classes="):
+            model().partial_fit(rows, labels)
+        assert model().partial_fit(rows, labels, classes=["a", "b"]).classes_.tolist() == ["a", "b"]
+
+
+def test_batches_are_told_of_as_if_they_had_come_at_once():
+    def rows(first):
+        numbers = range(first, first + 20)
+        missing = ["n/a" if k == first else str(k) for k in numbers]
+        return {"x": [f"{k},5" for k in numbers], "w": missing, "y": ["a", "b"] * 10}
+
+    whole = {name: rows(0)[name] + rows(20)[name] for name in "xwy"}
+    batches = bt.NaiveBayesClassifier().partial_fit(rows(0), "y").partial_fit(rows(20), "y")
+    assert batches.schema_ == bt.NaiveBayesClassifier().fit(whole, "y").schema_
+    later = bt.NaiveBayesClassifier().fit({**rows(0), "w": [1.0] * 20}, "y").partial_fit(rows(20), "y")
+    assert any("'n/a' stands for a missing value" in note.done for note in later.schema_.notes)
+
+
+def test_numbers_in_units_that_go_together_are_brought_to_one():
+    rows = {"x": [f"{k} kg" if k % 3 else f"{k * 1000} g" for k in range(1, 13)], "y": ["a", "b"] * 6}
+    with pytest.warns(
+        bt.BaytreeWarning, match="numbers in 2 units \\(g, kg\\), such as '12000 g', '1 kg', are all brought to kg"
+    ):
+        model = bt.CARTClassifier(min_split=2).fit(rows, "y")
+    assert model._encoded(rows).values[0].tolist() == list(range(1, 13))
+
+
+def test_numbers_in_units_that_cannot_be_compared_are_never_called_an_identifier():
+    rows = {"x": [f"{'$€'[k % 2]}{k}.5" for k in range(12)], "z": [1.0, 2.0] * 6, "y": ["a", "b"] * 6}
+    with pytest.warns(bt.BaytreeWarning, match=r"is left out: numbers in 2 units \(\$, €\), such as .*, cannot be compared"):
+        model = bt.CARTClassifier().fit(rows, "y")
+    assert model.schema_.names == ("z",)
+    assert not any("identif" in note.done for note in model.schema_.notes)
+    numbers = bt.CARTClassifier(schema={"x": "numeric"}).fit(rows, "y")
+    assert numbers._encoded(rows).values[0].tolist() == [k + 0.5 for k in range(12)]
+
+
+@pytest.mark.parametrize("first", [20240101, 45000, 1_700_000_000, 1_700_000_000_000])
+def test_numbers_that_are_dates_are_told_and_read_as_declared(first):
+    rows = {"date": [first + k for k in range(12)], "y": ["a", "b"] * 6}
+    told = bt.CARTClassifier().fit(rows, "y").schema_
+    assert any("may be dates" in note.done for note in told.notes)
+    for table in (rows, {**rows, "date": [str(number) for number in rows["date"]]}):
+        model = bt.CARTClassifier(schema={"date": "date"}).fit(table, "y")
+        column = model.schema_["date"]
+        assert column.show(model._encoded(table).values[0][0])[:4] in ("2023", "2024")
+
+
+def test_dates_that_stand_for_no_value_are_named(tmp_path):
+    path = tmp_path / "t.csv"
+    days = "".join(f"{k:02d}.03.2024;2024-03-{k:02d};{'ab'[k % 2]}\n" for k in range(1, 20))
+    path.write_text("d;e;y\n" + days + "01.01.1900;1900-01-01;a\n" * 2)
+    with pytest.warns(bt.BaytreeWarning) as said:
+        frame = bt.read(path, missing=None)
+    texts = [str(each.message) for each in said]
+    assert any("column 'd': 01.01.1900 lies far from the other values (01.03.2024 to 19.03.2024)" in text for text in texts)
+    assert any("column 'e': 1900-01-01 lies far from the other values (2024-03-01 to 2024-03-19)" in text for text in texts)
+    with pytest.warns(bt.BaytreeWarning):
+        gone = bt.read(path, missing="01.01.1900,1900-01-01")
+    assert frame["e"].null_count() == 0
+    assert gone["d"].null_count() == gone["e"].null_count() == 2
 
 
 def test_forms_and_notes_survive_a_model_file(tmp_path):
@@ -195,3 +261,35 @@ def test_parts_of_a_date_can_be_learnt_from():
     model = bt.DecisionTreeClassifier(schema={"day": ("year", "month", "weekday")})
     model.fit({"day": days, "y": ["free" if k % 7 > 4 else "busy" for k in range(60)]}, "y")
     assert model.predict({"day": ["2025-01-04", "2025-01-06"]}).tolist() == ["free", "busy"]
+
+
+def test_dates_are_printed_as_dates_and_answered_with_dates():
+    days = [datetime.datetime(2024, 1, 1, 8) + datetime.timedelta(days=k, minutes=7 * k) for k in range(60)]
+    rows = {"at": days, "clock": [day.time() for day in days], "y": ["a"] * 30 + ["b"] * 30}
+    lines = str(bt.NaiveBayesClassifier().fit(rows, "y")).splitlines()
+    assert re.search(r"at +2024-01-1\d ± [\d.]+ days +2024-02-1\d ± ", lines[3])
+    assert re.search(r"clock +\d\d:\d\d ± ", lines[4])
+    joint = bt.JointDistribution().fit({**rows, "at": [day.date() for day in days]}, "y")
+    assert "at = 2024-01-01, clock = 08:00" in str(joint)
+    talk = bt.DecisionTreeClassifier().fit(rows, "y").interview()
+    assert talk.next().unit == "us"
+    assert talk.answer("2024-01-03")["a"] == pytest.approx(1)
+    talk.undo()
+    assert talk.next() is not None
+    assert talk.answer(datetime.datetime(2024, 2, 27))["b"] == pytest.approx(1)
+
+
+def test_an_export_says_which_forms_it_does_not_read():
+    rows = {"size": [f"{k},5" for k in range(8)], "ok": ["ja", "Nein", "JA", "no"] * 2, "y": ["a"] * 4 + ["b"] * 4}
+    model = bt.NaiveBayesClassifier().fit(rows, "y")
+    with pytest.warns(bt.BaytreeWarning, match="'size' takes numbers such as 39.1.*'ok' takes yes and no"):
+        model.export("python")
+
+
+def test_cells_of_a_sheet_that_mix_words_with_numbers_or_dates_are_read_as_written():
+    rows = pd.DataFrame({"n": [k + 0.5 if k % 5 else "n/a" for k in range(20)], "y": ["a", "b"] * 10})
+    rows["d"] = [datetime.date(2024, 1, k + 1) if k % 5 else "13.02.2024" for k in range(20)]
+    schema = bt.CARTClassifier().fit(rows, "y").schema_
+    assert [column.kind for column in schema.columns] == ["numeric", "numeric"]
+    assert schema["d"].unit == "D"
+    assert any("'n/a' stands for a missing value" in note.done for note in schema.notes)

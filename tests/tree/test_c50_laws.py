@@ -54,10 +54,16 @@ def test_the_exported_python_answers_alike(model):
     assert [names["predict"](row) for row in rows] == model.predict(FRAME).tolist()
 
 
-def test_threads_do_not_change_the_model(model):
-    other = bt.C50Classifier(**{**model.get_params(), "n_jobs": 3}).fit(FRAME, LABEL)
-    assert str(other) == str(model)
-    np.testing.assert_array_equal(other.predict_proba(FRAME), model.predict_proba(FRAME))
+@pytest.mark.parametrize("parameters", [{}, {"rules": True}, {"trials": 3}, {"winnow": True}, {"fuzzy": True}], ids=str)
+def test_the_number_of_threads_does_not_change_a_bit(parameters, tmp_path):
+    X = np.random.default_rng(0).normal(size=(6_000, 12))  # enough for a thread of its own at the root
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.5, 0.5])
+    files = set()
+    for n_jobs in (1, 2, 4):
+        fitted = bt.C50Classifier(n_jobs=n_jobs, **parameters).fit(X, y).set_params(n_jobs=None)
+        bt.save(fitted, tmp_path / "m.baytree")
+        files.add((tmp_path / "m.baytree").read_bytes())
+    assert len(files) == 1
 
 
 def test_a_set_without_a_rule_votes_without_it():
@@ -82,6 +88,18 @@ def test_the_rules_of_any_tree_vote_like_the_tree_where_nothing_is_missing(tree,
     np.testing.assert_array_equal(loaded.predict_proba(FRAME), rules.predict_proba(FRAME))
     assert str(loaded.without(0)) == str(rules.without(0))
     assert "predict_proba" in rules.export("python")
+
+
+@pytest.mark.parametrize("cuts", [[1.2], [0.5, 1.5]], ids=["two classes", "three classes"])
+def test_rules_with_costs_make_fewer_of_the_dear_mistakes(cuts):
+    noise = np.random.default_rng(4).normal(scale=0.6, size=N)
+    label = np.digitize(SCORE + noise, cuts)
+    costs = np.ones((len(cuts) + 1,) * 2)
+    costs[-1] = 9.0  # rows of the last class that get another
+    np.fill_diagonal(costs, 0.0)
+    plain = bt.C50Classifier(rules=True).fit(FRAME, label).predict(FRAME)
+    careful = bt.C50Classifier(rules=True, costs=costs.tolist()).fit(FRAME, label).predict(FRAME)
+    assert costs[label, careful].sum() < costs[label, plain].sum()
 
 
 def test_only_rules_can_be_left_out():
@@ -124,3 +142,17 @@ def test_a_chain_of_tests_needs_no_deep_stack():
     frame, label = {"x": np.arange(float(n))}, np.where(np.arange(n) // 2 % 2, "a", "b")
     model = bt.C50Classifier(confidence=1.0, global_pruning=False).fit(frame, label)
     assert len(model.predict(frame)) == n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [0.3, 1.2])
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"trials": 10}, {"rules": True}, {"winnow": True}, {"fuzzy": True}],
+    ids=["tree", "trials", "rules", "winnow", "soft"],
+)
+def test_ctrl_c_is_answered_soon(parameters, after, seconds_to_stop):
+    X = np.random.default_rng(0).normal(size=(100_000, 20))
+    y = (X[:, 0] + np.random.default_rng(1).normal(size=len(X)) > 0).astype(int)
+    late = seconds_to_stop(lambda: bt.C50Classifier(confidence=1.0, global_pruning=False, **parameters).fit(X, y), after)
+    assert late is None or late < 2  # a fifth of it on a machine of one's own

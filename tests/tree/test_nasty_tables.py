@@ -46,6 +46,10 @@ CLASSIFIERS = [
     bt.CARTClassifier(cp=0, min_split=2),
     bt.C45Classifier(pruning=None),
     bt.C45Classifier(conventions="j48"),
+    bt.C50Classifier(),
+    bt.C50Classifier(rules=True),
+    bt.C50Classifier(trials=3, early_stopping=False),
+    bt.C50Classifier(fuzzy=True, winnow=True),
     bt.CHAIDClassifier(),
     bt.ID3Classifier(),
 ]

@@ -86,7 +86,7 @@ class Problem:
     def schema(self) -> Schema:
         """The kinds and levels of the columns, and the target; vocabularies of text are not counted here."""
         schema = schema_of(self.frame, self.declared)
-        return with_target(schema, self.label.target, *task_notes(self.y, self.name, self.task))
+        return with_target(schema, self.label.target, len(self.label.values), *task_notes(self.y, self.name, self.task))
 
     @cached_property
     def frame(self) -> RawFrame:

@@ -53,8 +53,8 @@ def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options:
             raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
         chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
         estimator = offers[chosen]
-        dropped = dict.fromkeys(lesson.drop, "drop")
-        estimator.set_params(schema={**dict(estimator.schema or {}), **dropped} or None)
+        declared = estimator.schema if isinstance(estimator.schema, Mapping) else {}  # the options give no other kind
+        estimator.set_params(schema={**declared, **dict.fromkeys(lesson.drop, "drop")} or None)
         return estimator.fit(rows, lesson.target, sample_weight=lesson.weight)
 
 

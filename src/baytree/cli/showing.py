@@ -115,16 +115,18 @@ def beliefs(belief: dict[Any, float]) -> str:
 
 def _in_words(question: Question) -> str:
     head = f"What is {escaped(question.column)}?  ({question.gain:.2f} bits)"
-    return "\n".join([head, *(f"   {k}) {_choice(choice)}" for k, choice in enumerate(question.choices, 1))])
+    return "\n".join([head, *(f"   {k}) {_choice(choice, question.unit)}" for k, choice in enumerate(question.choices, 1))])
 
 
-def _choice(choice: Any) -> str:
+def _choice(choice: Any, unit: str | None) -> str:
+    from baytree.show.tree.condition_text import shown
+
     if not isinstance(choice, tuple):
         return escaped(str(choice))
-    low, high = choice
+    low, high = (None if side is None else shown(side, unit) for side in choice)
     if low is None:
-        return "any" if high is None else f"up to {high:.6g}"
-    return f"above {low:.6g}" if high is None else f"{low:.6g} to {high:.6g}"
+        return "any" if high is None else f"up to {high}"
+    return f"above {low}" if high is None else f"{low} to {high}"
 
 
 def _answered(talk: Interview, question: Question) -> bool:
@@ -155,5 +157,5 @@ def _read(word: str, question: Question) -> Any:
         return question.choices[int(place) - 1]
     if is_number and ".." in word:
         low, _, high = word.partition("..")
-        return (float(low) if low.strip() else None, float(high) if high.strip() else None)
+        return (low.strip() or None, high.strip() or None)
     return word

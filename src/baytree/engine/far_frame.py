@@ -62,7 +62,7 @@ class FarFrame:
         packs, target = self._packs, seen.target
         assert packs is not None
         assert target is not None
-        schema = with_target(schema, target)
+        schema = with_target(schema, target, seen.n_rows)
         if any(column.kind is Kind.TEXT and not column.levels for column in schema.columns):
             words = packs.total(partial(words_of, schema))
             columns = zip(schema.columns, words.vocabularies, strict=True)

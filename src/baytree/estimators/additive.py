@@ -15,6 +15,8 @@ from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed
 from baytree.show.names import listed
 from baytree.table import encode, label_reading, labels
+from baytree.table.infer import Census, together
+from baytree.table.sample import batch_census, with_notes
 from baytree.table.schema import Schema
 from baytree.table.shape import check_columns
 from baytree.table.table import Table
@@ -24,6 +26,7 @@ class AdditiveEstimator(Estimator):
     """An estimator whose learner is additive: it can go on learning, merge, and forget."""
 
     seen_: Any  # the statistic of all rows so far
+    _census: Census | None = None  # of all batches of partial_fit so far; None where some came in another way
 
     def merge(self, other: Self) -> Self:
         """A new estimator that has seen what both have seen; models with no class in common are refused."""
@@ -50,11 +53,35 @@ class AdditiveEstimator(Estimator):
         with SETTLING:
             if not hasattr(self, "seen_"):
                 entered = self._enter(X, y, sample_weight)
-                return self._settle_on(self._observed(_with_classes(entered.table, classes)), entered.has_text_names)
+                table = _with_classes(entered.table, classes)
+                if len(table.schema.target.order) < 2:  # declared levels may still come
+                    labels.refuse_one_class(table.schema.target, "; name the classes that are still to come in classes=")
+                census = self._census_of(entered)
+                return self._settle_on(self._observed(table), entered.has_text_names)._told(census, census)
         entered = self._enter_more(X, y, sample_weight, self.schema_)
         more = self._observed(_with_classes(entered.table, classes))
+        census = self._census_of(entered)
         with SETTLING:
-            return self._settle_on(self._so_far + more, entered.has_text_names)
+            whole = together(self._census, census)
+            return self._settle_on(self._so_far + more, entered.has_text_names)._told(whole, census)
+
+    def _census_of(self, entered: Entered) -> Census | None:
+        """What the columns of a batch hold, beside what they are taken for."""
+        has_own_kinds = type(self)._schema_of is not Estimator._schema_of
+        return None if entered.frame is None or has_own_kinds else batch_census(entered.frame, self.schema)
+
+    def _told(self, whole: Census | None, batch: Census | None) -> Self:
+        """The estimator, its notes those of all rows so far, or where these were not all counted also of the last batch."""
+        self._census = whole
+        if whole is not None:
+            self.schema_ = with_notes(self.schema_, whole.notes())
+        elif batch is not None:
+            self.schema_ = with_notes(self.schema_, (*self.schema_.notes, *batch.notes()))
+        return self
+
+    def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
+        super()._settle(schema, learnt, has_text_names)
+        self._census = None
 
     def _enter_more(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> Entered:
         """A further batch under the kinds of those before it; its levels and classes may be new."""
@@ -63,7 +90,7 @@ class AdditiveEstimator(Estimator):
         schema, values = encode.more(sample.frame, known, sample.label.target, self._accepts_infinite)
         label = labels.recode(sample.label, schema.target)
         table = Table(schema, values, sample.weight, label, sample.is_unweighted)
-        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept)
+        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept, sample.frame)
 
     @property
     def _so_far(self) -> Observed:

@@ -31,7 +31,8 @@ from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.table import encode, label_reading, labels
-from baytree.table.sample import Columns, ReadLabels, Sample, read_sample, read_truth, schema_of, with_target
+from baytree.table.frames import RawFrame
+from baytree.table.sample import Columns, ReadLabels, Sample, read_sample, read_truth, schema_of, with_infinite, with_target
 from baytree.table.schema import Schema, SchemaLike
 from baytree.table.table import Table
 
@@ -47,6 +48,7 @@ class Entered(NamedTuple):
     rows: Parts
     has_text_names: bool
     kept: np.ndarray | None  # bool [n_given]
+    frame: RawFrame | None = None  # as they came
 
     @property
     def table(self) -> Table:
@@ -58,6 +60,7 @@ class Estimator(BaseEstimator):
     """What classifiers and regressors share: the way from a frame to a table and from a model to answers."""
 
     _accepts_infinite = False
+    _learns_infinite = False
     schema: SchemaLike
     unseen: str
     n_jobs: int | None
@@ -80,8 +83,7 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
-        if isinstance(y, str) and not hasattr(self, "partial_fit"):  # what adds up may meet other classes later
-            labels.refuse_one_class(entered.rows.schema.target)
+        labels.refuse_one_class(entered.rows.schema.target)
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
         learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))
@@ -123,10 +125,11 @@ class Estimator(BaseEstimator):
         if far is not None:
             return Entered(self._far_rows(far, y, sample_weight), True, None)
         sample = self._sample(X, y, sample_weight)
-        schema = with_target(self._schema_of(sample.frame), sample.label.target)
+        schema = with_target(self._schema_of(sample.frame), sample.label.target, sample.frame.n_rows)
         schema, values = encode.learn(sample.frame, schema, self._accepts_infinite)
         table = Table(schema, values, sample.weight, sample.label.values, sample.is_unweighted)
-        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept)
+        table = with_infinite(table) if self._learns_infinite else table
+        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept, sample.frame)
 
     def _far_rows(self, source: Source, y: TargetLike, sample_weight: WeightsLike) -> Parts:
         """The rows of an engine, under the schema that all of them together have."""

@@ -71,6 +71,7 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
     if target not in EXPORTS:
         raise ValueError(f"target={target!r}: no such export; there is {', '.join(map(repr, EXPORTS))}")
     printed = _checked(target, options)(formula_of(model), **options)
+    _tell_forms(model)
     if path is not None:
         Path(path).write_bytes(printed if isinstance(printed, bytes) else printed.encode())
     return printed
@@ -87,6 +88,25 @@ def formula_of(model: Fitted | Predictor) -> Formula:
         if column.source != column.name:
             raise ValueError(f"column {column.name!r} is a part of a date: such models cannot be exported yet")
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
+
+
+_TAKEN = {  # what a program takes where the model read strings of a form
+    "number": "takes numbers such as 39.1, not '39,1' or '5 kg'",
+    "date": "takes ISO dates such as 2024-02-13, not local forms",
+    "clock": "takes seconds since midnight, not '9:45 pm'",
+    "truth": "takes yes and no, no other spelling",
+}
+
+
+def _tell_forms(model: Fitted | Predictor) -> None:
+    """Warns of the forms of strings that the model reads and an exported program does not."""
+    from baytree import notices
+    from baytree.predictor import Predictor
+
+    schema = (model if isinstance(model, Predictor) else model._predictor).schema
+    told = [f"column {column.name!r} {_TAKEN[column.form.kind]}" for column in schema.columns if column.form is not None]
+    if told:
+        notices.warn(f"the exported program reads no local forms: {'; '.join(told)}")
 
 
 def _checked(target: str, options: Mapping[str, object]) -> Callable[..., str | bytes]:

@@ -15,6 +15,7 @@ from baytree.labelled import labelled
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.statistics.sketch import Sketch
+from baytree.table.reading.strings import number
 from baytree.table.schema import Column, Kind
 
 SURE = 0.99
@@ -47,12 +48,15 @@ class Question(msgspec.Struct, frozen=True):
         Levels, or ranges (low, high) of numbers: low < x ≤ high, None where a side is open. A number is an answer, too.
     gain : float
         The expected gain in bits.
+    unit : str or None, default=None
+        The unit of a date, `clock` for seconds since midnight; None of any other number.
     """
 
     column: str
     kind: Kind
     choices: tuple[Any, ...]
     gain: float
+    unit: str | None = None
 
 
 class Interview:
@@ -125,7 +129,7 @@ class Interview:
             return None
         self._asked = best
         column = self.schema.columns[best]
-        return Question(column.name, column.kind, self._choices(best), gains[best])
+        return Question(column.name, column.kind, self._choices(best), gains[best], column.unit)
 
     def answer(self, value: Answer) -> dict[Any, float]:
         """Learns the answer to the last question: a level, a number, a range (low, high), or None; gives the belief."""
@@ -205,16 +209,26 @@ def _read(column: Column, value: Answer) -> Known:
         raise ValueError(f"column {column.name!r}: {value!r} is none of its levels; there is {shown}; or None for unknown")
     if isinstance(value, (tuple, list)):
         return _interval(column, value)
+    return _number(column, value)
+
+
+def _number(column: Column, value: Any) -> float:
+    """A number, or a date or time as a person gives it."""
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"column {column.name!r}: {value!r} is no number; give one, a range (low, high), or None") from None
+        found = number(str(value), column)
+    if found != found:
+        what = "time" if column.unit == "clock" else "date" if column.unit else "number"
+        raise ValueError(f"column {column.name!r}: {value!r} is no {what}; give one, a range (low, high), or None")
+    return found
 
 
 def _interval(column: Column, value: Sequence[float | None]) -> tuple[float, float]:
     if len(value) != 2:
         raise ValueError(f"column {column.name!r}: {value!r} is no range; give (low, high), None where a side is open")
-    low, high = (-np.inf if value[0] is None else float(value[0])), (np.inf if value[1] is None else float(value[1]))
+    low = -np.inf if value[0] is None else _number(column, value[0])
+    high = np.inf if value[1] is None else _number(column, value[1])
     if not low < high:
         raise ValueError(f"column {column.name!r}: the range {value!r} is empty")
     return low, high

@@ -16,14 +16,16 @@ from baytree.reports.column_section import table_view, told_by
 from baytree.reports.impurities import impurity_view
 from baytree.reports.likelihoods import bayes_view
 from baytree.reports.overview import overview
+from baytree.reports.spline_section import functions_view
 from baytree.reports.subject import Subject
+from baytree.reports.vote_section import trials_view, voting_rules_view
 from baytree.show.report.records import Page
 from baytree.show.report.records.interactive_views import AskView, BoundaryView, WhatIfView
 from baytree.show.report.records.model_views import ProseView, TreeView
 from baytree.show.terminal import escaped
 from baytree.summary.bayes import NaiveBayesSummary
-from baytree.summary.linear import LinearSummary, RegressionSummary
-from baytree.summary.tree import TreeSummary
+from baytree.summary.linear import LinearSummary, RegressionSummary, SplineSummary
+from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 from baytree.table.schema import Kind
 
 MOST_PROSE = 20_000  # letters
@@ -104,6 +106,12 @@ def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:
             return [coefficients_view(subject.summary), *nomograms(subject)]
         case RegressionSummary():
             return [slopes_view(subject.summary)]
+        case SplineSummary():
+            return [view for view in [functions_view(subject)] if view is not None]
+        case RuleSetSummary():
+            return [voting_rules_view(subject.summary)]
+        case TrialsSummary():
+            return [trials_view(subject.summary)]
     return []
 
 

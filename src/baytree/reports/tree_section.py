@@ -15,7 +15,7 @@ from baytree.table.schema import Schema
 
 MOST_RULES = 200
 MOST_STEPS = 200
-_NAMED_LEVELS = 6
+NAMED_LEVELS = 6
 
 
 def tree_view(summary: TreeSummary, n_steps: int) -> TreeView:
@@ -75,7 +75,7 @@ def _rule(summary: TreeSummary, place: int, way: list[NamedCondition], whole: fl
     node = summary.nodes[place]
     answer = summary.classes[node.prediction] if summary.classes else f"{node.value:.5g}"
     sure = node.value if summary.classes else None
-    tests = tuple(sentence(each, _NAMED_LEVELS) for each in way)
+    tests = tuple(sentence(each, NAMED_LEVELS) for each in way)
     return RuleView(tests, answer, node.prediction, sure, node.weight, node.weight / whole)
 
 
@@ -101,7 +101,7 @@ def _met(first: NamedCondition, second: NamedCondition) -> NamedCondition:
 
 
 def _node(node: Node, parent: int, columns: dict[str, tuple[int, dict[str, int]]]) -> list[Any]:
-    branch = label(node.condition, _NAMED_LEVELS) if node.condition else ""
+    branch = label(node.condition, NAMED_LEVELS) if node.condition else ""
     asked = columns[node.column][0] if node.branches else None
     counts = [[code, weight] for code, weight in node.counts]
     told = [node.id, parent, branch, node.rows, node.weight, node.prediction, node.value, counts, asked]

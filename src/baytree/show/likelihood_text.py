@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import floor, inf, isfinite, log10
 from typing import Any
 
-from baytree.show.tree.condition_text import distance, shown
+from baytree.show.tree.condition_text import distance, mean, shown
 from baytree.summary.bayes import (
     MOST_WORDS,
     Amount,
@@ -55,26 +55,28 @@ def _interval_names(likelihood: IntervalShares) -> list[str]:
 
 def _normal(likelihood: Normal) -> list[list[str]]:
     pairs, unit = zip(likelihood.mean, likelihood.scale, strict=True), likelihood.unit
-    place = _as_exact if unit is None else (lambda mean, _: shown(mean, unit))
-    return [[likelihood.column, *(f"{place(mean, scale)} ± {distance(scale, unit)}" for mean, scale in pairs)]]
+    place = _as_exact if unit is None else (lambda center, scale: mean(center, scale, unit))
+    return [[likelihood.column, *(f"{place(center, scale)} ± {distance(scale, unit)}" for center, scale in pairs)]]
 
 
-def _as_exact(mean: float, scale: float) -> str:
+def _as_exact(center: float, scale: float) -> str:
     """The mean to the place of its scale's third digit: what lies below tells nothing; six digits at most.
 
     >>> _as_exact(1.46522, 0.194), _as_exact(3702.32, 460.0)
     ('1.465', '3702')
     """
-    if not 0 < scale < inf or not isfinite(mean):
-        return shown(mean, None)
+    if not 0 < scale < inf or not isfinite(center):
+        return shown(center, None)
     places = 2 - floor(log10(scale))
-    digits = places + 1 + (floor(log10(abs(mean))) if mean else 0)
-    return f"{mean:.{places}f}" if 0 <= places <= 12 and digits <= 6 else shown(mean, None)
+    digits = places + 1 + (floor(log10(abs(center))) if center else 0)
+    return f"{center:.{places}f}" if 0 <= places <= 12 and digits <= 6 else shown(center, None)
 
 
 def _kernels(likelihood: KernelDensity) -> list[list[str]]:
-    classes = zip(likelihood.mean, likelihood.width, likelihood.number, strict=True)
-    cells = (f"{shown(mean, likelihood.unit)} ± {width:.3g} ({number} kernels)" for mean, width, number in classes)
+    classes, unit = zip(likelihood.mean, likelihood.width, likelihood.number, strict=True), likelihood.unit
+    cells = (
+        f"{mean(center, width, unit)} ± {distance(width, unit)} ({number} kernels)" for center, width, number in classes
+    )
     return [[likelihood.column, *cells]]
 
 

@@ -100,7 +100,7 @@ def _as_whole(
 def _census(estimator: AdditiveEstimator, columns: pl.DataFrame, target: str) -> Census:
     frame = read(columns.drop(target))
     declared = estimator.schema if isinstance(estimator.schema, dict) else None
-    return Census.of(msgspec.structs.replace(frame, target=target), declared)
+    return Census.of_part(msgspec.structs.replace(frame, target=target), declared)
 
 
 def _kinds(schema: Schema) -> dict[str, Any]:

@@ -28,6 +28,8 @@ def _numbers(raw: Raw, column: Column, unseen: str) -> np.ndarray:
     if column.form is not None and column.form.part:
         return strings.part(_numbers(raw, strings.whole_date(column), unseen), column.form.part)
     if isinstance(raw, Numbers):
+        if raw.unit is None and column.form is not None and column.form.kind == "date":
+            return strings.dates(raw.values, column)
         return raw.values if raw.unit == column.unit else _in_unit(raw, column)
     if isinstance(raw, Codes) and all(isinstance(level, (bool, int, float)) for level in raw.levels):
         return np.array([*map(float, raw.levels), np.nan])[raw.codes]

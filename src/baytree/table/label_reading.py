@@ -28,6 +28,7 @@ def read_classes(y: TargetLike, name: str = "y") -> Labels:
     if isinstance(raw, Numbers):
         labels = _whole_floats(raw.values, name)
         return labels if not raw.is_whole else _as_integers(labels)
+    _refuse_mixed(array, name)
     codes = raw.factorise() if isinstance(raw, Strings) else raw
     return _coded(codes, name)
 
@@ -124,6 +125,13 @@ def _sorted_labels(codes: np.ndarray, levels: list, name: str, dtype: str) -> La
     place = {label: code for code, label in enumerate(classes)}
     recode = np.array([*(place[level] for level in levels), -1], np.int32)
     return Labels(np.take(recode, codes, mode="wrap"), Target(name, classes, dtype))  # −1, missing, is the last entry
+
+
+def _refuse_mixed(array: Any, name: str) -> None:
+    """Refuses labels of which some are strings and some are not."""
+    if isinstance(array, list) or str(getattr(array, "dtype", "")) == "object":
+        first = {type(label): label for label in array if label is not None and label == label}
+        _refuse_look_alikes(list(first.values()), name)
 
 
 def _refuse_look_alikes(levels: list, name: str) -> None:

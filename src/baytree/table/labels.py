@@ -53,10 +53,20 @@ def notes(target: Target) -> tuple[Note, ...]:
     return (Note(target.name, done, 0, is_doubtful=True),)
 
 
-def refuse_one_class(target: Target) -> None:
+def rare_notes(target: Target, n_rows: int) -> tuple[Note, ...]:
+    """What is told of classes that are nearly as many as the rows."""
+    n_classes = len(target.classes or ())
+    if n_rows < 10 or 2 * n_classes <= n_rows:
+        return ()
+    done = f"{n_classes:,} classes in {n_rows:,} rows: hardly one is there twice, so little can be learnt"
+    return (Note(target.name, done, 0, is_doubtful=True),)
+
+
+def refuse_one_class(target: Target, remedy: str = "") -> None:
     """Refuses a target with nothing to tell apart."""
     if target.classes is not None and len(target.classes) == 1:
-        raise ValueError(f"the target {target.name!r} has one class only, {target.classes[0]!r}: there is nothing to learn")
+        only = f"the target {target.name!r} has one class only, {target.classes[0]!r}"
+        raise ValueError(f"{only}: there is nothing to learn{remedy}")
 
 
 def recode(labels: Labels, target: Target) -> np.ndarray:

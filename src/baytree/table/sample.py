@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -17,6 +17,7 @@ from baytree.table.labels import Labels
 from baytree.table.notes import Note
 from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
+from baytree.table.table import Table, holds_infinite
 from baytree.table.weight_reading import read_part_weights, read_weights, weight_column
 
 ReadLabels = Callable[[TargetLike, str], Labels]  # of the labels and the name of the target
@@ -133,11 +134,37 @@ def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> Census:
     return Census.of(frame, declared) if isinstance(frame, RawFrame) else frame.census(declared)
 
 
-def with_target(schema: Schema, target: Target, *notes: Note) -> Schema:
+def batch_census(frame: RawFrame, declared: SchemaLike) -> Census | None:
+    """What the columns of a batch hold, to be added up; None where they have no names, or their schema is given."""
+    is_known = isinstance(declared, Schema) or not frame.is_named or frame.matrix is not None
+    return None if is_known else Census.of_part(frame, declared)
+
+
+def with_notes(schema: Schema, notes: Iterable[Note]) -> Schema:
+    """The schema with these notes, and with those on its target; what is new and doubtful is warned of."""
+    told = tuple(dict.fromkeys((*notes, *labels.notes(schema.target))))
+    seen = {(note.column, note.option) for note in schema.notes}
+    warn_of(note for note in told if (note.column, note.option) not in seen)
+    return msgspec.structs.replace(schema, notes=told)
+
+
+def with_target(schema: Schema, target: Target, n_rows: int, *notes: Note) -> Schema:
     """The schema with its target, and with what is told of that; what is doubtful is warned of."""
-    told = (*labels.notes(target), *notes)
+    told = (*labels.notes(target), *labels.rare_notes(target, n_rows), *notes)
     warn_of(told)
     return msgspec.structs.replace(schema, target=target, notes=(*schema.notes, *told))
+
+
+def with_infinite(table: Table) -> Table:
+    """The table, its schema with what is told of infinite numbers that are learnt from: they have an order, but no size."""
+    schema, notes = table.schema, []
+    for column, values in zip(schema.columns, table.values, strict=True) if schema.is_named else ():
+        if holds_infinite(column, values):
+            done = "infinite numbers are taken to lie beyond all others"
+            notes.append(Note(column.name, done, int(np.isinf(values).sum()), "missing", "inf", is_doubtful=True))
+    warn_of(notes)
+    told = msgspec.structs.replace(schema, notes=(*schema.notes, *notes))
+    return msgspec.structs.replace(table, schema=told) if notes else table
 
 
 def _by_name(X: FrameLike, frame: RawFrame, name: str, read_labels: ReadLabels) -> tuple[RawFrame, Labels]:

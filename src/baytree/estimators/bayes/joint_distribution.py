@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -88,7 +89,10 @@ class JointDistribution(AdditiveClassifier):
             return schema
         numbers = [column.name for column in schema.columns if column.kind is Kind.NUMERIC]
         declared = dict(self.schema or {}) | dict.fromkeys(numbers, Kind.NOMINAL.value)
-        return census_of(frame, declared).schema(frame.is_named) if numbers else schema
+        levels = census_of(frame, declared).schema(frame.is_named) if numbers else schema
+        units = {column.name: column.unit for column in schema.columns}
+        columns = tuple(msgspec.structs.replace(column, unit=units.get(column.name)) for column in levels.columns)
+        return msgspec.structs.replace(levels, columns=columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

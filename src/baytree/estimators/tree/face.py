@@ -31,6 +31,7 @@ class TreeShape(TreePictures):
     """What a fitted tree looks like: its nodes, and how many there are."""
 
     _accepts_infinite = True
+    _learns_infinite = True
 
     @property
     def n_nodes_(self) -> int:

@@ -74,5 +74,5 @@ def _units(x: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
     """The power of two below each feature's spread or, without one, below its size where that is out of the ordinary."""
     size = np.abs(x).max(axis=0, initial=0.0) if spread is None else spread
     is_ordinary = (size > _ORDINARY[0]) & (size < _ORDINARY[1]) if spread is None else np.zeros(len(size), bool)
-    exponent = np.clip(np.frexp(size)[1] - 1, -1000, 1000).astype(float)
+    exponent = np.clip(np.frexp(size)[1] - 1, -1074, 1000).astype(float)
     return np.where(is_ordinary | (size == 0), 1.0, np.exp2(exponent))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.engine.threads import in_order
 from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term
+from baytree.linear.splines.given_rows import Rows, rest_of, standard_responses
 from baytree.linear.splines.options import Options, spans_of
 from baytree.linear.splines.queue import Queue
 
@@ -30,24 +30,6 @@ _NOTHING = 1e-10
 _MEMORY = 1 << 30  # bytes that the search may keep between steps
 _PIECE = 1 << 21  # rows times parents of one call, so that Ctrl-C is answered soon
 _DEPENDENT = 1e-8
-
-
-class Rows(msgspec.Struct, frozen=True):
-    """What the passes learn from: features, responses, and the weight of each row where weights differ."""
-
-    x: np.ndarray  # float64 [n_features, n_rows]
-    y: np.ndarray  # float64 [n_responses, n_rows]
-    weight: np.ndarray | None = None  # float64 [n_rows]
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.x.shape[1]
-
-    @property
-    def root(self) -> np.ndarray:
-        """What a row's residual is multiplied by. [n_rows]"""
-        return np.ones(self.n_rows) if self.weight is None else np.sqrt(self.weight)
 
 
 @dataclass(frozen=True)
@@ -76,7 +58,7 @@ class _Growth:
         self.rows, self.options = rows, options
         self.most = options.slots(len(rows.x))
         self.root = rows.root
-        self.y = _standard(rows)
+        self.y = standard_responses(rows)
         self.null = self.rss = max(float(np.square(self.y).sum()), 1e-8 * rows.n_rows)
         self.last = self.null  # gain of the last step
         self.terms: dict[int, Term] = {0: ()}  # by slots
@@ -114,7 +96,7 @@ class _Growth:
         basis = np.empty((0, self.rows.n_rows))
         for slot, term in sorted(self.terms.items()):
             column = self.columns[slot]
-            rest = _rest(column, basis)
+            rest = rest_of(column, basis)
             own, new = np.linalg.norm(column), np.linalg.norm(rest)
             if new > _DEPENDENT * own:
                 kept.append(term)
@@ -199,7 +181,7 @@ class _Growth:
     def _has_new(self, pair: list[tuple[Term, np.ndarray]]) -> bool:
         """Whether a weighted mirror is long enough beside its hinge, the terms and a constant."""
         before = [np.ones(self.rows.n_rows), *(column for slot, column in sorted(self.columns.items()) if slot), pair[0][1]]
-        rest = _rest(pair[1][1], np.linalg.qr(np.stack(before, axis=1))[0].T)
+        rest = rest_of(pair[1][1], np.linalg.qr(np.stack(before, axis=1))[0].T)
         return float(rest @ rest) > _NEW_LINE
 
     def _take(self, pair: list[tuple[Term, np.ndarray]]) -> None:
@@ -208,18 +190,3 @@ class _Growth:
             self.search.add(column)
         self.queue.append(len(pair), self.used)
         self.used += 2
-
-
-def _standard(rows: Rows) -> np.ndarray:
-    """The responses about their means, times the roots of the weights; a single one in units of its deviation."""
-    y = rows.y - np.average(rows.y, axis=1, weights=rows.weight)[:, None]
-    if len(y) == 1 and y.shape[1] > 1:
-        deviation = float(np.std(rows.y, ddof=1))
-        y = y / deviation if deviation > 0 else y
-    return y * rows.root
-
-
-def _rest(column: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """The part of a column that an orthonormal basis does not explain; twice, so that rounding leaves nothing behind."""
-    rest = column - basis.T @ (basis @ column)
-    return rest - basis.T @ (basis @ rest)

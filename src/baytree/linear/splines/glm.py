@@ -18,7 +18,7 @@ def logistic(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarr
     """The coefficients of the log-odds; basis [n_rows, n_terms], hit 0 or 1 [n_rows] → [n_terms]"""
     order = np.lexsort((weight, hit, *basis.T))  # separable classes let rounding grow: it must not hang on the order of rows
     basis, hit, weight = basis[order], hit[order], weight[order]
-    mean = (weight * hit + 0.5) / (weight + 1)
+    mean = np.clip((weight * hit + 0.5) / (weight + 1), _EPSILON, 1 - _EPSILON)  # of a row that outweighs all others too
     eta = np.log(mean / (1 - mean))
     deviance, coefficient = _deviance(hit, mean, weight), np.zeros(basis.shape[1])
     for _ in range(_STEPS):

@@ -13,7 +13,8 @@ from baytree.learner import Learnt
 from baytree.linear.model import NEVER
 from baytree.linear.splines.basis import columns_of
 from baytree.linear.splines.features import learn_features
-from baytree.linear.splines.forward import Rows, grow
+from baytree.linear.splines.forward import grow
+from baytree.linear.splines.given_rows import Rows
 from baytree.linear.splines.glm import logistic
 from baytree.linear.splines.importance import worth_of
 from baytree.linear.splines.model import Link, Splines, Terms

@@ -32,6 +32,9 @@ SECTIONS = {
     records.RowsView: "rows",
     records.ProseView: "prose",
     records.LeaderboardView: "leaderboard",
+    records.FunctionsView: "functions",
+    records.VotingRulesView: "votes",
+    records.TrialsView: "trials",
 }
 SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their needs
 MOST_LETTERS = 120  # of a name in a heading

@@ -68,6 +68,11 @@ def shown(value: float, unit: str | None) -> str:
     return _column(unit).show(value)
 
 
+def mean(value: float, spread: float, unit: str | None) -> str:
+    """A mean: a short number, or a date with no more of its time than its spread is worth."""
+    return _column(unit).show_mean(value, spread)
+
+
 def distance(value: float, unit: str | None) -> str:
     """A short number, or days."""
     return _column(unit).show_distance(value)

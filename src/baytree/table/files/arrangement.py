@@ -21,6 +21,9 @@ _TOTAL = re.compile(
     r"\W*(grand[ -]?total|sub[ -]?totals?|totals?|summe|gesamt(summe)?|insgesamt|sum|somme|suma|totale?|mean|average|avg\.?"
     r"|mittelwert|durchschnitt|median|std\.?( dev\.?)?|count|anzahl|overall)\b.*", re.IGNORECASE
 )  # fmt: skip
+_REMARK = re.compile(r"\W*(sources?|notes?|quelle|anmerkung|hinweis|stand|legend|remark|fuente|nota)\b.*[:.]", re.IGNORECASE)
+_RULER = re.compile(r"\s*(?::?-{2,}:?|={2,})\s*")
+_UNIT = re.compile(r"[\[(].*[\])]|%|°[CFK]|[kmcµ]?[gml][²³]?|[a-zA-Z]{1,3}/[a-zA-Z]{1,3}|\W")
 _LOOKED_AT = 50  # rows below the header
 _MOST_FOOTERS = 6
 
@@ -49,8 +52,8 @@ def arrange(rows: Sequence[Cells], asked: int | None = None) -> Arrangement:
         done = f"the first row ({sample} …) is not a header: the columns are called column_1, column_2 and so on"
         note = Note("", done, 0, "header", str(top + 1), is_doubtful=True)
         return Arrangement(None, top, width, None, False, (*notes, note))
-    units = top + 1 if len(body) > 2 and are_units(body[0], body[1:]) else None
-    if units is not None:
+    units = top + 1 if len(body) > 2 and (_is_ruler(body[0]) or are_units(body[0], body[1:])) else None
+    if units is not None and not _is_ruler(body[0]):
         listed = ", ".join(cell for cell in rows[units] if cell)
         done = f"the row below the header holds units ({listed}) and is left out"
         notes.append(Note("", done, 0, "header", str(units + 1)))
@@ -90,7 +93,7 @@ def is_header(head: Cells, body: Sequence[Cells]) -> bool:
     if len(body) < 2 or not any(cell.strip() for cell in head):
         return True
     if over:
-        return not all(over) or _are_years(head)
+        return not all(over) or _are_counted(head)
     named = [j for j in range(len(head)) if head[j].strip() and len(below[j]) > 2]
     again = [j for j in named if head[j] in below[j]]
     return len(named) < 2 or len(again) < 0.8 * len(named)
@@ -137,11 +140,26 @@ def _top(rows: Sequence[Cells], width: int) -> int:
     """The first row that can be a header: as wide as the table, and not nearly empty."""
     for k, row in enumerate(rows[:-1]):
         filled = sum(bool(cell.strip()) for cell in row)
+        if filled < width and _are_names(rows[k + 1], rows[k + 2 :], width):
+            continue
         if len(row) == width and (filled > width / 2 if width > 2 else filled == width or not row[0].strip()):
             return k
         if len(row) == width - 1 == filled and width > 2 and k + 1 < len(rows) and len(rows[k + 1]) == width:
             return k
     return 0
+
+
+def _are_names(row: Cells, body: Sequence[Cells], width: int) -> bool:
+    """Whether a row has the names of columns, so that one with gaps above it is a title, or names groups of columns."""
+    if len(row) != width or len(set(row)) < width or any(not cell.strip() or is_amount(cell) for cell in row):
+        return False
+    below = [[other[j] for other in body[:_LOOKED_AT] if j < len(other)] for j in range(width)]
+    return any(map(_is_numeric, below)) and not any(map(_UNIT.fullmatch, row))
+
+
+def _is_ruler(row: Cells) -> bool:
+    filled = [cell for cell in row if cell.strip()]
+    return bool(filled) and all(map(_RULER.fullmatch, filled))
 
 
 def _above(rows: Sequence[Cells]) -> Note:
@@ -155,9 +173,12 @@ def _is_numeric(cells: Sequence[str]) -> bool:
     return len(known) > 1 and sum(map(is_amount, known)) >= 0.8 * len(known)
 
 
-def _are_years(cells: Cells) -> bool:
-    whole = [int(cell) for cell in cells if cell.strip().isdigit()]
-    return len(whole) > 1 and all(1800 <= year <= 2200 for year in whole) and len({b - a for a, b in pairwise(whole)}) == 1
+def _are_counted(cells: Cells) -> bool:
+    """Whether names are years, or numbers from 0 or 1 on, as of columns that had none."""
+    whole = [int(cell) for cell in cells if cell.strip().isdecimal()]
+    steps = {b - a for a, b in pairwise(whole)}
+    are_numbers = len(whole) == len(cells) > 2 and whole[0] in (0, 1) and steps == {1}
+    return are_numbers or (len(whole) > 1 and all(1800 <= year <= 2200 for year in whole) and len(steps) == 1)
 
 
 def _is_remark(row: Cells, above: Sequence[Cells], width: int) -> bool:
@@ -165,7 +186,8 @@ def _is_remark(row: Cells, above: Sequence[Cells], width: int) -> bool:
     filled = [j for j, cell in enumerate(row) if cell.strip()]
     others = [sum(bool(cell.strip()) for cell in other) for other in above[-20:]]
     is_alone = width > 1 and filled == [0] and all(n != 1 for n in others) and any(others)
-    return is_alone and not is_amount(row[0]) and not _TOTAL.fullmatch(row[0])
+    is_said = 0 < len(row) < width and bool(_REMARK.match(row[0]))
+    return is_said or (is_alone and not is_amount(row[0]) and not _TOTAL.fullmatch(row[0]))
 
 
 def _is_total(row: Cells, above: Sequence[Cells], numeric: Sequence[bool]) -> bool:

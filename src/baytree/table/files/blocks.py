@@ -78,6 +78,22 @@ def without_blank_lines(block: bytes) -> bytes:
     return b'"'.join(fields).lstrip(b"\r\n")
 
 
+def in_plain_quotes(block: bytes) -> bytes:
+    """The block with quote marks doubled where they stood behind a backslash, and without the `="…"` of spreadsheets.
+
+    >>> in_plain_quotes(b'1,"5\\\\" pipe",="007"')
+    b'1,"5"" pipe","007"'
+    """
+    if b'="' in block or b'"=""' in block:
+        block = _FORMULA.sub(rb'"\1\2"', block)
+    return block.replace(b'\\"', b'""') if has_escapes(block) else block
+
+
+def has_escapes(block: bytes) -> bool:
+    """Whether quote marks inside fields stand behind a backslash."""
+    return b'\\"' in block and _ESCAPED.search(block) is not None
+
+
 def separators(block: bytes, separator: bytes) -> int:
     """How many separators stand outside quote marks."""
     if b'"' not in block:
@@ -116,6 +132,8 @@ def first_stray_quote(text: str, separator: str) -> tuple[int, str] | None:
     return None
 
 
+_ESCAPED = re.compile(rb'\\"(?=[^,;\t|\r\n])')
+_FORMULA = re.compile(rb'(?<![^,;\t|\n])(?:="([^"\r\n]*)"|"=""([^"\r\n]*)""")(?=[,;\t|\r\n]|$)')
 _BLANK_LINES = re.compile(rb"\r?\n(?:\r?\n)+")
 
 

@@ -99,7 +99,7 @@ def _kind_of(present: pl.Series) -> str:
         return "text"
     for kind in _KINDS:
         if convert(Reading(present.name, kind), present).null_count() == 0:
-            return "text" if kind == "number" and present.str.contains(_TOO_LONG).any() else kind
+            return "text" if kind.endswith("number") and present.str.contains(_TOO_LONG).any() else kind
     return "text"
 
 

@@ -12,7 +12,9 @@ from baytree.table.files.asked import Asked
 from baytree.table.frames import read as read_frame
 from baytree.table.infer import Census
 from baytree.table.notes import Note
-from baytree.table.reading.decide import Habits, decide
+from baytree.table.reading import dates
+from baytree.table.reading.decide import decide
+from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, is_nothing, misfits, numbers, truths
 from baytree.table.reading.numerals import BY_COMMA, BY_DOT
@@ -42,11 +44,26 @@ def open_marks(frame: pl.DataFrame, separator: str, asked: Asked) -> tuple[dict[
             continue
         if any(evidence.styles.get(style) for style in BY_COMMA | BY_DOT) or name in asked.text:
             continue
-        form, told = decide(name, evidence, len(frame), habits)
+        habit = _by_length(frame[name], evidence, habits)
+        form, told = decide(name, evidence, len(frame), habit)
         if form is not None and form.kind == "number" and (form.decimal == "," or evidence.styles.get("comma3")):
             forms[name] = form
             notes += told
+        elif form is not None and form.kind == "number":
+            done = f"every number has three digits after its point, as in {evidence.first('dot3')!r}: read as decimals"
+            notes.append(Note(name, done, evidence.styles["dot3"], "decimal", ","))
     return forms, notes
+
+
+def _by_length(series: pl.Series, seen: Evidence, habits: Habits) -> Habits:
+    """What is usual where points stand before three digits only, and numbers without one have three digits at most."""
+    whole = seen.styles.get("whole", 0)
+    if habits.decimal or not whole or not seen.styles.get("dot3") or set(seen.styles) - {"whole", "dot3"}:
+        return habits
+    bare = series.drop_nulls().str.strip_chars()
+    if (bare.filter(~bare.str.contains(".", literal=True)).str.len_chars().max() or 9) > 3:  # type: ignore[operator]
+        return habits
+    return habits._replace(decimal=",", why="for numbers below a thousand have no point")
 
 
 def converted(frame: pl.DataFrame, forms: Mapping[str, Form]) -> pl.DataFrame:
@@ -70,9 +87,19 @@ def without_words(frame: pl.DataFrame, words: Sequence[str]) -> pl.DataFrame:
         if series.dtype == pl.String:
             gone = [text for text in series.drop_nulls().unique().to_list() if text.strip() in texts or plain(text) in texts]
         else:
-            gone = amounts if series.dtype.is_numeric() else []
+            gone = amounts if series.dtype.is_numeric() else _dates(series, words)
         columns.append(series.set(series.is_in(gone).fill_null(False), None) if gone else series)
     return frame.with_columns(columns)
+
+
+def _dates(series: pl.Series, words: Sequence[str]) -> list[Any]:
+    """The dates among words for no value, as a column of dates holds them."""
+    import polars as pl
+
+    if series.dtype not in (pl.Date, pl.Datetime):
+        return []
+    found = [moment for word in words if (moment := dates.moment(word.strip(), "dmy")) is not None]
+    return pl.Series(found, dtype=pl.Int64).cast(pl.Datetime("us")).cast(series.dtype).to_list()
 
 
 def as_read(frame: pl.DataFrame, decimal: str = "", text: Collection[str] = ()) -> tuple[pl.DataFrame, tuple[Note, ...]]:
@@ -111,7 +138,8 @@ def _by_form(series: pl.Series, form: Form, unit: str | None = None) -> pl.Serie
     found = pl.Series(series.name, values).fill_nan(None)
     dtype: Any = pl.Float64
     if form.kind == "clock":
-        found, dtype = (found * 1e9).round().cast(pl.Int64).cast(pl.Time), pl.Time
+        dtype = pl.Duration("ns") if (found >= 86400).any() else pl.Time
+        found = (found * 1e9).round().cast(pl.Int64).cast(dtype)
     if form.kind == "date":
         found = found.cast(pl.Int64).cast(pl.Datetime("us"))
         found, dtype = (found.cast(pl.Date), pl.Date) if unit == "D" else (found, pl.Datetime("us"))

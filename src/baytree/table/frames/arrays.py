@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.given import FrameLike
 from baytree.table.frames.codes import Codes, booleans, factorise_fixed
-from baytree.table.frames.numbers import NumberMatrix, Numbers, whole_dates
+from baytree.table.frames.numbers import NumberMatrix, Numbers, whole_dates, whole_spans
 from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 
@@ -76,7 +76,7 @@ def array_column(values: np.ndarray, name: str) -> Raw:
         return Numbers.of(values, name)
     if kind in "mM":
         unit = np.datetime_data(values.dtype)[0]
-        return whole_dates(values.view(np.int64), np.isnat(values), unit)
+        return (whole_spans if values.dtype.kind == "m" else whole_dates)(values.view(np.int64), np.isnat(values), unit)
     if kind == "c":
         raise ValueError(f"Complex data not supported: column {name!r} holds complex numbers; give their parts apart")
     if kind in "US":

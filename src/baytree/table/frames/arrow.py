@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
+from baytree.table.frames.numbers import Numbers, whole_dates, whole_spans, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ def arrow_column(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
         return booleans(array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return _arrow_dates(array)
+    if pa.types.is_time(kind):
+        ticks = array.cast(pa.time64("us")).cast(pa.int64()).cast(pa.float64())
+        return Numbers.of(ticks.to_numpy(zero_copy_only=False) / 1e6, unit="clock")
     if pa.types.is_null(kind):
         return Numbers.of(np.full(len(array), np.nan))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
@@ -78,4 +81,5 @@ def _arrow_dates(array: pa.Array) -> Numbers:
     unit = "D" if pa.types.is_date32(array.type) else "ms" if pa.types.is_date64(array.type) else array.type.unit
     whole = array.cast(pa.int32() if unit == "D" else pa.int64())
     missing = array.is_null().to_numpy(zero_copy_only=False)
-    return whole_dates(whole.fill_null(0).to_numpy(zero_copy_only=False), missing, unit)
+    read = whole_spans if pa.types.is_duration(array.type) else whole_dates
+    return read(whole.fill_null(0).to_numpy(zero_copy_only=False), missing, unit)

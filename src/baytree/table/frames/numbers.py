@@ -105,6 +105,13 @@ def whole_dates(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
     return Numbers.of(values, unit=unit)
 
 
+def whole_spans(whole: np.ndarray, missing: np.ndarray, unit: str) -> Numbers:
+    """Durations as seconds, which are shown as hours and minutes."""
+    dates = whole_dates(whole, missing, unit)
+    second = np.timedelta64(1, "s") / np.array(1, f"timedelta64[{dates.unit or unit}]")
+    return Numbers.of(dates.values / second, unit="clock")
+
+
 def with_missing(whole: np.ndarray, missing: np.ndarray, name: str) -> Numbers:
     """A column of integers of which some are missing (whatever stands there): exact doubles with NaN."""
     values = whole.astype(np.float64)

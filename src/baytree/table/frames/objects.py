@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from numbers import Real
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, inexact, whole_dates
+from baytree.table.frames.numbers import Numbers, inexact, whole_dates, whole_spans
 from baytree.table.frames.raw import Raw, Strings
+
+_WRITTEN = (str, int, float, np.number, Decimal, date, time, np.datetime64)  # what people mix with words: cells of a sheet
 
 
 def object_column(values: Any, name: str) -> Raw:
@@ -29,7 +31,23 @@ def object_column(values: Any, name: str) -> Raw:
         return _object_numbers(items, name, present)
     if all(issubclass(kind, (datetime, date, np.datetime64, timedelta, np.timedelta64)) for kind in present):
         return _object_dates(items, present)
+    if all(issubclass(kind, time) for kind in present):
+        return _object_times(items)
+    if any(issubclass(kind, str) for kind in present) and all(
+        issubclass(kind, _WRITTEN) and not issubclass(kind, bool) for kind in present
+    ):
+        return _object_strings([item if _is_missing(item) else _written(item) for item in items])
     return _mixed_levels(items, name)
+
+
+def _written(item: Any) -> str:
+    """A number or a date as a person writes it among words; a whole number without a fraction."""
+    return f"{item:.0f}" if isinstance(item, (float, np.floating)) and item == int(item) and abs(item) < 1e15 else str(item)
+
+
+def _object_times(items: list) -> Numbers:
+    seconds = [None if _is_missing(t) else 3600 * t.hour + 60 * t.minute + t.second + t.microsecond / 1e6 for t in items]
+    return Numbers.of(np.array(seconds, float), unit="clock")
 
 
 def _object_strings(items: list) -> Strings | Numbers:
@@ -61,7 +79,7 @@ def _object_dates(items: list, kinds: set[type]) -> Numbers:
     is_span = all(issubclass(kind, (timedelta, np.timedelta64)) for kind in kinds)
     dtype = f"timedelta64[{unit}]" if is_span else f"datetime64[{unit}]"
     values = np.array([None if _is_missing(item) else _without_zone(item) for item in items], dtype=dtype)
-    return whole_dates(values.view(np.int64), np.isnat(values), unit)
+    return (whole_spans if is_span else whole_dates)(values.view(np.int64), np.isnat(values), unit)
 
 
 def _without_zone(value: Any) -> Any:

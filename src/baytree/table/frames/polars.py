@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.table.frames.arrays import array_column
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, whole_dates, with_missing
+from baytree.table.frames.numbers import Numbers, whole_dates, whole_spans, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def _polars_strings(series: pl.Series) -> Strings:
 
 def _polars_dates(series: pl.Series, unit: str) -> Numbers:
     physical = series.to_physical().cast(int)
+    read = whole_spans if str(series.dtype).startswith("Duration") else whole_dates
     if not series.null_count():
-        return whole_dates(physical.to_numpy(), np.zeros(len(series), bool), unit)
-    return whole_dates(physical.fill_null(0).to_numpy(), series.is_null().to_numpy(), unit)
+        return read(physical.to_numpy(), np.zeros(len(series), bool), unit)
+    return read(physical.fill_null(0).to_numpy(), series.is_null().to_numpy(), unit)

@@ -18,11 +18,13 @@ _TIME = (
 )
 _DAY = r"(?:(?:[^\W\d_]{2,10})[.,]*\s+)?"  # the name of a day of the week
 _NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
+_OF = r"(?:[-\s/,]*|\s+del?\s+)"  # 3 de marzo de 2024
 _YEAR = r"(?P<year>\d{4}|'?\d{2})"
 _DATES = (
+    ("ymd", r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日?"),
     ("ymd", r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})"),
     ("dm", rf"{_DAY}(?P<first>\d{{1,2}})(?P<sep>[-/]|\.\s?)(?P<other>\d{{1,2}})(?P=sep)\s?{_YEAR}"),
-    ("name", rf"{_DAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[-\s/]*{_NAME}[-\s/,]*{_YEAR}"),
+    ("name", rf"{_DAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?{_OF}{_NAME}{_OF}{_YEAR}"),
     ("name", rf"{_DAY}{_NAME}[-\s]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,\s*|\s+|-)(?P<year>\d{{4}})"),
     ("name", rf"(?P<year>\d{{4}})[-\s/]{_NAME}(?:[-\s/](?P<day>\d{{1,2}}))?"),
     ("month", rf"{_NAME}[-\s/]*(?P<year>\d{{4}}|'\d{{2}}|(?<=-)\d{{2}})"),
@@ -32,11 +34,26 @@ _DATES = (
     ("month", r"[Qq](?P<quarter>[1-4])[-\s/]*(?P<year>\d{4})"),
     ("week", r"(?P<year>\d{4})-?W(?P<week>\d{2})"),
 )
-_COMPACT = re.compile(r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})")
-_PATTERNS = tuple((style, re.compile(rf"{text}(?:(?:\s*[T,]\s*|\s+|\s+um\s+){_TIME})?")) for style, text in _DATES)
+_COMPACT = re.compile(r"(?P<year>\d{4}|\d{2})(?P<month>\d{2})(?P<day>\d{2})")
+_LONG = (  # what is written as a whole, with its time
+    ("name", rf"{_DAY}{_NAME}\s+(?P<day>\d{{1,2}})\s+{_TIME}\s+(?P<year>\d{{4}})"),  # as C's ctime
+    ("ymd", r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d):?(?P<minute>\d\d):?(?P<second>\d\d)?"
+     r"(?P<part>)(?P<half>)(?P<zone>Z|[+-]\d\d:?\d\d)?"),
+)  # fmt: skip
+_WITH_TIME = tuple((style, rf"{text}(?:(?:\s*[T,:]\s*|\s+|\s+um\s+){_TIME})?") for style, text in _DATES)
+_PATTERNS = tuple((style, re.compile(text)) for style, text in (*_LONG, *_WITH_TIME))
 _CLOCK = re.compile(_TIME)
+_SPANS = tuple(  # how long something took
+    re.compile(text)
+    for text in (
+        r"(?P<hour>\d{1,4}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?",
+        r"(?P<hour>\d{1,4})\s*(?:h|hrs?|hours?|Std\.?)\s*(?P<minute>\d{1,2})\s*(?:m|min|mins|minutes?|Min\.?)?(?P<second>)",
+        r"(?P<hour>)(?P<minute>\d{1,4})\s*(?:m|min)\s*(?P<second>\d{1,2})\s*(?:s|sec)",
+    )
+)
 _PIVOT = 69  # two digits of a year: 69 is 1969, 68 is 2068, as in POSIX
 _EPOCH = date(1970, 1, 1)
+_SPREADSHEET = (_EPOCH - date(1899, 12, 30)).days  # what a spreadsheet counts from
 
 
 class Found(NamedTuple):
@@ -48,13 +65,14 @@ class Found(NamedTuple):
     other: int = 0
     has_time: bool = False
     has_zone: bool = False
+    is_span: bool = False  # longer than a day, or written as a duration
 
 
 def look(text: str) -> Found | None:
     """What date or time the string is, if it is one; the order of day and month may be open.
 
-    >>> look("13.02.2024"), look("2024-02-13T10:00Z").has_zone, look("9:45 pm").style, look("12 kg")
-    (Found(style='dm', separator='.', first=13, other=2, has_time=False, has_zone=False), True, 'clock', None)
+    >>> look("13.02.2024")[:4], look("2024-02-13T10:00Z").has_zone, look("9:45 pm").style, look("12 kg")
+    (('dm', '.', 13, 2), True, 'clock', None)
     """
     for style, found in _matches(text):
         has_time, has_zone = bool(found["hour"]), bool(found["zone"])
@@ -62,7 +80,9 @@ def look(text: str) -> Found | None:
             return Found(style, found["sep"].strip(), int(found["first"]), int(found["other"]), has_time, has_zone)
         if "name" not in found.re.groupindex or found["name"].casefold() in MONTH:
             return Found(style, "", 0, 0, has_time, has_zone)
-    return Found("clock") if clock(text) is not None else None
+    if clock(text) is None:
+        return None
+    return Found("clock", is_span=_time_of_day(text) is None)
 
 
 def moment(text: str, order: str) -> int | None:
@@ -70,22 +90,50 @@ def moment(text: str, order: str) -> int | None:
 
     >>> moment("03/01/1970", "dmy"), moment("03/01/1970", "mdy"), moment("30.02.2024", "dmy")
     (172800000000, 5097600000000, None)
+    >>> moment("19700103", "dmy"), moment("25571", "dmy")  # digits alone; days as a spreadsheet counts them
+    (172800000000, 172800000000)
     """
     for _, found in _matches(text):
         day = _date(found.groupdict(), order)
         if day is not None:
             return (day - _EPOCH).days * 86_400_000_000 + (_seconds(found, True) if found["hour"] else 0)
-    compact = _COMPACT.fullmatch(text)
+    return _counted(text, order) if text.isdecimal() else None
+
+
+def _counted(digits: str, order: str) -> int | None:
+    """A date that is digits alone: 20240131, 240131, the days of a spreadsheet, or the (milli)seconds since 1970."""
+    if len(digits) in (10, 13):
+        return int(digits) * (1_000_000 if len(digits) == 10 else 1_000)
+    if len(digits) == 5:
+        return (int(digits) - _SPREADSHEET) * 86_400_000_000
+    compact = _COMPACT.fullmatch(digits)
     day = _date(compact.groupdict(), order) if compact else None
     return None if day is None else (day - _EPOCH).days * 86_400_000_000
 
 
 def clock(text: str) -> float | None:
-    """Seconds since midnight; None where the string is no time of day."""
+    """Seconds since midnight, or that something took; None where the string is no time.
+
+    >>> clock("9:45 pm"), clock("36:15"), clock("2h 30m"), clock("9:75")
+    (78300.0, 130500.0, 9000.0, None)
+    """
+    seconds = _time_of_day(text)
+    return _span(text) if seconds is None else seconds
+
+
+def _time_of_day(text: str) -> float | None:
     found = _CLOCK.fullmatch(text)
     if not found or int(found["hour"]) > 24 or int(found["minute"]) > 59 or int(found["second"] or 0) > 60:
         return None
     return _seconds(found, False) / 1e6
+
+
+def _span(text: str) -> float | None:
+    found = next((found for pattern in _SPANS if (found := pattern.fullmatch(text))), None)
+    if found is None:
+        return None
+    hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
+    return None if second > 59 or (found["hour"] and minute > 59) else 3600.0 * hour + 60 * minute + second
 
 
 def _matches(text: str) -> list[tuple[str, re.Match]]:

@@ -16,6 +16,7 @@ from baytree.table.reading.words import NO, NO_NUMBER, NOTHING, YES, plain
 _DIGITS = str.maketrans("23456789", "11111111")  # what a number is depends on where zeros stand, not on its digits
 _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
+_FIGURES = re.compile(r"[\d\s./'’\"″′:×x+±*()–~-]+")  # digits and marks without a word: a fraction, a range, a height
 _LONGEST = 48  # characters of a number or a date at most
 
 Tally = dict[str, int]
@@ -132,17 +133,22 @@ class _Seen:
             self._note(found.scale, bare, n, self.scales)
         if found.is_accounting:
             self._note("accounting", bare, n, self.other)
-        if found.has_sign:
-            self._note("plus", bare, n, self.other)
+        for is_so, what in ((found.has_sign, "plus"), (found.is_marked, "mark")):
+            if is_so:
+                self._note(what, bare, n, self.other)
 
     def _take_date(self, bare: str, n: int) -> None:
         found = dates.look(bare)
         if found is None:
             kind = "uuid" if _UUID.fullmatch(bare) else "email" if _EMAIL.fullmatch(bare) else "word"
             self._note(kind, bare, n, self.other)
+            if _FIGURES.fullmatch(bare):
+                self._note("figures", bare, n, self.other)
             return
         if found.style == "clock":
             self._note("clock", bare, n, self.other)
+            if found.is_span:
+                self._note("span", bare, n, self.other)
             return
         self._note(found.style + found.separator, bare, n, self.dates)
         for is_so, what in ((found.has_time, "time"), (found.has_zone, "zone")):

@@ -10,6 +10,7 @@ import numpy as np
 
 from baytree.table.reading import dates
 from baytree.table.reading.numerals import BLANK, numeral, value
+from baytree.table.reading.units import brought
 from baytree.table.reading.words import NO, NO_NUMBER, NOTHING, YES, plain
 
 
@@ -28,6 +29,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The part of a date that the column holds instead of the date.
     source : str, default=''
         The column that the part is taken from.
+    unit : str, default=''
+        The unit that numbers of a column with several are brought to.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: str = "dmy"
     part: Literal["", "year", "month", "weekday"] = ""
     source: str = ""
+    unit: str = ""
 
 
 def numbers(strings: Sequence[str], form: Form) -> np.ndarray:
@@ -51,7 +55,7 @@ def numbers(strings: Sequence[str], form: Form) -> np.ndarray:
     if form.kind == "clock":
         clocks = [dates.clock(text.strip()) for text in strings]
         return np.array([np.nan if found is None else found for found in clocks], float)
-    return np.array([_number(text, form.decimal) for text in strings], float)
+    return np.array([_number(text, form) for text in strings], float)
 
 
 def misfits(strings: Sequence[str], read: np.ndarray) -> list[str]:
@@ -76,11 +80,18 @@ def is_nothing(text: str) -> bool:
     return len(text) <= 24 and plain(text) in NOTHING
 
 
-def _number(text: str, decimal: str) -> float:
+def _number(text: str, form: Form) -> float:
     bare = text.strip().strip(BLANK)
     try:
-        if "_" not in bare and not (decimal == "," and "." in bare):
+        if "_" not in bare and not (form.decimal == "," and "." in bare):
             return float(bare)
     except ValueError:
         pass
-    return value(bare, decimal) if numeral(bare) is not None else np.nan
+    found = numeral(bare)
+    if found is None:
+        return np.nan
+    size = value(bare, form.decimal)
+    if not form.unit or found.unit in ("", form.unit):
+        return size
+    in_unit = brought(size, found.unit, form.unit)
+    return np.nan if in_unit is None else in_unit

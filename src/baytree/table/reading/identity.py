@@ -24,10 +24,14 @@ def identifies(seen: Evidence, levels: Collection[str]) -> str:
         if seen.other.get(look, 0) > 0.9 * n and 2 * distinct > n > 2:
             return what
     if distinct == n >= FEWEST:
-        return "all its strings differ"
+        return f"all its strings differ, such as {_example(levels)}"
     if n >= FEWEST_NEARLY and distinct >= NEARLY * n:
-        return f"{distinct:,} of its {n:,} strings differ"
+        return f"{distinct:,} of its {n:,} strings differ, such as {_example(levels)}"
     return ""
+
+
+def _example(levels: Collection[str]) -> str:
+    return repr(min(level for level in levels if not is_nothing(level))[:30])
 
 
 def are_truths(seen: Evidence, levels: Collection[str]) -> bool:

@@ -14,7 +14,7 @@ from baytree.table.reading.words import BOUNDS, CURRENCIES, SCALES
 BLANK = "\u00a0\u202f\u2009\u2007 "
 _MINUS = "−–﹣－-"
 _NUMBER = re.compile(
-    rf"(?P<open>\(?)\s*(?P<sign>[+{_MINUS}]?)\s*(?P<before>[^\d.,()+{_MINUS}]*?)\s*(?P<inner>[+{_MINUS}]?)"
+    rf"(?P<open>\(?)\s*(?P<sign>[+{_MINUS}]?)\s*(?P<before>(?:[^\d.,()+{_MINUS}]|(?<=[^\W\d_])\.)*?)\s*(?P<inner>[+{_MINUS}]?)"
     rf"(?P<digits>\d[\d.,'’`´{BLANK}]*|[.,]\d+)(?P<power>[eE][+-]?\d+)?(?P<gap>\s*)(?P<after>[^\d()]*?)\s*"
     rf"(?P<close>\)?)(?P<last>[{_MINUS}]?)"
 )
@@ -40,6 +40,8 @@ BY_DOT = frozenset(("dot", "commas", "spaces dot"))
 GROUPED = frozenset(("dots", "commas", "spaces", "spaces comma", "spaces dot", "quotes", "quotes comma"))
 OPEN = {"dot3": ".", "comma3": ","}
 _UNIT = re.compile(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
+_NO_CENTS = re.compile(r"[.,](?:[-–—]{1,2})$")  # 15,- is 15
+_FOOTNOTES = "*†‡§"
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))  # 1st is a rank by name
 _LONG_CODE = 16  # digits from which a whole number is a name
 
@@ -52,27 +54,30 @@ class Numeral(NamedTuple):
     scale: str = ""  # a word such as k or Mio
     is_accounting: bool = False  # negative by parentheses or a sign at the end
     has_sign: bool = False  # a plus
+    is_marked: bool = False  # by a star or a dagger, as of a footnote
 
 
 def numeral(text: str) -> Numeral | None:
     """What the string is, if it is a number at all.
 
-    >>> numeral("$1,234.50"), numeral("12 kg").unit, numeral("(1.5)").is_accounting, numeral("007").style, numeral("A1")
-    (Numeral(style='commas', unit='$', scale='', is_accounting=False, has_sign=False), 'kg', True, 'code', None)
+    >>> numeral("$1,234.50")[:2], numeral("12 kg").unit, numeral("(1.5)").is_accounting, numeral("007").style, numeral("A1")
+    (('commas', '$'), 'kg', True, 'code', None)
     """
-    found = _NUMBER.fullmatch(text)
+    found = _NUMBER.fullmatch(_NO_CENTS.sub("", text))
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
     digits = found["digits"].strip(BLANK)
     style = next((name for name, pattern in _STYLES if pattern.fullmatch(digits)), "")
-    around = _around(found["before"].strip(), found["after"].strip(), found["gap"] or digits != found["digits"])
+    after = found["after"].strip()
+    bare = after.rstrip(_FOOTNOTES).rstrip()
+    around = _around(found["before"].strip(), bare, found["gap"] or digits != found["digits"])
     if not style or around is None or (found["power"] and style in GROUPED):
         return None
     is_bare = not found["before"] and not found["after"]
     if style == "whole" and is_bare and not found["power"] and _is_code(digits, found["sign"] or found["inner"]):
         style = "code"
     negative = bool(found["open"]) or bool(found["last"])
-    return Numeral(style, *around, negative, "+" in found["sign"] + found["inner"])
+    return Numeral(style, *around, negative, "+" in found["sign"] + found["inner"], bare != after)
 
 
 def value(text: str, decimal: str) -> float:
@@ -81,7 +86,7 @@ def value(text: str, decimal: str) -> float:
     >>> value("1,234", "."), value("1,234", ","), value("(1 234,5 €)", "."), value("3.5k", ".")
     (1234.0, 1.234, -1234.5, 3500.0)
     """
-    found = _NUMBER.fullmatch(text)
+    found = _NUMBER.fullmatch(_NO_CENTS.sub("", text))
     if found is None:
         raise ValueError(text)
     digits = found["digits"].strip(BLANK)

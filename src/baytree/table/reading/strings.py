@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from baytree.table.frames import Codes
-from baytree.table.reading.decide import Habits, decide
+from baytree.table.reading.decide import decide
+from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, misfits, numbers
 from baytree.table.schema import Column, Kind
@@ -31,6 +32,18 @@ def read(codes: Codes, column: Column) -> Read:
     gone = frozenset(lost)
     n_lost = int(sum(count[k] for k, text in enumerate(levels) if text in gone)) if lost else 0
     return Read(values / _per_unit(column), lost[0] if lost else "", n_lost)
+
+
+def number(text: str, column: Column) -> float:
+    """One string as a number in the unit of the column; NaN where it is none."""
+    return float(numbers([text], _form([text], np.ones(1, int), column))[0] / _per_unit(column))
+
+
+def dates(values: np.ndarray, column: Column) -> np.ndarray:
+    """Whole numbers that are dates (20240131, seconds since 1970) in the unit of the column; NaN where they are none."""
+    distinct, place = np.unique(values, return_inverse=True)
+    texts = [f"{value:.0f}" if np.isfinite(value) and value >= 0 else "" for value in distinct.tolist()]
+    return (numbers(texts, column.form or Form("date")) / _per_unit(column))[place]
 
 
 def part(days: np.ndarray, which: str) -> np.ndarray:

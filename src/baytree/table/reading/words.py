@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from unicodedata import normalize
 
 
 def _listed(text: str) -> frozenset[str]:
@@ -23,7 +24,7 @@ NO_NUMBER = _listed(
     - | -- | --- | – | — | . | .. | ... | … | * | / | // | xx | xxx | none | unknown | unk | unknwn | missing
     not available | not applicable | not known | no data | nodata | not recorded | not measured | undefined | undef
     blank | empty | tbd | tba | pending | error | invalid | refused | unbekannt | keine angabe | k.a. | k. a.
-    fehlt | inconnu | desconocido | sconosciuto | nd | n.d. | n.r.
+    0000-00-00 | 0000-00-00 00:00:00 | fehlt | inconnu | desconocido | sconosciuto | nd | n.d. | n.r.
     """
 )
 
@@ -61,6 +62,14 @@ _ID = re.compile(
     r"(?:^|[_\W])(?:id|ids|idx|index|uuid|guid|uid|key|pk|rowid|row|rownum|rownames?|nr|no|num|lfd|obs|serial|seq|sequence"
     r"|record|unnamed)(?:$|[_\W\d])|(?:[a-z]ID|Id|Nr|No)$|^(?:#|no\.|nr\.|n°|№)$"
 )
+_CODE = re.compile(
+    r"(?:^|[_\W])(?:zip|zip_?codes?|postal|postcode|post_?code|plz|phone|telephone|tel|telefon|mobile|handy|fax|ean|isbn|upc"
+    r"|gtin|sku|ssn|iban|bic|account|konto|code|fips|icd)(?:$|[_\W\d])|(?:Zip|Code|Phone)$"
+)
+_MOMENT = re.compile(
+    r"(?:^|[_\W])(?:date|datum|fecha|day|tag|time|timestamp|zeit|zeitstempel|created|updated|modified|birthday|birth|dob|ts)"
+    r"(?:$|[_\W\d])|_at$|_on$|(?:[a-z]Date|[a-z]Time|[a-z]At|date|datum)$"
+)
 _NO_ID = re.compile(
     r"^(?:[a-z]{1,2}\d*)$|year|jahr|time|zeit|day|tag|week|month|hour|minute|second|age|dose|temp|step|lag|period|epoch"
 )
@@ -68,8 +77,8 @@ _NO_ID = re.compile(
 
 @cache
 def plain(text: str) -> str:
-    """A word without its case and the blanks around it, any blanks inside as one."""
-    return " ".join(text.split()).casefold()
+    """A word without its case and the blanks around it, any blanks inside as one, accents as parts of their letters."""
+    return " ".join(text.split()).casefold() if text.isascii() else normalize("NFC", " ".join(text.split()).casefold())
 
 
 def is_id_name(name: str) -> bool:
@@ -79,6 +88,24 @@ def is_id_name(name: str) -> bool:
     (True, True, False)
     """
     return bool(_ID.search(name) or _ID.search(name.lower()))
+
+
+def is_code_name(name: str) -> bool:
+    """Whether a column of this name holds codes, though they may be written as numbers.
+
+    >>> is_code_name("zip"), is_code_name("phone_number"), is_code_name("area")
+    (True, True, False)
+    """
+    return bool(_CODE.search(name) or _CODE.search(name.lower()))
+
+
+def is_moment_name(name: str) -> bool:
+    """Whether a column of this name holds dates or times.
+
+    >>> is_moment_name("created_at"), is_moment_name("order date"), is_moment_name("weight")
+    (True, True, False)
+    """
+    return bool(_MOMENT.search(name) or _MOMENT.search(name.lower()))
 
 
 def is_measure_name(name: str) -> bool:

@@ -22,6 +22,9 @@ def level_notes(name: str, seen: Evidence, levels: Collection[str], declared: st
     if seen.no_number:
         word = min(seen.no_number)
         notes.append(Note(name, f"{word!r} is taken for a level like any other", seen.n_no_number, "missing", word))
+    if 2 * seen.other.get("figures", 0) > seen.n_known:
+        done = f"{seen.first('figures')!r} and the like are no numbers: they are taken for levels"
+        notes.append(Note(name, done, seen.other["figures"], "drop"))
     alike = look_alikes(levels)
     if alike:
         pairs = "; ".join(" and ".join(map(repr, group)) for group in alike[:3])

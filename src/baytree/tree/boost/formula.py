@@ -8,6 +8,7 @@ import numpy as np
 
 from baytree.formula import Formula
 from baytree.formula.expressions import (
+    Apply,
     Case,
     Compare,
     Expression,
@@ -28,7 +29,7 @@ from baytree.table.schema import Schema
 from baytree.tree.boost.rule_formula import of_rules
 from baytree.tree.boost.rules import RuleTrials
 from baytree.tree.boost.soft_formula import unrolled
-from baytree.tree.boost.trees import TreeTrials, prior, told
+from baytree.tree.boost.trees import FINE, TreeTrials, prior, told
 from baytree.tree.boost.vote_formula import MINUS, ONE, ZERO, Voted, complement, leading
 from baytree.tree.formula import nodes_of
 
@@ -74,7 +75,7 @@ class _Trial:
         smooth = Quotient(Sum((Product((weight, plain)), constant(prior(self.tree)))), Sum((weight, ONE)))
         kept = self.steps.keep(smooth)
         answers = self.steps.keep(Quotient(kept, Total(kept)))
-        choice, chosen = self._choice(plain)
+        choice, chosen = self._choice(self._compared(plain))
         return answers, choice, self._vote(answers, plain, self.steps.keep(chosen))
 
     def _mixture(self, table: np.ndarray) -> Named:
@@ -82,6 +83,10 @@ class _Trial:
         if not self.model.soft:
             return self.steps.keep(Spread(self.k, matrix(table)))
         return unrolled(self.steps, self.tree, self.model.soft[self.k], table)
+
+    def _compared(self, plain: Named) -> Named:
+        """The shares as they are compared: soft ones in fine steps, whatever the order of their sums."""
+        return self.steps.keep(Apply("round", Product((plain, constant(FINE))))) if self.model.soft else plain
 
     def _choice(self, plain: Named) -> tuple[Expression, Expression]:
         """The class by its place, and 1 for it beside 0 for the others."""

@@ -20,6 +20,8 @@ from baytree.tree.model.structure import Tree
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
+FINE = 2.0**40  # parts of 1 in which soft shares are compared: the order in which they are summed must not break a tie
+
 
 class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree_trials"):
     """The trees of the trials, in their order."""
@@ -107,6 +109,7 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         return plain, smooth / smooth.sum(axis=1, keepdims=True)
 
     def _choices(self, plain: np.ndarray, first: int | None = None) -> np.ndarray:
+        plain = np.rint(plain * FINE) if self.soft else plain
         if self.costs is None:
             return leading(plain, self.first_class if first is None else first)
         return np.argmin(np.where(plain > 0, plain @ self.costs.T, np.inf), axis=1)

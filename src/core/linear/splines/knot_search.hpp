@@ -6,30 +6,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "linear/splines/knots.hpp"
+#include "linear/splines/candidate.hpp"
+#include "linear/splines/knot_cache.hpp"
 #include "linear/splines/orthonormal.hpp"
 
 namespace baytree::linear::splines {
-
-// What a step asks of candidates.
-struct Rules {
-  double least_line;          // squared length of a line's new part, above which it is one
-  double tolerance, crowded;  // share of a hinge's square that must be new: beside a line, and without one
-  double tie;                 // a knot must be better by this share
-  double lead;                // and by this much better than the line
-  double limit;               // gains of knots from here on are not believed
-};
-
-// The line and the best knot of a pair; a gain of 0 is none.
-struct Candidate {
-  double line = 0, knot = 0;
-  std::int32_t rank = -1;
-  bool has_line = false;
-};
 
 class KnotSearch {
  public:
@@ -37,12 +21,12 @@ class KnotSearch {
   KnotSearch(std::span<const double> x, std::span<const std::int32_t> row, std::span<const double> y, std::size_t rows,
              std::size_t columns, std::size_t most, bool is_centred, std::size_t memory)
       : x_(x.begin(), x.end()), row_(row.begin(), row.end()), rows_(rows), most_(most), responses_(rows ? y.size() / rows : 0), basis_(rows, most), beside_constant_(is_centred ? 0 : rows, most),
-        is_centred_(is_centred), memory_(memory / (columns ? columns : 1)), kept_(columns), y_(y.begin(), y.end()), beside_(rows * (responses_ + 1)) {
+        is_centred_(is_centred), memory_(memory / (columns ? columns : 1)), y_(y.begin(), y.end()), beside_(rows * (responses_ + 1)) {
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t r = 0; r < responses_; ++r) beside_[i * (responses_ + 1) + r] = y_[r * rows + i];
       beside_[i * (responses_ + 1) + responses_] = 1;
     }
-    for (auto& column : kept_) column.resize(most);
+    for (std::size_t j = 0; j < columns; ++j) kept_.emplace_back(most);
   }
 
   KnotSearch(const KnotSearch&) = delete;
@@ -67,14 +51,14 @@ class KnotSearch {
     Room room(*this, column);
     for (std::size_t k = 0; k < slots.size(); ++k) {
       if (!is_tried[k]) continue;
-      auto& kept = kept_[column][static_cast<std::size_t>(slots[k])];
-      if (!kept) kept = std::make_unique<Knots>();
+      const auto slot = static_cast<std::size_t>(slots[k]);
+      Knots& knots = kept_[column].of(slot);
       const auto parent = parents.subspan(k * rows_, rows_);
       room.rows.of(sorted(column), parent);
-      if (kept->t.empty()) open(*kept, column, parent, spans[k], room);
-      bring_in(*kept, room);
-      out[k] = best(*kept, column, parent, rules, room);
-      make_room(kept_[column], slots, kept);
+      if (knots.t.empty()) open(knots, column, parent, spans[k], room);
+      bring_in(knots, room);
+      out[k] = best(knots, column, parent, rules, room);
+      kept_[column].make_room(memory_, slots, slot);
     }
   }
 
@@ -122,31 +106,8 @@ class KnotSearch {
     run<0>(room, knots, width, [&](std::int32_t rank) { return beside_.data() + place(column, static_cast<std::size_t>(rank)) * width; });
     for (std::size_t k = 0; k <= n; ++k)
       for (std::size_t r = 0; r < responses_; ++r) knots.pull[r * (n + 1) + k] = room.found[k * width + r];
-    measure(knots, room);
+    measure(room.rows, room.found, responses_, is_centred_ ? static_cast<double>(rows_) : 0.0, knots);
     knots.done = first_column();
-  }
-
-  // Squares of the hinges where they are not known yet, and their products with the line's.
-  void measure(Knots& knots, const Room& room) const {
-    const std::size_t n = knots.size(), width = responses_ + 1;
-    const double number = static_cast<double>(rows_), of_line = room.found[n * width + responses_], low = knots.t[n];
-    double weight = 0, first = 0, square = 0, at = room.rows.size ? room.rows.x[0] : 0.0;
-    const auto go_down = [&](double to) {
-      const double down = at - to;
-      square += down * (2 * first + down * weight);
-      first += down * weight;
-      at = to;
-    };
-    for (std::size_t k = 0, i = 0; k <= n; ++k) {
-      for (; i < knots.above[k]; ++i) {
-        go_down(room.rows.x[i]);
-        weight += room.rows.b[i] * room.rows.b[i];
-      }
-      go_down(knots.t[k]);
-      const double mean = is_centred_ ? room.found[k * width + responses_] / number : 0.0;
-      if (k < n) knots.with_line[k] = square + (knots.t[k] - low) * first - mean * of_line;
-      if (k == n || !is_centred_) knots.spread.push_back(square - mean * room.found[k * width + responses_]);
-    }
   }
 
   // Takes what the new columns of the basis explain away from every hinge.
@@ -261,22 +222,6 @@ class KnotSearch {
     return room.found.data();
   }
 
-  // Keeps what this column's pairs know within its share of the memory: pairs of parents that are not tried go first.
-  void make_room(std::vector<std::unique_ptr<Knots>>& kept, std::span<const std::int32_t> slots, std::unique_ptr<Knots>& latest) const {
-    if (held(kept) <= memory_) return;
-    std::vector<bool> is_tried(kept.size());
-    for (const std::int32_t slot : slots) is_tried[static_cast<std::size_t>(slot)] = true;
-    for (std::size_t slot = 0; slot < kept.size(); ++slot)
-      if (!is_tried[slot]) kept[slot].reset();
-    if (held(kept) > memory_) latest.reset();
-  }
-
-  static std::size_t held(const std::vector<std::unique_ptr<Knots>>& kept) {
-    std::size_t bytes = 0;
-    for (const auto& knots : kept) bytes += knots ? knots->bytes() : 0;
-    return bytes;
-  }
-
   std::vector<double> x_;
   std::vector<std::int32_t> row_;
   std::size_t rows_, most_, responses_;
@@ -284,7 +229,7 @@ class KnotSearch {
   std::vector<double> of_y_;  // [columns of the basis, responses]
   bool is_centred_;
   std::size_t memory_;  // bytes for each column
-  std::vector<std::vector<std::unique_ptr<Knots>>> kept_;  // [columns, slots]
+  std::vector<KnotCache> kept_;  // [columns]
   std::vector<double> y_, beside_;  // responses by columns; by rows, with a 1 behind them
 };
 

@@ -83,6 +83,30 @@ void integrate(const Support& rows, const Knots& knots, std::size_t width, const
   }
 }
 
+// Squares of the hinges where they are not known yet, and their products with the line's. `found` [knots and line, responses + 1]
+// has sums of b in its last column; `number` of rows, 0 where hinges are not centred.
+inline void measure(const Support& rows, std::span<const double> found, std::size_t responses, double number, Knots& knots) {
+  const std::size_t n = knots.size(), width = responses + 1;
+  const double of_line = found[n * width + responses], low = knots.t[n];
+  double weight = 0, first = 0, square = 0, at = rows.size ? rows.x[0] : 0.0;
+  const auto go_down = [&](double to) {
+    const double down = at - to;
+    square += down * (2 * first + down * weight);
+    first += down * weight;
+    at = to;
+  };
+  for (std::size_t k = 0, i = 0; k <= n; ++k) {
+    for (; i < knots.above[k]; ++i) {
+      go_down(rows.x[i]);
+      weight += rows.b[i] * rows.b[i];
+    }
+    go_down(knots.t[k]);
+    const double mean = number > 0 ? found[k * width + responses] / number : 0.0;
+    if (k < n) knots.with_line[k] = square + (knots.t[k] - low) * first - mean * of_line;
+    if (k == n || number == 0) knots.spread.push_back(square - mean * found[k * width + responses]);
+  }
+}
+
 // Places the knots and measures their hinges. The order of operations in the centred sum of squares is part of the algorithm:
 // among equal values it is rounding alone that says whether a rank counts, so nothing here may be fused or rearranged.
 inline void place_centred(const Sorted& column, std::span<const double> parent, const Spans& spans, Knots& out) {

@@ -16,11 +16,14 @@ from baytree.show.report.records.model_views import (
     RulesView,
     TreeView,
 )
+from baytree.show.report.records.spline_views import FunctionsView
 from baytree.show.report.records.table_views import Overview, TableView
+from baytree.show.report.records.vote_views import TrialsView, VotingRulesView
 
 Section = (
     Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | ProseView | WhatIfView
-    | AskView | BoundaryView | ImpurityView | RowsView | LeaderboardView
+    | AskView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
+    | VotingRulesView | TrialsView
 )  # fmt: skip
 
 

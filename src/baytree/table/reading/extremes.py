@@ -1,0 +1,97 @@
+"""Numbers that may stand for no value: an extreme such as -999, or one that is often there, far from all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Self
+
+import msgspec
+import numpy as np
+
+_SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "98" for k in range(2, 9)) | {-1, -9, -8}
+_SOME = 4096  # rows that tell whether all are to be looked at
+MOST_STRINGS = 20_000  # that are looked at
+
+
+class Stranger(NamedTuple):
+    """A number far from all others, how often it is there, and the range of the others."""
+
+    value: float
+    n: int
+    low: float
+    high: float
+
+
+class Ends(msgspec.Struct, frozen=True):
+    """The two least and the two largest different numbers, and how often each is there; those of parts add up."""
+
+    lowest: tuple[tuple[float, int], ...]
+    highest: tuple[tuple[float, int], ...]
+
+    @classmethod
+    def of(cls, known: np.ndarray) -> Self:
+        """The ends of these numbers, none of which is NaN."""
+        return cls(_two(known), tuple((-value, n) for value, n in _two(-known)))
+
+    def __add__(self, other: Self) -> Self:
+        low, high = Counter(dict(self.lowest)), Counter(dict(self.highest))
+        low.update(dict(other.lowest))
+        high.update(dict(other.highest))
+        lowest, highest = sorted(low.items())[:2], sorted(high.items(), reverse=True)[:2]
+        return type(self)(tuple(lowest), tuple(highest))
+
+    def strangers(self, is_whole: bool, is_date: bool) -> Iterator[Stranger]:
+        """The ends that may stand for no value, the lower one first."""
+        for here, there in ((self.lowest, self.highest), (self.highest, self.lowest)):
+            if len(here) < 2:
+                return
+            (value, n), near = here[0], here[1][0]
+            beyond = [end for end, _ in there[1:] if there[0][0] in _SENTINELS and end != value]
+            ranges = ((min(near, end), max(near, end)) for end in (*beyond, there[0][0]))
+            found = next((between for between in ranges if _is_far(value, n, *between, is_whole, is_date)), None)
+            if found is not None:
+                yield Stranger(value, n, *found)
+
+
+def may_be_strange(known: np.ndarray) -> bool:
+    """Whether an end may stand for no value, by its place among some of the rows: none is overlooked."""
+    some, low, high = known[:: max(1, len(known) // _SOME)], float(known.min()), float(known.max())
+    if low in _SENTINELS or high in _SENTINELS:
+        return True
+    inner = some[(some > low) & (some < high)]
+    if not len(inner):
+        return False
+    near, far = float(inner.min()), float(inner.max())
+    return near - low > 2 * (high - near) > 0 or high - far > 2 * (far - low) > 0
+
+
+def written(levels: Sequence[str], values: np.ndarray, is_date: bool) -> Iterator[tuple[str, str, str]]:
+    """The strings whose numbers may stand for no value, each with the strings between which all others lie."""
+    known = sorted((value, text) for value, text in zip(values.tolist(), levels, strict=True) if value == value)
+    if not 3 < len(known) <= MOST_STRINGS:
+        return
+    texts = dict(known)
+    is_whole = all(value == np.floor(value) for value, _ in known)
+    ends = Ends.of(np.array([value for value, _ in known]))
+    for stranger in ends.strangers(is_whole, is_date):
+        yield texts[stranger.value], texts[stranger.low], texts[stranger.high]
+
+
+def _two(known: np.ndarray) -> tuple[tuple[float, int], ...]:
+    least = known.min()
+    others = known[known != least]
+    first = (float(least), len(known) - len(others))
+    return (first, (float(others.min()), int((others == others.min()).sum()))) if len(others) else (first,)
+
+
+def _is_far(value: float, n: int, low: float, high: float, is_whole: bool, is_date: bool) -> bool:
+    """Whether a number lies so far from all others that it may stand for no value."""
+    if low <= value <= high or not np.isfinite(value):
+        return False
+    gap, spread = max(low - value, value - high), high - low
+    if not is_date and value in (-1, -8, -9):
+        return low >= 0 and is_whole and high > 5
+    if not is_date and value in _SENTINELS:
+        return gap > max(spread, 1) * (0.5 if abs(value) >= 999 else 1)
+    return gap > 2 * spread > 0 and (n > 1 or (is_date and gap > 10 * spread))
