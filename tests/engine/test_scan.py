@@ -177,3 +177,34 @@ def test_numbers_that_stand_for_no_value_are_found_in_the_whole(tmp_path):
 def test_pieces_are_the_table():
     rows = pl.DataFrame({"a": range(30)})
     assert pl.concat(pieces_of(rows, 8)).equals(rows)
+
+
+def test_the_command_line_learns_from_a_pattern_of_files(table, tmp_path):
+    from click.testing import CliRunner
+
+    from baytree.cli import main
+
+    folder, rows = written(table.drop("w"), tmp_path, 3), table.drop("w")
+    saved = tmp_path / "m.baytree"
+    call = [
+        "fit",
+        str(folder / "*.parquet"),
+        "-t",
+        "y",
+        "-m",
+        "tree",
+        "-p",
+        "max_depth=3",
+        "--memory",
+        "1GB",
+        "-o",
+        str(saved),
+    ]
+    done = CliRunner().invoke(main, call)
+    assert done.exit_code == 0, done.output
+    assert np.array_equal(
+        bt.load(saved).predict_proba(rows), bt.DecisionTreeClassifier(max_depth=3).fit(rows, "y").predict_proba(rows)
+    )
+    wrong = CliRunner().invoke(main, ["fit", str(folder / "*.parquet"), "-t", "z"])
+    assert wrong.exit_code == 2
+    assert "no column 'z'" in wrong.output

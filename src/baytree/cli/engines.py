@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -96,6 +97,7 @@ def _spark(address: str | None) -> Iterator[Any]:
         from pyspark.sql import SparkSession
     except ImportError:
         raise click.UsageError("--engine spark needs Spark and Java: pip install 'baytree[spark]'") from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers on this machine must know this library
     builder = SparkSession.builder.appName("baytree").config("spark.ui.showConsoleProgress", "false")
     is_remote = address is not None and address.startswith("sc://")
     builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")

@@ -132,17 +132,17 @@ class _Wanted(msgspec.Struct, frozen=True):
     def first(cls, counts: np.ndarray) -> Self:
         n = int(counts.sum())
         rank = np.unique(np.append(np.arange(1, N_QUANTILES + 1) * n // (N_QUANTILES + 1), n))
-        start = cls(np.zeros(len(rank), np.uint64), rank[rank > 0] if (rank <= 0).any() else rank)
-        start = cls(start.prefix[: len(start.rank)], start.rank)
-        return start.next(np.zeros(1, np.uint64), counts)
+        rank = rank[rank > 0]
+        return cls(np.zeros(len(rank), np.uint64), rank).next(np.zeros(1, np.uint64), counts)
 
     def next(self, prefixes: np.ndarray, counts: np.ndarray) -> Self:
         """With as many more bits as were counted."""
-        below = np.cumsum(counts, axis=1)[np.searchsorted(prefixes, self.prefix)]  # [n, 2^bits]
-        tail = (below < self.rank[:, None]).sum(axis=1)
-        before = np.where(tail > 0, below[np.arange(len(tail)), np.maximum(tail - 1, 0)], 0)
-        bits = int(counts.shape[1]).bit_length() - 1
-        return type(self)((self.prefix << np.uint64(bits)) | tail.astype(np.uint64), self.rank - before)
+        row, width = np.searchsorted(prefixes, self.prefix), counts.shape[1]
+        below = np.concatenate([[0], np.cumsum(counts)])  # cells of all prefixes, one after the other
+        rank = self.rank + below[row * width]
+        cell = np.searchsorted(below, rank, side="left") - 1
+        tail = (cell - row * width).astype(np.uint64)
+        return type(self)((self.prefix << np.uint64(width.bit_length() - 1)) | tail, rank - below[cell])
 
 
 def _key(values: np.ndarray) -> np.ndarray:
