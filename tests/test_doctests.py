@@ -22,4 +22,5 @@ def test_what_the_docstrings_of_a_module_show_is_what_happens(name):
 
 
 def test_there_are_examples():
-    assert sum(len(doctest.DocTestFinder().find(importlib.import_module(name))) for name in NAMES if name not in OPTIONAL) > 100
+    modules = (importlib.import_module(name) for name in NAMES if name not in OPTIONAL)
+    assert sum(len(doctest.DocTestFinder().find(module)) for module in modules) > 100

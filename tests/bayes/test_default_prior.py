@@ -89,3 +89,13 @@ def test_models_with_no_class_in_common_are_not_merged():
     other = bt.NaiveBayesClassifier().fit({**ROWS, "c": ["p", "p", "q", "q"]}, "c")
     with pytest.raises(ValueError, match="no class in common: one knows k1, k2, the other p, q"):
         bt.NaiveBayesClassifier().fit(ROWS, "c").merge(other)
+
+
+@pytest.mark.parametrize(
+    ("event", "prior"),
+    [("gaussian", {"m0": 0.0}), ("poisson", {"shape": 0.0, "rate": 1.0}), ("bernoulli", 3.0), ("multinomial", -1.0)],
+)
+def test_what_is_no_prior_of_an_event_is_refused_before_a_row_is_counted(event, prior):
+    schema = bt.NaiveBayesClassifier().fit({"x": [0.0, 1.0]}, ["a", "b"]).schema_
+    with pytest.raises(ValueError, match=r"priors\['x'\]"):
+        bt.NaiveBayesClassifier(events={"x": event}, priors={"x": prior})._learner(schema)

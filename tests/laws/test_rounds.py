@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 import baytree as bt
 from apart import Apart
 from baytree.engine.parts import InMemory
-from baytree.engine.quantiles import quantile_edges
+from baytree.engine.rounds.quantiles import quantile_edges
 from baytree.statistics.discretize import quantile_cuts
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.estimators.learning import settled
-from baytree.linear.discriminant.derive import inverse_factor
+from baytree.linear.discriminant.from_scatter import inverse_factor
 
 KINDS = [bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from baytree.given import PriorsLike
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
-from baytree.table.schema import Column, Schema
+from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
 
 
@@ -31,7 +31,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Estimation(msgspec.Struct, frozen=True):
-    """How parameters follow from what was seen; `priors` by the names of columns, the target's for the classes."""
+    """How parameters follow from what was seen; `priors`, read by their events, by the names of columns or the target."""
 
     estimate: str = "bayes"
     alpha: float | tuple[float, ...] = 1.0
@@ -71,18 +71,33 @@ def class_shares(seen: Counts, schema: Schema, estimation: Estimation) -> np.nda
     return smoothed(counts[1:], pseudo_counts(estimation, schema.target.name, schema.classes, exponent))[:, 0]
 
 
-def prior_numbers(estimation: Estimation, column: Column, names: Sequence[str]) -> list[float] | None:
-    """The numbers of a column's own prior, None where it has none; a number that is left out or not positive is an error."""
-    given = estimation.priors.get(column.name)
-    if given is None:
-        return None
-    if not isinstance(given, Mapping) or set(given) != set(names):
-        raise ValueError(f"priors[{column.name!r}]={given!r}: give {', '.join(names)} as a dict")
-    numbers = [float(given[name]) for name in names]
-    for name, number in zip(names, numbers, strict=True):
-        if not np.isfinite(number) or (number <= 0 and name != "m0"):
-            raise ValueError(f"priors[{column.name!r}][{name!r}]={number!r}: give a finite number above 0")
+def read_numbers(given: object, name: str, wanted: Sequence[str]) -> tuple[float, ...]:
+    """The numbers of a column's own prior; one that is left out or not positive is an error."""
+    if not isinstance(given, Mapping) or set(given) != set(wanted):
+        raise ValueError(f"priors[{name!r}]={given!r}: give {', '.join(wanted)} as a dict")
+    numbers = tuple(float(given[each]) for each in wanted)
+    for each, number in zip(wanted, numbers, strict=True):
+        if not np.isfinite(number) or (number <= 0 and each != "m0"):
+            raise ValueError(f"priors[{name!r}][{each!r}]={number!r}: give a finite number above 0")
     return numbers
+
+
+def read_pseudo_count(given: object, name: str) -> float:
+    """A column's own pseudo-count."""
+    if not isinstance(given, (int, float)) or not 0 <= given < np.inf:
+        raise ValueError(f"priors[{name!r}]={given!r}: give a pseudo-count, a number of at least 0")
+    return float(given)
+
+
+def read_pseudo_counts(given: PriorsLike, name: str) -> PriorsLike:
+    """Pseudo-counts of levels: one for all, one for each, or by their names; which levels there are, the rows will tell."""
+    amounts = np.asarray(list(given.values()) if isinstance(given, Mapping) else given, np.float64)
+    if amounts.ndim > 1 or not (np.isfinite(amounts).all() and (amounts >= 0).all()):
+        raise ValueError(f"priors[{name!r}]={given!r}: {_PER_LEVEL}")
+    return given
+
+
+_PER_LEVEL = "give a pseudo-count of at least 0, or one for each level"
 
 
 @contextmanager
@@ -103,6 +118,6 @@ def _dirichlet(given: PriorsLike, name: str, levels: Sequence[Any], alpha: Array
             raise ValueError(f"priors[{name!r}] names {unknown[0]!r}; the levels are {list(levels)}")
         amounts = [given.get(level, alpha) for level in levels]
     added = np.asarray(amounts, np.float64)
-    if added.shape not in ((), (len(levels),)) or not (np.isfinite(added).all() and (added >= 0).all()):
-        raise ValueError(f"priors[{name!r}]={amounts!r}: give a pseudo-count of at least 0, or one for each level")
+    if added.shape not in ((), (len(levels),)):
+        raise ValueError(f"priors[{name!r}]={amounts!r}: {_PER_LEVEL}")
     return np.broadcast_to(added, (len(levels),)).astype(np.float64)

@@ -11,8 +11,8 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events import EVENTS
 from baytree.bayes.model import NaiveBayes
 from baytree.bayes.seen import Seen
-from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.outliers import warn_of_outliers
 from baytree.learner import Additive
 from baytree.settings import ByClass
 from baytree.table.schema import Schema

@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.bayes.estimation import Group
 from baytree.bayes.events import EVENTS, Statistic
-from baytree.engine.number_of_rows import LEAST_ROWS
+from baytree.engine.rounds.number_of_rows import LEAST_ROWS
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded, times_limbs
 from baytree.table.schema import Column, Schema, Target, level_map

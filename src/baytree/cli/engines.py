@@ -42,7 +42,7 @@ def is_asked_for(table: str, options: Mapping[str, Any]) -> bool:
 
 def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options: Mapping[str, Any], how: Asked) -> Estimator:
     """The estimator fitted to rows on an engine; of two offers, the first rows of the target decide."""
-    from baytree.choose.task import task_of
+    from baytree.choose.task_of_target import task_of
     from baytree.engine.engines import elsewhere
     from baytree.engine.watching import watched
 
@@ -52,8 +52,8 @@ def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options:
             raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
         chosen = next(iter(offers)) if len(offers) == 1 else task_of(source.first(lesson.target), lesson.target)
         estimator = offers[chosen]
-        dropped = dict.fromkeys(lesson.drop, "drop")
-        estimator.set_params(schema={**dict(estimator.schema or {}), **dropped} or None)
+        declared = estimator.schema if isinstance(estimator.schema, Mapping) else {}  # the options give no other kind
+        estimator.set_params(schema={**declared, **dict.fromkeys(lesson.drop, "drop")} or None)
         return estimator.fit(rows, lesson.target, sample_weight=lesson.weight)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from baytree.engine import threads
 
 T = TypeVar("T")
 A = TypeVar("A")
+_is_single: ContextVar[bool] = ContextVar("is_single", default=False)
 _LONG = 300  # rows of a matrix; a decomposition of a larger one may take longer than a user waits for Ctrl-C
 
 
@@ -24,9 +26,18 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
         yield
 
 
-def one_blas_thread() -> AbstractContextManager:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """While it lasts, BLAS runs on the thread that calls it: small products gain nothing from more, and may wait long."""
-    return _blas().limit(limits=1, user_api="blas")
+    if _is_single.get():  # to say it again to the library takes longer than a small product
+        yield
+        return
+    before = _is_single.set(True)
+    try:
+        with _blas().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _is_single.reset(before)
 
 
 def in_order(function: Callable[[A], T], pieces: Iterable[A]) -> list[T]:

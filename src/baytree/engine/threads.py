@@ -58,6 +58,8 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
 def in_order(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> list[T]:
     """function of each piece, on threads, in the order of the pieces; what a piece raises, the caller raises."""
     pieces = list(pieces)
+    if len(pieces) <= 1:
+        return [function(piece) for piece in pieces]
     workers = 1 if _is_working.get() else min(count(_wanted.get() if n_jobs is None else n_jobs), len(pieces))
     if workers <= 1:
         return [function(piece) for piece in pieces]

@@ -27,7 +27,7 @@ from baytree.formula.expressions import (
 )
 from baytree.formula.steps import Effects, Steps, bag, chosen, constant, matrix, number, numbers
 from baytree.linear.design.design import FAR, Design
-from baytree.linear.design.features import MISSING, VALUE
+from baytree.linear.design.feature_layout import MISSING, VALUE
 from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:

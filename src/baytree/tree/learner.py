@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.learner import Learnt
 from baytree.table.schema import Kind, Schema
 from baytree.tree.grow.costs import EQUAL, Weighing

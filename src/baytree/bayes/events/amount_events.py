@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from baytree.bayes.estimation import Estimation, Group, prior_numbers
+from baytree.bayes.estimation import Estimation, Group, read_numbers, read_pseudo_count
 from baytree.bayes.events.amount_likelihoods import AmountLikelihood, amount_weights, poisson_rates
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.bayes.events.shares import complement_weights, log_shares
 from baytree.bayes.events.urns import UrnLikelihood, open_urns
+from baytree.given import PriorsLike
 from baytree.statistics.totals import Totals
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
@@ -44,6 +45,10 @@ class Bernoulli(TotalEvent):
         Kind.TEXT: "text bernoulli",
     }
 
+    def read_prior(self, given: PriorsLike, column: Column) -> tuple[float, ...]:
+        """a and b of a Beta prior."""
+        return read_numbers(given, column.name, ("a", "b"))
+
     def observe(self, table: Table, group: Group) -> Totals:
         """The known weight of each column in each class, and that of yes."""
         return Totals.above(table, group.columns, group.threshold)
@@ -73,6 +78,10 @@ class Poisson(TotalEvent):
 
     name = "poisson"
 
+    def read_prior(self, given: PriorsLike, column: Column) -> tuple[float, ...]:
+        """Shape and rate of a Gamma prior."""
+        return read_numbers(given, column.name, ("shape", "rate"))
+
     def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood:
         """The rate of each class, or the predictive distribution."""
         known, total = seen.rounded()
@@ -94,6 +103,10 @@ class Multinomial(TotalEvent):
     name = "plugin multinomial"
     stand_ins: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text plugin multinomial"}
 
+    def read_prior(self, given: PriorsLike, column: Column) -> float:
+        """A pseudo-count."""
+        return read_pseudo_count(given, column.name)
+
     def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> Likelihood:
         """The log-share of each column; a count of 0 adds nothing."""
         log_share = log_shares(seen.rounded()[1], _column_alphas(group, schema, estimation))
@@ -105,6 +118,10 @@ class Complement(TotalEvent):
 
     name = "complement"
     stand_ins: ClassVar[Mapping[Kind, str]] = {Kind.TEXT: "text complement"}
+
+    def read_prior(self, given: PriorsLike, column: Column) -> float:
+        """A pseudo-count."""
+        return read_pseudo_count(given, column.name)
 
     def derive(self, seen: Totals, group: Group, schema: Schema, estimation: Estimation) -> AmountLikelihood:
         """The weight of each column in each class."""
@@ -134,7 +151,7 @@ def _column_alphas(group: Group, schema: Schema, estimation: Estimation) -> np.n
     for k, j in enumerate(group.columns):
         given = estimation.priors.get(schema.columns[j].name)
         if given is not None:
-            alpha[k] = _pseudo_count(given, schema.columns[j].name)
+            alpha[k] = given
     if estimation.estimate == "map":
         return np.maximum(alpha - 1, 0)
     return alpha if estimation.estimate == "bayes" else np.zeros_like(alpha)
@@ -145,7 +162,7 @@ def _beta_priors(group: Group, schema: Schema, estimation: Estimation) -> np.nda
     alpha = np.broadcast_to(np.asarray(estimation.alpha, np.float64), (len(group.columns),))
     prior = np.stack([alpha, alpha], axis=1)
     for k, j in enumerate(group.columns):
-        given = prior_numbers(estimation, schema.columns[j], ("a", "b"))
+        given = estimation.priors.get(schema.columns[j].name)
         prior[k] = prior[k] if given is None else given
     added = {"mle": 0 * prior, "map": np.maximum(prior - 1, 0), "bayes": prior}
     return added[estimation.estimate]
@@ -156,12 +173,6 @@ def _gamma_priors(group: Group, schema: Schema, estimation: Estimation, pooled: 
     alpha = max(float(np.max(estimation.alpha)), 1e-9)
     prior = np.stack([np.maximum(alpha * pooled, 1e-9), np.full(len(pooled), alpha)], axis=1)
     for k, j in enumerate(group.columns):
-        given = prior_numbers(estimation, schema.columns[j], ("shape", "rate"))
+        given = estimation.priors.get(schema.columns[j].name)
         prior[k] = prior[k] if given is None else given
     return prior
-
-
-def _pseudo_count(given: object, name: str) -> float:
-    if not isinstance(given, (int, float)) or not 0 <= given < np.inf:
-        raise ValueError(f"priors[{name!r}]={given!r}: give a pseudo-count, a number of at least 0")
-    return float(given)

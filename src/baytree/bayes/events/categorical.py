@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, more_than_counted, pseudo_counts, smoothed
+from baytree.bayes.estimation import Estimation, Group, more_than_counted, pseudo_counts, read_pseudo_counts, smoothed
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.formula.expressions import Lookup
 from baytree.formula.steps import Effects, Steps, matrix
+from baytree.given import PriorsLike
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
 from baytree.summary.bayes import LevelShares
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
 
@@ -67,6 +68,10 @@ class Categorical(Event[Counts]):
     kinds = (Kind.NOMINAL, Kind.ORDINAL)
     statistics = (Counts,)
     likelihoods = (LevelLikelihood,)
+
+    def read_prior(self, given: PriorsLike, column: Column) -> PriorsLike:
+        """Pseudo-counts of its levels."""
+        return read_pseudo_counts(given, column.name)
 
     def observe(self, table: Table, group: Group) -> Counts:
         """The weight of each level in each class."""

@@ -7,16 +7,17 @@ from itertools import pairwise
 import numpy as np
 
 from baytree import _core
-from baytree.bayes.estimation import Estimation, Group, pseudo_counts, smoothed
+from baytree.bayes.estimation import Estimation, Group, pseudo_counts, read_pseudo_counts, smoothed
 from baytree.bayes.events.categorical import check_log_table, draw_codes
 from baytree.bayes.events.distinct_event import DistinctEvent, counted
 from baytree.bayes.events.likelihood import ColumnLikelihood, check_numeric
 from baytree.formula.expressions import Lookup
 from baytree.formula.steps import Effects, Steps, matrix, numbers
+from baytree.given import PriorsLike
 from baytree.statistics.discretize import mdl_cuts_of_weights
 from baytree.statistics.distinct import Distinct
 from baytree.summary.bayes import IntervalShares
-from baytree.table.schema import Schema
+from baytree.table.schema import Column, Schema
 from baytree.table.table import Table
 
 
@@ -82,6 +83,10 @@ class Discretized(DistinctEvent):
     name = "discretized"
     is_density = True
     likelihoods = (BinLikelihood,)
+
+    def read_prior(self, given: PriorsLike, column: Column) -> PriorsLike:
+        """Pseudo-counts of its bins."""
+        return read_pseudo_counts(given, column.name)
 
     def derive(self, seen: Distinct, group: Group, schema: Schema, estimation: Estimation) -> BinLikelihood:
         """The cuts, and the smoothed share of each bin among the known values of a class."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.likelihood import Likelihood
+from baytree.given import PriorsLike
 from baytree.table.frames import factorise_fixed
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table, Tokens
@@ -72,6 +73,10 @@ class Event(ABC, Generic[S]):
 
     def refuse(self, column: Column) -> None:
         """Raises an error where a column of a right kind is not what the event is made for."""
+
+    def read_prior(self, given: PriorsLike, column: Column) -> object:
+        """A column's own prior, checked; as it is where the event has none."""
+        return given
 
     def belief(self, estimation: Estimation) -> str | None:
         """The prior in words, None where there is none to name."""

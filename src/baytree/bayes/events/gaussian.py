@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.bayes.estimation import Estimation, Group, prior_numbers
+from baytree.bayes.estimation import Estimation, Group, read_numbers
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.left_out_normal import LeftOutRule, add_left_out_densities
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.bayes.events.normal import NormalLikelihood
 from baytree.bayes.events.standardised import SMALLEST, Standardised, power_of_two
+from baytree.given import PriorsLike
 from baytree.statistics.moments import Moments
 from baytree.table.matrices import matrices
-from baytree.table.schema import Schema
+from baytree.table.schema import Column, Schema
 from baytree.table.table import SparseColumns, Table
 
 VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
@@ -35,6 +36,10 @@ class Gaussian(Event[Moments]):
     is_joint = True
     statistics = (Moments,)
     likelihoods = (NormalLikelihood,)
+
+    def read_prior(self, given: PriorsLike, column: Column) -> tuple[float, ...]:
+        """m₀, κ₀, a₀, b₀ of a Normal–Inverse-Gamma prior."""
+        return read_numbers(given, column.name, ("m0", "k0", "a0", "b0"))
 
     def observe(self, table: Table, group: Group) -> Moments:
         """Weight, sum and sum of squares of each column in each class, exactly."""
@@ -179,7 +184,7 @@ def _normal_priors(seen: Standardised, group: Group, schema: Schema, estimation:
     """m₀, κ₀, a₀, b₀ of each column in its own unit, 1 where none are given: [4, n_columns]."""
     prior = np.ones((4, len(group.columns)))
     for k, j in enumerate(group.columns):
-        given = prior_numbers(estimation, schema.columns[j], ("m0", "k0", "a0", "b0"))
+        given = estimation.priors.get(schema.columns[j].name)
         if given is not None:
             m0, k0, a0, b0 = given
             prior[:, k] = (m0 - seen.centre[k]) / seen.unit[k], k0, a0, b0 / seen.unit[k] / seen.unit[k]

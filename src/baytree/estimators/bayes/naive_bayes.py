@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baytree import settings
 from baytree.bayes.conventions import CONVENTIONS, Convention
-from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.estimation import Estimation, Group, read_pseudo_counts
 from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of
 from baytree.estimators.bayes.face import BayesClassifier
 from baytree.given import PriorsLike
@@ -87,7 +87,7 @@ class NaiveBayesClassifier(BayesClassifier):
     def _estimation(self, schema: Schema) -> Estimation:
         estimate = settings.one_of("estimate", self.estimate, ("mle", "map", "bayes"))
         alpha = settings.finite("alpha", self.alpha, 0)
-        priors = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
+        priors = self._priors(schema)
         convention = self._convention()
         return Estimation(
             estimate if self.conventions is None else "bayes",
@@ -95,6 +95,18 @@ class NaiveBayesClassifier(BayesClassifier):
             convention.class_alpha,
             priors,
         )
+
+    def _priors(self, schema: Schema) -> dict[str, object]:
+        """The priors of single columns, read by the events that look at them, and that of the classes."""
+        given = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
+        event_of_column = {schema.names[j]: EVENTS[group.event] for group in self._groups(schema) for j in group.columns}
+        read: dict[str, object] = {}
+        for name, own in given.items():
+            if own is not None and name in event_of_column:
+                read[name] = event_of_column[name].read_prior(own, schema[name])
+            elif own is not None:
+                read[name] = read_pseudo_counts(own, name)
+        return read
 
     def _prior(self, schema: Schema) -> ByClass | None:
         return settings.priors("class_prior", self.class_prior, schema.classes)

@@ -15,7 +15,7 @@ from baytree.estimators.additive import AdditiveRegressor
 from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.penalty_path import Path
-from baytree.linear.regression.derive import path_to
+from baytree.linear.regression.from_products import path_to
 from baytree.linear.regression.learner import LeastSquares, refuse_text
 from baytree.linear.regression.options import Options
 from baytree.linear.regression.slopes import collinear_names

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from baytree import settings as given
-from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import InMemory
+from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.estimators.base import Classifier, Entered, Regressor
 from baytree.estimators.tree.face import TreeFace, weighing_of
 from baytree.folds.cv import Splitter, names_rows, read_cv

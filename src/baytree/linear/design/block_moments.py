@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.engine.blas import chunks, in_order
-from baytree.linear.design.features import Layout
+from baytree.linear.design.feature_layout import Layout
 from baytree.table.table import Table
 
 ROWS = 1024  # of a block

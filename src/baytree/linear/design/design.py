@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from baytree.linear.design.array_checks import check_floats, check_integers
-from baytree.linear.design.features import VALUE, WIDE, Layout
+from baytree.linear.design.feature_layout import VALUE, WIDE, Layout
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 from baytree.linear.design.word_features import Words
 from baytree.table.schema import Column, Kind, Schema

@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
-from baytree.linear.design.features import VALUE, Layout, features_of
+from baytree.linear.design.feature_layout import VALUE, Layout, features_of
 from baytree.linear.design.look import Known, Look
 from baytree.linear.design.spread import moments_of
 from baytree.linear.design.word_features import Words

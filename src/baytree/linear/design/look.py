@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import as_matrix
+from baytree.linear.design.feature_layout import as_matrix
 from baytree.table.schema import Column, Kind
 from baytree.table.table import SparseColumns, Table, Tokens, Values
 

@@ -14,7 +14,7 @@ from baytree import _core
 from baytree.engine.parts import Parts
 from baytree.engine.runs import Runs
 from baytree.linear.design.block_moments import ROWS, blocks_of
-from baytree.linear.design.features import VALUE, WIDE, Layout, gaps_of
+from baytree.linear.design.feature_layout import VALUE, WIDE, Layout, gaps_of
 from baytree.linear.design.look import Lie, Look, Moments, row_matrix
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung, every

@@ -9,15 +9,15 @@ import numpy as np
 
 from baytree import notices
 from baytree.engine.blas import at_most, one_blas_thread
-from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.outliers import warn_of_outliers
 from baytree.learner import Additive, Learnt
-from baytree.linear.design.features import VALUE
-from baytree.linear.discriminant.derive import derive_linear, derive_quadratic
-from baytree.linear.discriminant.leave_one_out import linear_without_each, quadratic_without_each
+from baytree.linear.design.feature_layout import VALUE
+from baytree.linear.discriminant.from_scatter import derive_linear, derive_quadratic
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.pooled import Choice, Pooled, pool
 from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oas
+from baytree.linear.discriminant.without_each import linear_without_each, quadratic_without_each
 from baytree.linear.scatter.observe import scatter_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.settings import ByClass

@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.engine.blas import decomposed
 from baytree.linear.design.design import Design
-from baytree.linear.design.features import MISSING
+from baytree.linear.design.feature_layout import MISSING
 from baytree.linear.scatter.recode import at_mean, by_rank, without_references
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.standard import as_double, design_of, divisible, warn_of_columns

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from baytree.linear.design.design import Design
-from baytree.linear.design.features import MISSING, VALUE
+from baytree.linear.design.feature_layout import MISSING, VALUE
 from baytree.linear.discriminant.model import UNSEEN, LinearDiscriminant, QuadraticDiscriminant
 from baytree.show.results import frame_of
 from baytree.table.schema import Column, Schema

@@ -10,8 +10,8 @@ import numpy as np
 
 from baytree import notices
 from baytree.engine.blas import at_most
-from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.folds.cv import Splitter, read_cv
 from baytree.learner import Learnt
 from baytree.linear.curve import Curve, choose

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.outliers import warn_of_outliers
 from baytree.linear.design.design import Design
-from baytree.linear.design.features import VALUE
+from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.design.learn import learn_design
 from baytree.linear.design.look import Look
 from baytree.linear.design.spread import look_at

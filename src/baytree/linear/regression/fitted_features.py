@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import MISSING, Layout
+from baytree.linear.design.feature_layout import MISSING, Layout
 from baytree.linear.regression.options import Options
 from baytree.linear.scatter.alignment import keys_of, refilled
 from baytree.linear.scatter.recode import at_mean, by_rank, commonest, gaps_as_levels, without_references

@@ -8,18 +8,18 @@ import msgspec
 import numpy as np
 
 from baytree.engine.blas import at_most, one_blas_thread
-from baytree.engine.outliers import warn_of_outliers
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.outliers import warn_of_outliers
 from baytree.engine.threads import added
 from baytree.folds.cv import Splitter
 from baytree.learner import Additive, Learnt
 from baytree.linear.curve import choose
-from baytree.linear.design.features import MISSING, VALUE, Layout
-from baytree.linear.regression.derive import derive, path_along
+from baytree.linear.design.feature_layout import MISSING, VALUE, Layout
 from baytree.linear.regression.descent import LEAST_SHARE, strongest
 from baytree.linear.regression.fold_products import in_folds, products_of_folds
+from baytree.linear.regression.from_products import derive, path_along
 from baytree.linear.regression.held_out_error import held_out_errors
-from baytree.linear.regression.leave_one_out import without_each
+from baytree.linear.regression.leverage import without_each
 from baytree.linear.regression.model import Regression
 from baytree.linear.regression.normal_equations import Normal, normal_equations
 from baytree.linear.regression.options import Options

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from baytree.linear.design.design import Design
-from baytree.linear.design.features import VALUE
+from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.model import LinearModel
 from baytree.linear.regression.fitted_features import coded
 from baytree.linear.regression.options import Options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import VALUE
+from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.scatter.alignment import aligned
 from baytree.linear.scatter.observe import scatter_with_target, scatters_with_target
 from baytree.linear.scatter.scatter import Scatter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import MISSING, VALUE, Layout
+from baytree.linear.design.feature_layout import MISSING, VALUE, Layout
 
 if TYPE_CHECKING:
     from baytree.linear.scatter.scatter import Scatter

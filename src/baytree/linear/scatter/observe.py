@@ -7,7 +7,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
-from baytree.linear.design.features import VALUE, Layout, as_matrix, features_of, gaps_of
+from baytree.linear.design.feature_layout import VALUE, Layout, as_matrix, features_of, gaps_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.target import beside_target
 from baytree.table.table import SparseColumns, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import MISSING, VALUE, Layout
+from baytree.linear.design.feature_layout import MISSING, VALUE, Layout
 from baytree.linear.scatter.alignment import refilled
 from baytree.linear.scatter.scatter import Scatter
 from baytree.table.schema import Column, Kind

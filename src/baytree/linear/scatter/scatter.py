@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from baytree.linear.design.features import Layout
+from baytree.linear.design.feature_layout import Layout
 from baytree.linear.scatter.alignment import aligned, keys_of, place_of
 from baytree.table.schema import Schema, level_map
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.engine.parts import InMemory
 from baytree.linear.design.array_checks import check_floats
-from baytree.linear.design.features import VALUE, Layout
+from baytree.linear.design.feature_layout import VALUE, Layout
 from baytree.linear.design.learn import learn_design
 from baytree.linear.design.spread import look_at
 from baytree.linear.splines.options import Options

@@ -23,7 +23,7 @@ from baytree.formula.expressions import (
     When,
 )
 from baytree.formula.steps import Effects, Steps, chosen, constant, matrix, number, numbers
-from baytree.linear.design.features import MISSING, VALUE
+from baytree.linear.design.feature_layout import MISSING, VALUE
 from baytree.linear.formula import log_sigmoid
 from baytree.linear.splines.basis import LINEAR, RISING, Hinge
 from baytree.linear.splines.features import FAR, Features

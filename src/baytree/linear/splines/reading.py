@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baytree.linear.design.features import MISSING, VALUE
+from baytree.linear.design.feature_layout import MISSING, VALUE
 from baytree.linear.splines.basis import LINEAR, RISING, column_of
 from baytree.linear.splines.importance import ImportanceTable, importance_table
 from baytree.show.pictures.spline_plots import Axis, Curve

@@ -8,7 +8,6 @@ after counting (`limit`), never during it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from numbers import Integral
 
@@ -18,7 +17,7 @@ import numpy as np
 from baytree import _core
 from baytree.table.schema import Text
 from baytree.table.table import Tokens
-from baytree.table.text.bags import Vocabulary, joined, union
+from baytree.table.text.bags import Vocabulary, joined
 from baytree.table.text.documents import Documents, each_block, lookup, reading, texts, total
 
 Counted = tuple[Vocabulary, Tokens]
@@ -52,16 +51,6 @@ def encode(documents: Documents, options: Text | None, vocabulary: Vocabulary, n
     options = checked(options or Text())
     words = lookup(vocabulary) if options.hashing is None else None
     return joined(each_block(partial(_encode_block, options=options, words=words), documents, n_threads))
-
-
-def merge(parts: Sequence[Counted]) -> Counted:
-    """The counts of all parts together, rows in the order of the parts.
-
-    >>> merge([count(["one two"]), count(["two three"])])[0]
-    ('one', 'three', 'two')
-    """
-    vocabulary, mappings = union([words for words, _ in parts])
-    return vocabulary, joined([tokens for _, tokens in parts], mappings)
 
 
 class Bags(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.table.schema import Text
 from baytree.table.table import Tokens
-from baytree.table.text.bags import Vocabulary, recode, row_of_entries, union
+from baytree.table.text.bags import Vocabulary, row_of_entries, union
 
 
 class DocumentFrequency(msgspec.Struct, frozen=True):
@@ -58,22 +58,6 @@ def within_limits(frequency: DocumentFrequency, options: Text) -> np.ndarray:
     seen = frequency.documents
     is_any = isinstance(options.min_df, Integral) and options.min_df <= 1
     return (seen > 0) & (is_any | (seen >= low)) & (seen <= high)
-
-
-def limit(
-    vocabulary: Vocabulary, tokens: Tokens, options: Text, weight: np.ndarray | None = None
-) -> tuple[Vocabulary, Tokens]:
-    """The vocabulary and the bags without the words outside `min_df` and `max_df`.
-
-    >>> from baytree.table.text.count import count
-    >>> limit(*count(["cat dog", "cat"]), Text(min_df=2))[0]
-    ('cat',)
-    """
-    kept = within_limits(DocumentFrequency.of(vocabulary, tokens, weight), options)
-    if kept.all():
-        return vocabulary, tokens
-    mapping = np.where(kept, np.cumsum(kept) - 1, -1)
-    return tuple(word for word, keep in zip(vocabulary, kept, strict=True) if keep), recode(tokens, mapping)
 
 
 def inverse_frequency(frequency: DocumentFrequency) -> np.ndarray:

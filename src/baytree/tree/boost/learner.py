@@ -7,8 +7,8 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine import threads
-from baytree.engine.number_of_rows import as_rows
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.learner import Learnt
 from baytree.table.table import Table
 from baytree.tree.boost.multipliers import class_multipliers, cost_table

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from baytree import notices
-from baytree.engine.number_of_rows import Weight
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.number_of_rows import Weight
 from baytree.table.schema import Column, Kind
 from baytree.table.table import Table
 from baytree.tree.grow.counting.bonferroni import smallest_adjusted

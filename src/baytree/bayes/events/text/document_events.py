@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 import msgspec
 import numpy as np
 
-from baytree.bayes.estimation import Estimation, Group, pseudo_counts
+from baytree.bayes.estimation import Estimation, Group, pseudo_counts, read_pseudo_counts
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.bayes.events.shares import complement_weights, log_shares
 from baytree.bayes.events.text.document_likelihood import DocumentLikelihood
 from baytree.bayes.events.text.document_urns import DocumentUrns
 from baytree.bayes.events.urns import open_urns
+from baytree.given import PriorsLike
 from baytree.statistics.corpora import Corpus
 from baytree.statistics.tokens import Words
 from baytree.table.schema import Column, Kind, Schema, Text
@@ -28,6 +29,10 @@ class TextEvent(Event[Words | Corpus]):
     statistics = (Words, Corpus)
     likelihoods = (DocumentLikelihood,)
     weighs_words: ClassVar[bool] = True  # tf-idf changes what the event sees
+
+    def read_prior(self, given: PriorsLike, column: Column) -> PriorsLike:
+        """Pseudo-counts of its words."""
+        return read_pseudo_counts(given, column.name)
 
     def observe(self, table: Table, group: Group) -> Words | Corpus:
         """Words and documents of each class."""

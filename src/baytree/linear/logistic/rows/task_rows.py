@@ -9,7 +9,7 @@ from baytree import _core
 from baytree.engine.blas import chunks, in_order
 from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
-from baytree.linear.design.features import VALUE
+from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.design.look import Look, row_matrix
 from baytree.linear.design.sparse import SparseMatrix
 from baytree.linear.logistic.rows.dense_piece import DensePiece

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.engine.parts import Parts
-from baytree.engine.quantiles import quantile_edges
+from baytree.engine.rounds.quantiles import quantile_edges
 from baytree.statistics.discretize import binned
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table

@@ -7,8 +7,8 @@ from math import inf
 import msgspec
 import numpy as np
 
-from baytree.engine.number_of_rows import Weight
 from baytree.engine.parts import Parts
+from baytree.engine.rounds.number_of_rows import Weight
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.chaid_growth import Growth, Merged, grow
 from baytree.tree.grow.counting.trial import Choice

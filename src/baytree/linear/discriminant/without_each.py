@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from baytree import notices
-from baytree.linear.discriminant.derive import class_correlations, derive_linear, derive_quadratic, inverse_factor, sphering
+from baytree.linear.discriminant.from_scatter import (
+    class_correlations,
+    derive_linear,
+    derive_quadratic,
+    inverse_factor,
+    sphering,
+)
 from baytree.linear.discriminant.pooled import Choice, Pooled, class_divisor, divisor, pool
 from baytree.linear.model import NEVER
 from baytree.linear.scatter.observe import scatter_of

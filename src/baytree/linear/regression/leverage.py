@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from baytree import notices
-from baytree.linear.design.features import MISSING
-from baytree.linear.regression.derive import derive
+from baytree.linear.design.feature_layout import MISSING
+from baytree.linear.regression.from_products import derive
 from baytree.linear.regression.least_squares import least_squares
 from baytree.linear.regression.normal_equations import Normal, normal_equations
 from baytree.linear.regression.options import Options
