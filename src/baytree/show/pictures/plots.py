@@ -112,6 +112,7 @@ def complexity_plot(table: ComplexityTable, ax: Axes | None = None) -> Axes:
         ax.axhline(bound, color=colour(7), linewidth=1, linestyle="--", label="least + one standard error")
         ax.plot(table.splits[found[1]], table.error[found[1]], marker="o", markersize=10, color=colour(0))
     ax.set_xlabel("splits")
+    ax.locator_params(axis="x", integer=True)
     ax.set_ylabel("error, as a share of the root's")
     ax.legend(frameon=False)
     return ax
