@@ -123,9 +123,10 @@ def test_one_heavy_row_among_light_ones_leaves_finite_probabilities(model):
 
 
 @every_model
-def test_one_class_is_refused(model):
-    with pytest.raises(ValueError, match="the target 'y' has one class only, 0: there is nothing to learn"):
-        model().fit(X, np.zeros(len(X), int))
+def test_one_class_is_always_predicted(model):
+    fitted = model().fit(X, np.zeros(len(X), int))
+    assert (fitted.predict(X) == 0).all()
+    check_probabilities(fitted, X)
 
 
 @every_model

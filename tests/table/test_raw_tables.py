@@ -172,14 +172,13 @@ def test_dicts_are_rows_and_no_rows_have_no_answers(model):
 
 
 @pytest.mark.parametrize("model", [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LinearDiscriminantAnalysis])
-def test_a_target_with_one_class_is_refused_unless_the_others_are_named(model):
+def test_a_named_target_with_one_class_is_refused_and_arrays_follow_scikit_learn(model):
     rows, labels = {"x": [1.0, 2.0]}, ["a", "a"]
-    for X, y in (({**rows, "y": labels}, "y"), (rows, labels)):
-        with pytest.raises(ValueError, match="the target 'y' has one class only, 'a': there is nothing to learn"):
-            model().fit(X, y)
+    with pytest.raises(ValueError, match="the target 'y' has one class only, 'a': there is nothing to learn"):
+        model().fit({**rows, "y": labels}, "y")
+    assert model().fit(rows, labels).predict(rows).tolist() == labels
     if hasattr(model, "partial_fit"):
-        with pytest.raises(ValueError, match="name the classes that are still to come in classes="):
-            model().partial_fit(rows, labels)
+        assert model().partial_fit(rows, labels).partial_fit(rows, ["b", "b"]).classes_.tolist() == ["a", "b"]
         assert model().partial_fit(rows, labels, classes=["a", "b"]).classes_.tolist() == ["a", "b"]
 
 

@@ -106,9 +106,10 @@ def test_equal_weights_of_any_size_keep_the_signal(weight):
     [
         (np.full((9, 2), np.nan), np.arange(9) % 2),
         (np.ones((9, 2)), np.arange(9) % 2),
-        (np.ones((2, 1)), ["a", "b"]),
+        (np.ones((1, 1)), ["a"]),
+        (np.arange(9.0)[:, None], ["a"] * 9),
     ],
-    ids=["nothing known", "constant", "two rows"],
+    ids=["nothing known", "constant", "one row", "one class"],
 )
 def test_where_nothing_can_be_learnt_the_root_answers(X, y):
     for model in both():

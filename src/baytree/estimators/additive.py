@@ -54,8 +54,6 @@ class AdditiveEstimator(Estimator):
             if not hasattr(self, "seen_"):
                 entered = self._enter(X, y, sample_weight)
                 table = _with_classes(entered.table, classes)
-                if len(table.schema.target.order) < 2:  # declared levels may still come
-                    labels.refuse_one_class(table.schema.target, "; name the classes that are still to come in classes=")
                 census = self._census_of(entered)
                 return self._settle_on(self._observed(table), entered.has_text_names)._told(census, census)
         entered = self._enter_more(X, y, sample_weight, self.schema_)

@@ -83,7 +83,8 @@ class Estimator(BaseEstimator):
     def _fit(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, **of_rows: Any) -> Self:
         """The one way of learning; `of_rows` is what else names rows of the call, such as those to prune on."""
         entered = self._enter(X, y, sample_weight)
-        labels.refuse_one_class(entered.rows.schema.target)
+        if isinstance(y, str):  # arrays follow scikit-learn, whose classifiers learn to say the one class
+            labels.refuse_one_class(entered.rows.schema.target)
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
         learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))

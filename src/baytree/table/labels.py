@@ -62,11 +62,10 @@ def rare_notes(target: Target, n_rows: int) -> tuple[Note, ...]:
     return (Note(target.name, done, 0, is_doubtful=True),)
 
 
-def refuse_one_class(target: Target, remedy: str = "") -> None:
+def refuse_one_class(target: Target) -> None:
     """Refuses a target with nothing to tell apart."""
     if target.classes is not None and len(target.classes) == 1:
-        only = f"the target {target.name!r} has one class only, {target.classes[0]!r}"
-        raise ValueError(f"{only}: there is nothing to learn{remedy}")
+        raise ValueError(f"the target {target.name!r} has one class only, {target.classes[0]!r}: there is nothing to learn")
 
 
 def recode(labels: Labels, target: Target) -> np.ndarray:
