@@ -63,8 +63,8 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
       baytree fit shirts.csv -t bought --ordinal "size=S<M<L" --param alpha=0.5
       baytree fit titanic -t survived -m cart -p pruning=min -p max_depth=4
       baytree fit titanic -t survived -m cart -p 'priors={"no": 0.5, "yes": 0.5}'
-      baytree fit 'big/*.parquet' -t y -m tree -p max_depth=8 --memory 2GB -o m.baytree
-      baytree fit 'big/*.parquet' -t y --engine spark --address spark://host:7077 -o m.baytree
+      baytree fit 'big/*.parquet' -t y -m tree --memory 2GB -o m.baytree
+      baytree fit 'big/*.parquet' -t y --engine spark -o m.baytree
     """
     from baytree.storage import save
     from baytree.streams.batch_learning import learn

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from baytree.given import FrameLike
-
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
+    from baytree.given import FrameLike
     from baytree.streams.lesson import Lesson
     from baytree.table.files import Asked
 
