@@ -141,6 +141,7 @@ PARAMETERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_internal_error_follows_from_a_parameter(name):
     random_ = np.random.default_rng(0)

@@ -113,6 +113,7 @@ def test_ctrl_c_before_any_model_is_finished_is_an_interrupt():
     Patient.may_learn.set()
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_result():
     results = [bt.compare(bands(), "label", cv=4, repeats=1, n_jobs=n).to_dict() for n in (1, 2, 5)]
     for result in results:

@@ -50,6 +50,7 @@ def refusal_of(target: str, columns: tuple[str, ...], parameters: dict) -> str:
     return "an urn" if target in ("sql", "onnx") and is_urn else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "columns", "parameters"), CASES)
 def test_an_export_answers_like_the_model(target, estimator, columns, parameters, tmp_path):
     model, refusal = fitted(estimator, columns, parameters), refusal_of(target, columns, parameters)
@@ -68,6 +69,7 @@ def test_rules_of_a_tree_without_one_of_them_are_exported_like_any_model(target,
     assert difference(rules.without(0), target, MIXED, ROWS, tmp_path) <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "columns", "parameters"), FAR_MODELS)
 def test_numbers_far_away_are_weighed_as_in_predict(target, estimator, columns, parameters, tmp_path):
     model, sizes = fitted(estimator, columns, parameters), (1e300, -1e300, 1e160, 5e-324, 1.7e308)

@@ -80,6 +80,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_number_of_threads_does_not_change_a_bit(tmp_path, model, classes):

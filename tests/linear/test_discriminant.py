@@ -145,6 +145,7 @@ def animals(seed, n=60):
     return frame.assign(size=random.normal(size=n) + y), np.array(["cow", "fish", "bird"])[y]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_leave_one_out_is_exact_where_one_row_carries_a_column_and_where_columns_do_not_vary_within_classes(kind, seed):

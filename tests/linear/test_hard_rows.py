@@ -89,6 +89,7 @@ def test_a_penalised_fit_is_optimal_or_says_that_it_is_not(shape, seed, strength
         assert gradient_norm(model, x, y, lambda_, share) <= 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 3))

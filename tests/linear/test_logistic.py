@@ -109,6 +109,7 @@ def test_too_few_steps_are_told_with_the_gradient_norm():
         bt.LogisticRegression(max_iter=1).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", PENALTIES)
 def test_sparse_rows_give_the_answer_of_dense_ones(parameters):
     random = np.random.default_rng(5)

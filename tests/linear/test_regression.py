@@ -244,6 +244,7 @@ def test_learning_in_parts_merging_and_forgetting_agree_with_learning_at_once(mo
     np.testing.assert_allclose(left.predict(frame), fresh(model).fit(first, "y").predict(frame), atol=1e-8)
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_leaving_each_row_out_is_what_refitting_without_it_gives(model, seed):

@@ -57,6 +57,7 @@ def test_any_strings_at_fit_and_any_at_predict_give_probabilities(seen, asked):
     assert np.allclose(answer.sum(axis=1), 1, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=4, max_size=12), st.floats(allow_infinity=False))
 @settings(max_examples=300, deadline=None)
 def test_any_double_gives_probabilities(values, asked):
