@@ -16,7 +16,7 @@ demo: $(VENV)/installed  ## compare models on a bundled table
 test: $(VENV)/test  ## the whole test suite
 	$(RUN) -m pytest -n 2 --dist worksteal -m "slow or not slow"
 
-fast: $(VENV)/test  ## the tests that take a minute
+fast: $(VENV)/test  ## the tests that take a few minutes
 	$(RUN) -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/lint  ## style
