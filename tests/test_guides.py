@@ -10,6 +10,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 SHOWING = [page for page in PAGES if "```python" in page.read_text()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")

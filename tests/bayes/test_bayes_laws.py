@@ -171,6 +171,7 @@ def test_weights_of_any_size_are_learnt_from(weight, estimate):
         assert np.array_equal(model.predict_proba(X), bt.NaiveBayesClassifier(estimate=estimate).fit(X, y).predict_proba(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1.0, 1e300, 1.7e306])
 @pytest.mark.parametrize("model", [bt.GaussianNB(), *(bt.NaiveBayesClassifier(estimate=e) for e in ("mle", "map", "bayes"))])
 def test_columns_at_both_ends_of_the_doubles_are_learnt_from(scale, model):

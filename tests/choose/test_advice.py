@@ -80,6 +80,7 @@ def births(n: int, seed: int) -> dict[str, np.ndarray]:
     return {**marks, "weight": weight, "age": age, "earlier": earlier, "visits": visits, "people": people, "low": low}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_births_of_low_weight_are_not_left_to_the_majority_class(seed):
     found = bt.compare(births(189, seed), "low", ["majority", "cart-cp", "nb", "lda", "logistic-fixed"])

@@ -63,6 +63,7 @@ def test_an_export_answers_like_the_model(target, estimator, columns, parameters
     assert difference(model, target, columns, ROWS, tmp_path) <= near
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", [bt.CARTClassifier, bt.C45Classifier, bt.CHAIDClassifier, bt.C50Classifier])
 def test_rules_of_a_tree_without_one_of_them_are_exported_like_any_model(target, tree, tmp_path):
     rules = bt.C50Classifier.from_tree(fitted(tree, MIXED, {}))

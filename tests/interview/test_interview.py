@@ -39,6 +39,7 @@ def played(talk, row):
     return asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model)[:60])
 def test_asking_everything_ends_in_the_answer_of_predict(model):
     fitted(model)

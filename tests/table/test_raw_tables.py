@@ -20,7 +20,7 @@ from baytree.table.frames import read
 from baytree.table.infer import Census
 from baytree.table.reading.evidence import Evidence
 
-REPEAT = settings(deadline=None, max_examples=40)
+REPEAT = settings(deadline=None, max_examples=20)
 CELLS = st.sampled_from(["1,5", "2.5", "n/a", "13.02.2024", "red", "$3", "yes", "-", "1,234"])
 AMOUNTS = st.lists(st.integers(-9_999_999, 9_999_999).map(lambda n: n / 100), min_size=12, max_size=40, unique=True)
 

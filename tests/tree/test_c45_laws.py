@@ -18,7 +18,7 @@ MAKERS = {
     "id3": lambda **given: bt.ID3Classifier(n_jobs=1, **given),
 }
 every_tree = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
-often = settings(max_examples=12, deadline=None)
+often = settings(max_examples=8, deadline=None)
 
 
 @st.composite
