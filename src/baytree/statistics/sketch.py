@@ -29,10 +29,14 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sketc
     @classmethod
     def of(cls, values: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
         """The sketch of these numbers, NaN where they are missing; a weight of None is 1 for every row."""
-        is_known = ~np.isnan(values)
-        exponent, edges, place = _buckets(values[is_known])
-        code = np.full(len(values), -1, np.int32)
-        code[is_known] = place
+        is_missing = np.isnan(values)
+        if is_missing.any():
+            exponent, edges, place = _buckets(values[~is_missing])
+            code = np.full(len(values), -1, np.int32)
+            code[~is_missing] = place
+        else:
+            exponent, edges, place = _buckets(values)
+            code = place.astype(np.int32, copy=False)
         return cls(np.array([exponent]), edges, Counts.of(code, label, weight, len(edges), n_classes))
 
     def __add__(self, other: Self) -> Self:
@@ -83,18 +87,26 @@ def _buckets(values: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         exponent, first, place = spread
         occupied = np.flatnonzero(np.bincount(place))
         if len(occupied) > MOST_BUCKETS:
-            fine = np.ldexp(first + occupied, exponent)
-            exponent = _least_exponent(fine, exponent)
-            edges, coarse = np.unique(_begin(fine, exponent), return_inverse=True)
+            widening, multiple, coarse = _widened(int(first) + occupied)
             bucket = np.zeros(int(occupied[-1]) + 1, np.int32)
             bucket[occupied] = coarse
-            return exponent, edges, bucket[place]
+            return exponent + widening, np.ldexp(multiple, exponent + widening), bucket[place]
     distinct, place = np.unique(values + 0.0, return_inverse=True)
     exponent = _least_exponent(distinct, EXACT)
     if exponent == EXACT:
         return EXACT, distinct, place
     edges, coarse = np.unique(_begin(distinct, exponent), return_inverse=True)
     return exponent, edges, coarse[place]
+
+
+def _widened(multiple: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    """How often the width of many buckets is doubled until they are few; the multiples of it, and the place of each."""
+    widening, wide = 0, multiple
+    while 1 + np.count_nonzero(wide[1:] != wide[:-1]) > MOST_BUCKETS:
+        widening += 1
+        wide = multiple >> widening
+    is_first = np.concatenate([[True], wide[1:] != wide[:-1]])
+    return widening, wide[is_first].astype(float), np.cumsum(is_first) - 1
 
 
 def _spread(values: np.ndarray) -> tuple[int, float, np.ndarray] | None:
@@ -106,20 +118,26 @@ def _spread(values: np.ndarray) -> tuple[int, float, np.ndarray] | None:
     if not 1e-290 < extent < 1e290 or max(abs(low), abs(high)) > extent * 2.0**40:
         return None
     exponent = int(np.ceil(np.log2(extent / _FINE)))
-    multiple = np.floor(np.ldexp(values, -exponent))
-    first = float(multiple.min())
-    return exponent, first, (multiple - first).astype(np.int64)
+    multiple = values * 2.0**-exponent
+    np.floor(multiple, out=multiple)
+    first = float(np.floor(low * 2.0**-exponent))
+    multiple -= first
+    return exponent, first, multiple.astype(np.int64)
 
 
 def _least_exponent(edges: np.ndarray, at_least: int) -> int:
-    """The least exponent from which on these numbers lie in no more buckets than there may be."""
+    """The least exponent from which on these numbers, which ascend, lie in no more buckets than there may be."""
     if len(edges) <= MOST_BUCKETS:
         return at_least
     low, high = at_least, 1024  # too many buckets at `low`, few enough at `high`
+    step = 1 if at_least > EXACT else 1024  # from a width that is nearly right, the answer is near
     while high - low > 1:
-        middle = (low + high) // 2
-        n_buckets = len(np.unique(_begin(edges, middle)))
-        low, high = (middle, high) if n_buckets > MOST_BUCKETS else (low, middle)
+        middle = min(low + step, (low + high) // 2)
+        begin = _begin(edges, middle)
+        if 1 + np.count_nonzero(begin[1:] != begin[:-1]) > MOST_BUCKETS:
+            low, step = middle, 2 * step
+        else:
+            high = middle
     return high
 
 
