@@ -21,7 +21,7 @@ def mutations(scope: Scope) -> Iterator[Figure]:
 def _fault(seed: int) -> str:
     try:
         try_mutations(_AT_ONCE, seed)
-    except Exception as fault:
+    except Exception as fault:  # whatever it is, it is a fault
         return f"seed {seed}: {fault!r}"
     return ""
 

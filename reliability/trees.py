@@ -47,7 +47,7 @@ def long_chains(scope: Scope) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             chains.run_on_small_stack(lambda: chains.read_chain(n_rows, Path(folder)))
-        except Exception as found:
+        except Exception as found:  # whatever it is, it is a fault
             fault = repr(found)
     promise = "a chain of so many nodes is grown, read, pruned and saved on 64 kB of stack"
     yield Figure("E5", "open tree", promise, 2 * n_rows - 1, fault or "no fault", not fault)

@@ -494,3 +494,10 @@ def test_a_late_word_where_the_model_knows_numbers_is_missing_with_a_note(late, 
 def test_text_on_standard_output_is_plain_csv(titanic):
     out = done("predict", titanic, "titanic", "--proba")
     assert len(list(csv.reader(io.StringIO(out)))) == 2202
+
+
+def test_options_that_a_cluster_does_not_heed_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("x;y\n1,5;a\n2,5;b\n")
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "--engine", "dask", "--decimal", ",")
+    assert done.exit_code == 2
+    assert "--decimal: --engine dask reads files by itself; leave out the option, or the engine" in done.output

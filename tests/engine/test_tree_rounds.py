@@ -9,7 +9,7 @@ from baytree.engine.parts import InMemory
 from baytree.storage import dumps
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.table.table import Table
-from baytree.tree.grow.rounds import coding, entry, growth
+from baytree.tree.grow.rounds import grown_in_rounds, growth, value_codes
 from conftest import on_disk
 
 TREES = {
@@ -26,7 +26,7 @@ TREES = {
 def small_nodes(monkeypatch):
     """Nodes of more than 200 rows are counted, not brought."""
     monkeypatch.setattr(growth, "SMALL", 200)
-    monkeypatch.setattr(entry, "SMALL", 200)
+    monkeypatch.setattr(grown_in_rounds, "SMALL", 200)
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -54,7 +54,7 @@ def test_weights_count_as_they_do_in_memory(table, tmp_path):
 
 @pytest.mark.usefixtures("small_nodes")
 def test_a_column_of_many_numbers_is_cut_at_quantiles_that_no_border_moves(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(coding, "MOST_DISTINCT", 400)
+    monkeypatch.setattr(value_codes, "MOST_DISTINCT", 400)
     rows = table.drop("w")
     trees = [TREES["gini"]().fit(on_disk(rows, tmp_path, pieces), "y") for pieces in (1, 3, 8)]
     assert len({dumps(tree) for tree in trees}) == 1
@@ -77,17 +77,18 @@ def of_numbers(values: np.ndarray) -> InMemory:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_quantiles_are_order_statistics(seed, monkeypatch):
-    monkeypatch.setattr(coding, "MOST_DISTINCT", 10)
+    monkeypatch.setattr(value_codes, "MOST_DISTINCT", 10)
     r = np.random.default_rng(seed)
     values = np.concatenate([r.normal(size=3000), -(10 ** r.normal(0, 80, 500)), [0.0, -0.0, 5e-324, np.nan, 1e308]])
     known = np.sort(values[~np.isnan(values)])
-    ranks = np.unique(np.append(np.arange(1, coding.N_QUANTILES + 1) * len(known) // (coding.N_QUANTILES + 1), len(known)))
+    n = value_codes.N_QUANTILES
+    ranks = np.unique(np.append(np.arange(1, n + 1) * len(known) // (n + 1), len(known)))
     expected = np.unique(known[ranks[ranks > 0] - 1] + 0.0)
-    (found,) = coding.codes_of(of_numbers(values)).ends
+    (found,) = value_codes.codes_of(of_numbers(values)).ends
     assert np.array_equal(found, expected)
 
 
 def test_few_numbers_have_a_code_each():
-    codes = coding.codes_of(of_numbers(np.array([3.0, np.nan, 1.0, 3.0, -0.0])))
+    codes = value_codes.codes_of(of_numbers(np.array([3.0, np.nan, 1.0, 3.0, -0.0])))
     assert codes.ends[0].tolist() == [0.0, 1.0, 3.0]
     assert codes.is_exact == (True,)

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import answering, arguments, choosing, engines, exporting, showing
+from baytree.cli import answering, arguments, choosing, engine_options, exporting, showing
 from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
-from baytree.cli.engines import engine_options
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
@@ -45,7 +44,7 @@ def main() -> None:
 @kind_options
 @read_options
 @click.option("--task", type=click.Choice(list(models.FAMILIES)), help="What the target is: classes, or a number.")
-@engine_options
+@engine_options.where_rows_are
 @OUTPUT
 def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Learn to predict a column of TABLE.
@@ -75,8 +74,8 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     lesson = Lesson(target, options["weight"], tuple(names(options["drop"])), options["task"])
     weights = [lesson.weight] if lesson.weight else []
     how = asked(options, schema, numbers=weights)
-    if engines.is_asked_for(table, options):
-        learnt = engines.learnt(offers, table, lesson, options, how)
+    if engine_options.is_asked_for(table, options):
+        learnt = engine_options.learnt(offers, table, lesson, options, how)
     else:
         source = arguments.source(table, how)
         arguments.columns([target, *schema, *weights, *lesson.drop], source)

@@ -22,17 +22,17 @@ class MadeAnew(Generic[T]):
 
     def total(self, observe: Callable[[T], S]) -> S:
         """One round over the rows: each part is made, and observed."""
-        return self.rows.total(partial(_one_after_other, self.make, observe), self.rows_per_part)
+        return self.rows.total(partial(one_after_other, self.make, observe), self.rows_per_part)
 
     def made(self, make: Callable[[T], U]) -> MadeAnew[U]:
         """What `make` makes of each of these."""
-        return MadeAnew(self.rows, partial(_one_after_other, self.make, make), self.rows_per_part)
+        return MadeAnew(self.rows, partial(one_after_other, self.make, make), self.rows_per_part)
 
     def gather(self) -> list[T]:
         """All of them, in the order of the parts."""
         return self.total(lambda piece: [piece])
 
 
-def _one_after_other(make: Callable[[Table], T], then: Callable[[T], U], table: Table) -> U:
+def one_after_other(make: Callable[[Table], T], then: Callable[[T], U], table: Table) -> U:
     """A plain function: what it is given travels to the rows, and the rows must not travel with it."""
     return then(make(table))

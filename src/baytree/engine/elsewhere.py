@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 import msgspec
 import numpy as np
 
-from baytree.engine.anew import MadeAnew
+from baytree.engine.anew import MadeAnew, one_after_other
 from baytree.engine.gathering import Gathered, Perhaps, joined
 from baytree.engine.packing import Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory
@@ -108,7 +108,7 @@ class Elsewhere:
     def changed(self, change: Callable[[Table], Table]) -> Elsewhere:
         """The same rows, each part changed on its way."""
         before = self.encoding.change
-        both = change if before is None else partial(_one_after_other, before, change)
+        both = change if before is None else partial(one_after_other, before, change)
         return Elsewhere(
             self.packs, msgspec.structs.replace(self.encoding, change=both), self.n_rows, self.n_jobs, self.source
         )
@@ -147,7 +147,3 @@ def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, content
     with in_place(piece.place):
         table = encoding.table(piece)
         return Gathered((table if choose is None else choose(table),))
-
-
-def _one_after_other(before: Callable[[Table], Table], change: Callable[[Table], Table], table: Table) -> Table:
-    return change(before(table))

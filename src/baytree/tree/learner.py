@@ -10,9 +10,9 @@ from baytree.learner import Learnt
 from baytree.table.schema import Kind, Schema
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.grow import Grown, grow
+from baytree.tree.grow.label_unit import from_zero, in_range, in_unit, near_zero
 from baytree.tree.grow.policy import Arithmetic, Policy
-from baytree.tree.grow.rounds.entry import grow_from_counts, grows_in_rounds
-from baytree.tree.grow.units import from_zero, in_range, in_unit, near_zero
+from baytree.tree.grow.rounds.grown_in_rounds import grow_from_counts, grows_in_rounds
 from baytree.tree.grow.unused import warn_of_unused_columns
 
 

@@ -17,9 +17,9 @@ from baytree.engine.parts import Parts
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs
 from baytree.tree.grow.policy import Arithmetic, Policy
-from baytree.tree.grow.rounds.coding import Codes, codes_of
+from baytree.tree.grow.rounds.growing_nodes import NodeRecord, in_order, records, tree_of
 from baytree.tree.grow.rounds.node_counts import AtRest, NodeCounts, places, stand_ins
-from baytree.tree.grow.rounds.nodes import NodeRecord, in_order, records, tree_of
+from baytree.tree.grow.rounds.value_codes import Codes, codes_of
 from baytree.tree.grow.sorted import grow_arrays
 from baytree.tree.model.places import STOP
 from baytree.tree.model.structure import Tree

@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.table.schema import Schema
 from baytree.table.table import Table
-from baytree.tree.grow.rounds.coding import Codes
+from baytree.tree.grow.rounds.value_codes import Codes
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.structure import Tree
 

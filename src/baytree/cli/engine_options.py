@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -27,7 +27,7 @@ _OPTIONS = (
 )
 
 
-def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def where_rows_are(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where rows are."""
     for option in reversed(_OPTIONS):
         command = option(command)
@@ -46,7 +46,7 @@ def learnt(offers: Mapping[str, Estimator], table: str, lesson: Lesson, options:
     from baytree.engine.engines import elsewhere
     from baytree.engine.watching import watched
 
-    with _rows(table, options, how) as rows, watched(_Told()):
+    with _rows(table, options, how) as rows, _Told() as progress, watched(progress):
         source = elsewhere(rows)
         if source is None or lesson.target not in source.columns:
             raise click.UsageError(f"there is no column {lesson.target!r} in {table}")
@@ -67,12 +67,22 @@ def _rows(table: str, options: Mapping[str, Any], how: Asked) -> Iterator[FrameL
         from baytree.engine.scan import Scan, paths_of
 
         yield Scan(paths_of(table), bytes_of(options["memory"] or "2GB"), how)
-    elif engine == "dask":
+        return
+    _refuse_unheeded(engine, options)
+    if engine == "dask":
         with _dask(address) as frames:
             yield _read(frames, table, {".parquet": "read_parquet", ".csv": "read_csv", ".ndjson": "read_json"})
     else:
         with _spark(address) as reader:
             yield _read(reader, table, {".parquet": "parquet", ".csv": "csv", ".ndjson": "json"})
+
+
+def _refuse_unheeded(engine: str, options: Mapping[str, Any]) -> None:
+    """Refuses what only this library's own reading of files knows: a cluster would read them otherwise in silence."""
+    unheeded = [name for name in ("decimal", "missing", "encoding", "sheet", "header", "memory") if options.get(name)]
+    if unheeded:
+        named = ", ".join(f"--{name}" for name in unheeded)
+        raise click.UsageError(f"{named}: --engine {engine} reads files by itself; leave out the option, or the engine")
 
 
 @contextmanager
@@ -101,6 +111,8 @@ def _spark(address: str | None) -> Iterator[Any]:
     is_remote = address is not None and address.startswith("sc://")
     builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")
     session = builder.getOrCreate()
+    if not is_remote:
+        session.sparkContext.setLogLevel("ERROR")  # its warnings are of its own ways, and hide what is said here
     try:
         yield session.read.option("header", "true").option("inferSchema", "true")
     finally:
@@ -119,6 +131,13 @@ class _Told:
 
     def __init__(self) -> None:
         self.started, self.round, self.last = time.monotonic(), 0, 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.last:
+            click.echo("\r\x1b[K", nl=False, err=True)  # what follows begins on a line of its own
 
     def __call__(self, now: int, done: int, pieces: int | None) -> None:
         if now != self.round:
