@@ -25,6 +25,11 @@ def watched(watch: Watch) -> Iterator[None]:
         _round.reset(rounds)
 
 
+def is_watched() -> bool:
+    """Whether anyone watches."""
+    return _watch.get() is not None
+
+
 def told(pieces: Iterable[T], n_pieces: int | None = None) -> Iterator[T]:
     """The pieces of a round; whoever watches is told of each when the next is asked for."""
     watch, rounds = _watch.get(), _round.get()
