@@ -20,7 +20,7 @@ from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.told import Told, telling_errors
-from baytree.engine.watching import is_watched, told
+from baytree.engine.watching import is_watched, told, told_at_once
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Persisted:
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these, added up in their order."""
         answered = dask.delayed(partial(_sent, work), pure=False)
-        (answers,) = told([dask.compute([answered(k, piece) for k, piece in enumerate(self.pieces)])[0]], 1)
-        return brought(answers)
+        answers = [answered(k, piece) for k, piece in enumerate(self.pieces)]
+        return brought(told_at_once(partial(dask.compute, *answers)))
 
 
 class OnWorkers:
@@ -103,18 +103,10 @@ class OnWorkers:
             self._task(_of_pieces, carried, tuple(own), [self.pieces[k] for k in own], most, at=worker)
             for worker, own in groups
         ]
-        self._tell(level)
+        _tell(level)
         while len(level) > TOGETHER:
             level = [self._task(_together, level[k : k + TOGETHER], most) for k in range(0, len(level), TOGETHER)]
         return brought([answer for answers in self.client.gather(level) for answer in answers])
-
-    def _tell(self, level: Sequence[Future]) -> None:
-        """Tells whoever watches of each task that ends."""
-        if is_watched():
-            from distributed import as_completed
-
-            for _ in told(as_completed(level), len(level)):
-                pass
 
     def _by_worker(self) -> list[tuple[str | None, list[int]]]:
         """The places of the pieces that each worker holds; None is where those are that are being made again."""
@@ -144,8 +136,18 @@ def kept(pieces: Sequence[Any]) -> Persisted | OnWorkers:
     futures = [future for piece in pieces for future in futures_of(piece)]
     if not futures:
         return Persisted(pieces)
+    _tell(futures)
     wait(futures)
     return OnWorkers(futures)
+
+
+def _tell(futures: Sequence[Future]) -> None:
+    """Tells whoever watches of each task that ends."""
+    if is_watched():
+        from distributed import as_completed
+
+        for _ in told(as_completed(futures), len(futures)):
+            pass
 
 
 def source_of(rows: dd.DataFrame) -> DaskFrame:

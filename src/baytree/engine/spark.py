@@ -18,7 +18,7 @@ from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
 from baytree.engine.told import Failed, Told, telling_errors
-from baytree.engine.watching import told
+from baytree.engine.watching import told_at_once
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
@@ -44,10 +44,11 @@ class SparkFrame:
     def packed(self, look: Look) -> tuple[Cached, Sighting]:
         """Every partition packed in blocks, and what was seen in them added up."""
         blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
-        found = [((part, block), seen) for part, block, seen in blocks.select("part", "block", "seen").collect()]
+        found = told_at_once(blocks.select("part", "block", "seen").collect)
         if not found:
             return Cached(blocks, 1), Sighting("")
-        return Cached(blocks, len({part for (part, _), _ in found})), brought(found)
+        seen = brought([((part, block), content) for part, block, content in found])
+        return Cached(blocks, len({part for part, *_ in found})), seen
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each block, added up."""
@@ -83,8 +84,7 @@ class Cached:
 
         Answers that are large are added up in two steps. What was large in one round is expected to be so in the next.
         """
-        (answers,) = told([self._answers(work)], 1)
-        return brought(answers)
+        return brought(told_at_once(partial(self._answers, work)))
 
     def _answers(self, work: Callable[[bytes], Any]) -> list[Sent]:
         if not self.is_large:
