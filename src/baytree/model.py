@@ -52,6 +52,15 @@ def choices(model: Model, table: Table) -> np.ndarray:
     return choose(table) if choose else np.argmax(model.answers(table), axis=1)
 
 
+def answered(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray | None]:
+    """The answers of each row, and the code of the class that is chosen by them; None where they are numbers."""
+    answers = model.answers(table)
+    if table.schema.target.classes is None:
+        return answers, None
+    is_likeliest = getattr(model, "chooses_likeliest", not hasattr(model, "choices"))
+    return answers, np.argmax(answers, axis=1) if is_likeliest else choices(model, table)
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """One line of a ledger: what a column's value adds to the score of each class."""
 

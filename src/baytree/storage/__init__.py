@@ -19,7 +19,7 @@ from baytree.homes import HOMES
 from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
-from baytree.storage.document import Document
+from baytree.storage.document import Document, digest
 from baytree.storage.model_file_error import ModelFileError, naming
 from baytree.storage.parameters import plain, restored
 from baytree.storage.schemas import refuse_odd_labels
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
     from baytree.table.schema import Schema
 
-__all__ = ["ModelFileError", "dumps", "load", "loads", "read_predictor", "save"]
+__all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of", "read_predictor", "save"]
 
 
 def save(estimator: Estimator, path: str | os.PathLike) -> None:
@@ -123,8 +123,13 @@ def loads(content: bytes, name: str = "the model file") -> Any:
 
 def read_predictor(path: str | os.PathLike) -> Predictor:
     """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
-    version, held = document.read(files.read(Path(path)), str(path))
-    with naming(str(path)):
+    return predictor_of(files.read(Path(path)), str(path))
+
+
+def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
+    """What the bytes of a model file need to answer."""
+    version, held = document.read(content, name)
+    with naming(name):
         model = record(held.model, version)
         _check_records(held, model, None)
         unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
