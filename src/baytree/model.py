@@ -53,12 +53,14 @@ def choices(model: Model, table: Table) -> np.ndarray:
 
 
 def answered(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray | None]:
-    """The answers of each row, and the code of the class that is chosen by them; None where they are numbers."""
-    answers = model.answers(table)
+    """The answers of each row, and the code of the class that is chosen; None where they are numbers.
+
+    A model that finds both in one go has a method for it.
+    """
+    both = getattr(model, "answered", None)
     if table.schema.target.classes is None:
-        return answers, None
-    is_likeliest = getattr(model, "chooses_likeliest", not hasattr(model, "choices"))
-    return answers, np.argmax(answers, axis=1) if is_likeliest else choices(model, table)
+        return model.answers(table), None
+    return both(table) if both else (model.answers(table), choices(model, table))
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import numpy as np
@@ -28,7 +28,6 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     log_prior: np.ndarray  # [n_classes]
     likelihoods: tuple[Likelihood, ...]
     belief: str = ""  # the prior that it was derived with, in words
-    chooses_likeliest: ClassVar[bool] = True  # `choices` are those of the answers, only faster
 
     def __post_init__(self) -> None:
         if self.log_prior.dtype != np.float64 or self.log_prior.ndim != 1 or not len(self.log_prior):
@@ -78,6 +77,11 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         with refusing_infinite(table):
             by_rows(table, write)
         return probabilities
+
+    def answered(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """The posterior of each class, and the code of the most probable one."""
+        answers = self.answers(table)
+        return answers, np.argmax(answers, axis=1)
 
     def choices(self, table: Table) -> np.ndarray:
         """The code of the most probable class of each row; of equally probable ones the first."""

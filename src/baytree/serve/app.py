@@ -19,6 +19,7 @@ from baytree.serve.metrics import Metrics
 from baytree.serve.models import Models
 from baytree.serve.reading import Held, Room, read_body
 from baytree.serve.routes import WAYS, Asked, Reply, Shop, Way
+from baytree.serve.together import Together
 
 _OPEN = ("/health", "/v2/health/live")  # need no token: whoever looks after the process has none
 _CLOSES = {400, 408, 413, 429}  # the rest of the body may never come, and nobody wants it
@@ -28,7 +29,7 @@ class App:
     """The server as an ASGI application."""
 
     def __init__(self, models: Models, log: Log, token: str | None = None):
-        self.shop, self.log, self.token = Shop(models, Metrics()), log, token
+        self.shop, self.log, self.token = Shop(models, Metrics(), Together()), log, token
         self.room = Room()
         self.threads = ThreadPoolExecutor(2, "answer")
         self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes are read one after the other: they take much memory
@@ -54,12 +55,14 @@ class _Endpoint:
         self.app, self.way = app, way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = time.perf_counter()
+        started, held = time.perf_counter(), Held(self.app.room)
         try:
-            async with Held(self.app.room) as held:
-                reply = await self._replied(scope, receive, held)
+            reply = await self._replied(scope, receive, held)
         except Gone:
             return self._tell(scope, Reply(b"", status=499), 0, started)
+        finally:
+            if held.size:
+                await held.give_back()
         await _send(send, reply)
         return self._tell(scope, reply, len(reply.body), started)
 
@@ -67,6 +70,8 @@ class _Endpoint:
         headers = dict(scope["headers"])
         try:
             return await self._answered(scope, headers, receive, held)
+        except Gone:
+            raise
         except Refusal as refusal:
             return _refused(refusal)
         except asyncio.CancelledError:  # the server stops, and the client is still sending
@@ -93,6 +98,8 @@ class _Endpoint:
         body = await read_body(headers, receive, held) if method == "POST" else b""
         asked = Asked(scope["path_params"].get("name", ""), body, _media(headers))
         if len(body) <= AT_ONCE and not self.way.is_slow:
+            if self.way.soon is not None and asked.media == JSON:
+                return await self.way.soon(app.shop, asked)
             return answer(app.shop, asked)
         threads = app.large if len(body) > LARGE else app.threads
         return await asyncio.get_running_loop().run_in_executor(threads, answer, app.shop, asked)

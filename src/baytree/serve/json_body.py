@@ -42,7 +42,7 @@ def columns_of(body: bytes, most_rows: int = MOST_ROWS) -> Columns:
     check_size(body, most_rows)
     try:
         given = _rows.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:  # refusals of a wrong type are among them
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:  # refusals of a wrong type are among them
         raise _refused(body, error) from None
     refuse_twice(body, _n_keys(given))
     columns = _arranged(given)
@@ -65,7 +65,7 @@ def decoded(body: bytes, decoder: msgspec.json.Decoder, shape: str) -> msgspec.S
         return decoder.decode(body)
     except msgspec.ValidationError:
         raise Refusal(422, shape) from None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise Refusal(400, "the body is no JSON") from None
 
 
@@ -127,7 +127,7 @@ def _refused(body: bytes, error: Exception) -> Refusal:
         return Refusal(400, "the body is no JSON, or holds a number beyond the range of doubles")
     try:
         found = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return Refusal(400, "the body is no JSON, or nested too deeply")
     rows = found.get("rows") if isinstance(found, dict) else None
     for k, row in enumerate(rows if isinstance(rows, list) else ()):

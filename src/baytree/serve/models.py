@@ -116,8 +116,9 @@ def _stamp(path: Path) -> _Stamp | None:
 
 
 def _page(predictor: Predictor) -> bytes:
+    from baytree.reports import page_of
+
     try:
-        from baytree.reports import page_of
+        return page_of(predictor).encode("utf-8", "backslashreplace")
     except ModuleNotFoundError:
         raise Refusal(404, "this server shows no pages; install jinja2 beside it") from None
-    return page_of(predictor).encode("utf-8", "backslashreplace")

@@ -6,16 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-from baytree.serve.limits import (
-    BODY_SECONDS,
-    HEADER_SECONDS,
-    LARGE,
-    LEAST_RATE,
-    MOST_BYTES,
-    MOST_LARGE_BYTES,
-    Gone,
-    Refusal,
-)
+from baytree.serve.limits import BODY_SECONDS, LARGE, MOST_BYTES, MOST_LARGE_BYTES, Gone, Refusal
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -48,12 +39,10 @@ class Held:
     def __init__(self, room: Room):
         self._room, self.size = room, 0
 
-    async def __aenter__(self) -> Held:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self.size:
-            await self._room.give(self.size)
+    async def give_back(self) -> None:
+        """Gives all of it back."""
+        await self._room.give(self.size)
+        self.size = 0
 
     async def grow(self, announced: int | None) -> None:
         """Takes room for a large body, once; a client that must wait too long is told so."""
@@ -69,19 +58,19 @@ class Held:
 
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, held: Held) -> bytes:
-    """All bytes of a body."""
+    """All bytes of a body. How long it may take to come is the connection's affair."""
     announced = _announced(headers)
     if announced is not None and announced > LARGE:
         await held.grow(announced)
-    message = await _next(receive, HEADER_SECONDS)
+    message = await _next(receive)
     if not message.get("more_body"):
         return _within(message.get("body", b""))
-    parts, length, started = [message.get("body", b"")], len(message.get("body", b"")), asyncio.get_running_loop().time()
+    parts = [message.get("body", b"")]
+    length = len(parts[0])
     while message.get("more_body"):
         if length > LARGE:
             await held.grow(announced)
-        passed = asyncio.get_running_loop().time() - started
-        message = await _next(receive, min(BODY_SECONDS, HEADER_SECONDS + length / LEAST_RATE) - passed)
+        message = await _next(receive)
         parts.append(message.get("body", b""))
         length += len(parts[-1])
         if length > MOST_BYTES:
@@ -104,12 +93,8 @@ def _within(body: bytes) -> bytes:
     return body
 
 
-async def _next(receive: Receive, seconds: float) -> Message:
-    try:
-        async with asyncio.timeout(max(seconds, 0.0)):
-            message = await receive()
-    except TimeoutError:
-        raise Refusal(408, "the body comes too slowly") from None
+async def _next(receive: Receive) -> Message:
+    message = await receive()
     if message["type"] != "http.request":
         raise Gone
     return message

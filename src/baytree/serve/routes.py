@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from baytree.serve import answering, inference_protocol
 from baytree.serve.answering import encode, identity
 from baytree.serve.bodies import JSON, table_of
+from baytree.serve.json_body import columns_of
 from baytree.serve.limits import MOST_EXPLAINED, MOST_ROWS, Refusal
 from baytree.serve.metrics import Metrics, family
 from baytree.serve.models import Models, Served
 from baytree.serve.openapi import document
 from baytree.serve.pages import index
+from baytree.serve.together import MOST_ROWS_EACH, Together, predicted
 
 HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
 
@@ -22,6 +24,7 @@ class Shop(NamedTuple):
 
     models: Models
     metrics: Metrics
+    together: Together
 
 
 class Asked(NamedTuple):
@@ -43,6 +46,16 @@ class Reply(NamedTuple):
 
 
 Answer = Callable[[Shop, Asked], Reply]
+Soon = Callable[[Shop, Asked], Awaitable[Reply]]
+
+
+async def predict_soon(shop: Shop, asked: Asked) -> Reply:
+    """Predictions of a short body: together with those of other requests where it has few rows, and without a thread."""
+    served = shop.models[asked.name]
+    columns = columns_of(asked.body)
+    few = 0 < columns.n_rows <= MOST_ROWS_EACH
+    told = await shop.together.predicted(served, columns) if few else predicted(served, columns)
+    return _rows_reply(served, told, columns.n_rows)
 
 
 def predict(shop: Shop, asked: Asked) -> Reply:
@@ -136,10 +149,11 @@ class Way(NamedTuple):
     path: str
     answers: Mapping[str, Answer]
     is_slow: bool = False
+    soon: Soon | None = None  # who answers short bodies of JSON instead
 
 
 WAYS = (
-    Way("/models/{name}/predict", {"POST": predict}),
+    Way("/models/{name}/predict", {"POST": predict}, soon=predict_soon),
     Way("/models/{name}/explain", {"POST": explain}),
     Way("/v2/models/{name}/infer", {"POST": infer}),
     Way("/health", {"GET": health}),
