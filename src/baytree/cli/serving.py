@@ -23,7 +23,7 @@ def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | Non
     \b
     Examples:
       baytree serve m.baytree
-      curl -d '{"rows": [{"age": 30}]}' localhost:8080/models/m/predict
+      curl --json '{"rows": [{"age": 30}]}' localhost:8080/models/m/predict
       baytree serve a.baytree b.baytree --host 0.0.0.0 --token-file token
     """
     try:

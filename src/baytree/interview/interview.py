@@ -40,9 +40,8 @@ def resumed(talk: Interview, answers: Mapping[str, Answer], sure: float) -> Inte
     """Another interview with the same model, in which these columns have been answered in this order."""
     again = copy(talk)
     names = again.schema.names
-    places = {name: names.index(name) for name in answers}
     again.sure = sure
-    again._given = [(places[name], _read(again.schema.columns[places[name]], value), value) for name, value in answers.items()]
+    again._given = [(names.index(name), _read(again.schema[name], value), value) for name, value in answers.items()]
     again._imagine()
     return again
 

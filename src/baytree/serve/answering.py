@@ -81,7 +81,9 @@ def _resumed(served: Served, talk: Talk) -> Interview:
     try:
         return resumed(first, talk.answers, talk.sure)
     except (ValueError, OverflowError):
-        raise Refusal(422, "an answer is none of the column's levels, no number, or no range; see GET /models/{name}") from None
+        raise Refusal(
+            422, "an answer is none of its column's levels, no number or no range; see GET /models/{name}"
+        ) from None
 
 
 def _told(question: Question) -> dict[str, Any]:
@@ -97,7 +99,8 @@ def description(served: Served) -> dict[str, Any]:
     columns = [_column(column) for column in schema.columns]
     profile = served.predictor.profile
     rows = {} if profile is None else {"rows": int(profile.rows[0])}
-    return identity(served) | {"name": served.name, "kind": served.predictor.name, "columns": columns, "target": target} | rows
+    told = {"name": served.name, "kind": served.predictor.name, "columns": columns, "target": target}
+    return identity(served) | told | rows
 
 
 def _column(column: Column) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class App:
         self.shop, self.log, self.token = Shop(models, Metrics(), Together()), log, token
         self.room = Room()
         self.threads = ThreadPoolExecutor(2, "answer")
-        self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes are read one after the other: they take much memory
+        self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes wait for each other: they take much memory
         nowhere = _Endpoint(self, Way("other", {}))
         routes = [Route(way.path, _Endpoint(self, way)) for way in WAYS]
         self.router = Router(routes, redirect_slashes=False, default=nowhere)

@@ -112,5 +112,5 @@ def _is_repeated(series: pl.Series) -> bool:
 
     if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
         return False
-    longest = series.cat.get_categories().str.len_bytes().max()
+    longest = series.unique().cast(pl.String).str.len_bytes().max()
     return isinstance(longest, int) and longest * len(series) > 4 * MOST_BYTES

@@ -1,4 +1,4 @@
-"""Values that came over the wire to raw columns of a schema: each is of its column's kind, or refused by the column's name."""
+"""Values that came over the wire to raw columns of a schema: each is of its column's kind, or refused by its name."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def from_json(wanted: Wanted, given: Columns) -> RawFrame:
 def from_text(wanted: Wanted, given: Columns) -> RawFrame:
     """Raw columns of values that are all written, as in CSV."""
     _refuse_unknown(wanted, given.values)
+    nothing = (None,) * given.n_rows
     columns = {
-        name: _written(column, [_text(value) for value in given.values[name]]) if name in given.values else _empty(given.n_rows)
+        name: _written(column, [_text(value) for value in given.values.get(name, nothing)])
         for name, column in wanted.column.items()
     }
     return RawFrame(columns, given.n_rows)

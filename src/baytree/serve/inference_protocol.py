@@ -17,8 +17,6 @@ from baytree.table.schema import Column, Kind
 from baytree.version import __version__
 
 _SHAPE = 'send {"inputs": [{"name", "shape": [rows], "datatype", "data": [values]}]}, a tensor for each column'
-_NUMBERS = ("INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP16", "FP32", "FP64")
-
 Datatype = Literal[
     "BOOL", "BYTES", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "FP16", "FP32", "FP64"
 ]
@@ -114,13 +112,17 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
 
 
 def _label_type(served: Served) -> str:
-    classes = served.predictor.schema.classes
-    kinds = {type(label) for label in classes}
-    return {(bool,): "BOOL", (int,): "INT64", (float,): "FP64", (): "FP64"}.get(tuple(kinds), "BYTES")
+    return _type_of(served.predictor.schema.classes) if served.is_classifier else "FP64"
 
 
 def _datatype(column: Column) -> str:
     if column.kind is Kind.NUMERIC:
         return "BYTES" if column.unit is not None or column.form is not None else "FP64"
-    kinds = {type(level) for level in column.levels}
-    return "BOOL" if kinds == {bool} else "FP64" if kinds and kinds <= {int, float} else "BYTES"
+    return _type_of(column.levels)
+
+
+def _type_of(levels: tuple[Any, ...]) -> str:
+    kinds = {type(level) for level in levels}
+    if kinds == {bool}:
+        return "BOOL"
+    return "INT64" if kinds == {int} else "FP64" if kinds and kinds <= {int, float} else "BYTES"

@@ -1,4 +1,4 @@
-"""JSON to columns of values: dicts or lists by rows, or columns; nothing twice, nothing nested, nothing that is no number."""
+"""JSON to columns of values: dicts or lists by rows, or columns; nothing twice, nothing nested."""
 
 from __future__ import annotations
 

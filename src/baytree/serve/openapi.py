@@ -55,7 +55,9 @@ def document() -> dict[str, Any]:
             "/v2/health/live": _get("serverLive", "Whether the process answers.", _object(live={"type": "boolean"})),
             "/v2/health/ready": _get("serverReady", "Whether models are served.", _object(ready={"type": "boolean"})),
             "/v2/models/{name}": _get("modelMetadata", "The tensors of a model.", _object(name=_TEXT), is_of_model=True),
-            "/v2/models/{name}/ready": _get("modelReady", "Whether a model is served.", _object(name=_TEXT), is_of_model=True),
+            "/v2/models/{name}/ready": _get(
+                "modelReady", "Whether a model is served.", _object(name=_TEXT), is_of_model=True
+            ),
             "/v2/models/{name}/infer": _post(
                 "infer", "The answer to each row, as tensors.", {JSON: {"schema": inference}}, _tensors()
             ),
@@ -138,5 +140,7 @@ def _question() -> dict[str, Any]:
 
 
 def _tensors() -> dict[str, Any]:
-    tensor = _object(name=_TEXT, datatype=_TEXT, shape={"type": "array", "items": {"type": "integer"}}, data={"type": "array"})
+    tensor = _object(
+        name=_TEXT, datatype=_TEXT, shape={"type": "array", "items": {"type": "integer"}}, data={"type": "array"}
+    )
     return _object(model_name=_TEXT, model_version=_TEXT, outputs={"type": "array", "items": tensor})

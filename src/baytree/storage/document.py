@@ -75,7 +75,7 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
 
 
 def digest(content: bytes) -> str:
-    """The digest that stands at the beginning of a file: 64 hexadecimal digits, or none where the file is not one of ours."""
+    """The digest that stands at the beginning of a file: 64 hexadecimal digits, none where the file is not ours."""
     head = _HEAD.match(content)
     return head[2].decode() if head else ""
 
