@@ -43,6 +43,7 @@ HOMES = {
     "entropy": "choose.by_hand",
     "estimate_bernoulli": "bayes.one_parameter",
     "estimate_normal": "bayes.one_parameter",
+    "evaluate": "choose.evaluation",
     "export": "exports",
     "gini": "choose.by_hand",
     "information_gain": "choose.by_hand",
