@@ -90,7 +90,15 @@ class ColumnCounts(msgspec.Struct, frozen=True):
         return cls(tuple(_counted(table, j) for j in places))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(mine + theirs for mine, theirs in zip(self.columns, other.columns, strict=True)))
+        return type(self)(tuple(_both(mine, theirs) for mine, theirs in zip(self.columns, other.columns, strict=True)))
+
+
+def _both(mine: ValuesByClass | WordsByClass, theirs: ValuesByClass | WordsByClass) -> ValuesByClass | WordsByClass:
+    if isinstance(mine, WordsByClass):
+        assert isinstance(theirs, WordsByClass)
+        return mine + theirs
+    assert isinstance(theirs, ValuesByClass)
+    return mine + theirs
 
 
 def only(j: int, table: Table) -> Table:

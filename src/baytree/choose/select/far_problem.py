@@ -49,9 +49,7 @@ class Labels(msgspec.Struct, frozen=True):
 def classes_where_rows_are(source: Source, target: TargetLike, task: str | None, declared: SchemaLike) -> Elsewhere | None:
     """The rows as parts of a table; None where their target is a number."""
     settings.kinds_of_columns(declared)
-    if not isinstance(target, str) or target not in source.columns:
-        far_frame(source, target, None, label_reading.read_classes)  # which says what is wrong
-    if task == "regression" or (task is None and not source.total(partial(Labels.of, target)).are_classes):
-        return None
     frame = far_frame(source, target, None, partial(label_reading.read_in_order, label_reading.read_classes, declared))
+    if task == "regression" or (task is None and not source.total(partial(Labels.of, frame.target)).are_classes):
+        return None
     return frame.parts(schema_of(frame, declared), False, None)
