@@ -30,7 +30,7 @@ LEVELS = [
     {"estimators"},
     {"storage"},
     {"choose"},
-    {"datasets", "streams"},
+    {"datasets", "streams", "serve"},
     {"cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

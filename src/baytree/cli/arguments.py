@@ -74,7 +74,7 @@ def predictor(path: Path, is_strict: bool = False) -> Predictor:
 
     from baytree.storage import read_predictor
 
-    found = read_predictor(_model_file(path))
+    found = read_predictor(model_file(path))
     return msgspec.structs.replace(found, unseen="error") if is_strict else found
 
 
@@ -82,7 +82,7 @@ def learnt(path: Path) -> Estimator:
     """The estimator in a model file, which can go on learning."""
     from baytree.storage import load
 
-    return load(_model_file(path))
+    return load(model_file(path))
 
 
 def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
@@ -101,7 +101,8 @@ def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: I
     return files.checked(files.passing_over(found, [name for name in found.columns if name not in levels]))
 
 
-def _model_file(path: Path) -> Path:
+def model_file(path: Path) -> Path:
+    """The path of a model file that is there."""
     if path.exists():
         return path
     near = sorted(file.name for file in path.parent.glob("*.baytree")) if path.parent.is_dir() else []
