@@ -58,6 +58,7 @@ from baytree.show.pictures.plots import plot_impurities as plot_impurities
 from baytree.show.pictures.regions import plot_regions as plot_regions
 from baytree.storage import load as load
 from baytree.storage import save as save
+from baytree.streams.going_on import partial_fit as partial_fit
 from baytree.table.read import read as read
 from baytree.table.schema import Column as Column
 from baytree.table.schema import Kind as Kind

@@ -50,6 +50,7 @@ HOMES = {
     "information_gain": "choose.by_hand",
     "learning_curve": "choose.validate.curves",
     "load": "storage",
+    "partial_fit": "streams.going_on",
     "plot_importances": "show.pictures.plots",
     "plot_impurities": "show.pictures.plots",
     "plot_regions": "show.pictures.regions",

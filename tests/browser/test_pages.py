@@ -58,7 +58,7 @@ def test_every_control_is_reached_by_the_tab_key_and_shows_it(name, pages, look)
     page = look(pages[name])
     able = "a[href],button,input,select,summary,[tabindex='0']"
     n = page.evaluate(
-        f"() => [...document.querySelectorAll(\"{able}\")].filter((e) => !e.disabled && e.getClientRects().length).length"
+        f'() => [...document.querySelectorAll("{able}")].filter((e) => !e.disabled && e.getClientRects().length).length'
     )
     seen = set()
     for _ in range(n + 3):

@@ -1,6 +1,5 @@
 """The contract of every linear estimator: scikit-learn's checks, the command line, threads, Ctrl-C."""
 
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
