@@ -6,6 +6,7 @@ so neither the order of rows, nor the boundaries of parts, nor the number of thr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -188,9 +189,9 @@ def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> Ex
     low = min(part.low for part, _ in parts)
     high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
     limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
-    totals = limbs.reshape(n_places, -1)
+    totals = limbs.reshape(n_places, math.prod(limbs.shape[1:]))
     for part, place in parts:
-        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), -1))
+        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), totals.shape[1]))
     return ExactSum.carried(limbs, low)
 
 
