@@ -11,6 +11,7 @@ import msgspec
 from sklearn.base import clone
 
 from baytree import notices
+from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
@@ -37,6 +38,13 @@ def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) 
     estimator._check_common_parameters()
     for_rows = {} if rows is None else estimator._for_rows(Entered(InMemory(rows), False, None))
     return estimator._learner(schema, **for_rows)
+
+
+def far_rows(estimator: Estimator, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Elsewhere:
+    """The rows of an engine as the estimator reads them."""
+    rows = estimator._enter(X, y, sample_weight).rows
+    assert isinstance(rows, Elsewhere)
+    return rows
 
 
 def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:

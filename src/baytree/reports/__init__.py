@@ -67,6 +67,11 @@ def report(
     return Path(path)
 
 
+def page_of(model: Reported) -> str:
+    """The page of a model or a comparison, without rows, as it would stand in a file."""
+    return _page(model, None, None)
+
+
 def notebook_view(model: Reported) -> str | None:
     """What a notebook shows of a fitted model or a comparison: the page's templates without scripts; None without jinja2."""
     from baytree.show.report.page import fragment

@@ -21,7 +21,7 @@ from baytree.homes import HOMES
 from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
-from baytree.storage.document import Document
+from baytree.storage.document import Document, digest
 from baytree.storage.loaded import loaded
 from baytree.storage.model_file_error import ModelFileError, naming
 from baytree.storage.parameters import plain, restored
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
     from baytree.table.schema import Schema
 
-__all__ = ["ModelFileError", "dumps", "load", "loads", "read_predictor", "save"]
+__all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of", "read_predictor", "save"]
 
 
 def save(estimator: Estimator, path: str | os.PathLike) -> None:
@@ -89,7 +89,7 @@ def load(path: str | os.PathLike) -> Any:
     content, name = files.read(Path(path)), str(path)
     if "sklearn" in sys.modules:
         return loads(content, name)
-    predictor = _predictor(content, name)
+    predictor = predictor_of(content, name)
     return loaded(predictor, partial(_estimator_named, predictor.name, name), partial(loads, content, name))
 
 
@@ -140,10 +140,11 @@ def loads(content: bytes, name: str = "the model file") -> Any:
 
 def read_predictor(path: str | os.PathLike) -> Predictor:
     """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
-    return _predictor(files.read(Path(path)), str(path))
+    return predictor_of(files.read(Path(path)), str(path))
 
 
-def _predictor(content: bytes, name: str) -> Predictor:
+def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
+    """What the bytes of a model file need to answer."""
     version, held = document.read(content, name)
     _refuse_stranger(held.estimator, name)
     with naming(name):

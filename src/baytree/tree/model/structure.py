@@ -148,6 +148,13 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
         return reading.values(self, table)
 
+    def answered(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """The answers, and the class of least expected loss, for each row."""
+        if np.any(self.missing[self.column >= 0] == SPREAD):
+            return self.answers(table), self.choices(table)
+        leaf = reading.leaves(self, table)
+        return self.value[leaf], self.prediction[leaf]
+
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
         if np.any(self.missing[self.column >= 0] == SPREAD):
