@@ -24,6 +24,7 @@ LEVELS = [
     {"predictor"},
     {"labelled"},
     {"interview"},
+    {"drifts"},
     {"bayes", "tree", "linear"},
     {"exports"},
     {"reports"},

@@ -3,6 +3,7 @@
 import re
 
 from baytree.serve.routes import WAYS
+from in_process import Server, rows_of
 
 
 def test_the_openapi_document_is_valid_and_has_every_route(server):
@@ -42,3 +43,18 @@ def test_buckets_of_time_end_with_all_requests(server):
     route = r'\{route="/models/\{name\}/predict"'
     whole = re.search(rf'baytree_request_seconds_bucket{route},le="\+Inf"\}} (\d+)', text)[1]
     assert whole == re.search(rf"baytree_request_seconds_count{route}\}} (\d+)", text)[1]
+
+
+def test_the_drift_of_answered_rows_is_told(paths, table):
+    server = Server([paths["nb"]])
+    for row in rows_of(table[0]):
+        server.predict("nb", [row])
+    text = server.ask("GET", "/metrics").body.decode()
+    assert 'baytree_drift_rows{model="nb"} 200' in text
+    assert 'baytree_drift_alarm{model="nb",column="x0"} 0' in text
+    moved = table[0].assign(x0=table[0].x0 + 50)
+    server.ask("POST", "/models/nb/predict", moved.to_csv(index=False).encode(), "text/csv")
+    text = server.ask("GET", "/metrics").body.decode()
+    assert 'baytree_drift_rows{model="nb"} 400' in text
+    assert 'baytree_drift_alarm{model="nb",column="x0"} 1' in text
+    assert 'baytree_drift_alarm{model="nb",column="x1"} 0' in text

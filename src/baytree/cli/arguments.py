@@ -87,7 +87,19 @@ def learnt(path: Path) -> Estimator:
 
 def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
     """The table, its columns read as the model was trained; others are only passed over."""
-    from baytree.table import files
+    found, levels = _as_trained(model, table, options)
+    columns([name for name in model.needed(found.columns) if name not in found.columns], found)
+    columns(kept, found)
+    return _passed_over(found, levels)
+
+
+def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> Source:
+    """The table, as `source_for` gives it, where columns of the model may be absent."""
+    return _passed_over(*_as_trained(model, table, options))
+
+
+def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
+    """The table, its columns read as in training, and the levels of those that the model knows."""
     from baytree.table.schema import Kind
 
     schema = model.schema
@@ -96,8 +108,12 @@ def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: I
     words = {name for name, known in levels.items() if known and isinstance(known[0], str)}
     words |= {column.source for column in schema.columns if column.form or column.kind is Kind.TEXT}
     found = source(table, asked({**options, "keep": ()}, words=words))
-    columns([name for name in model.needed(found.columns) if name not in found.columns], found)
-    columns(kept, found)
+    return found, levels
+
+
+def _passed_over(found: Source, levels: Mapping[str, Any]) -> Source:
+    from baytree.table import files
+
     return files.checked(files.passing_over(found, [name for name in found.columns if name not in levels]))
 
 

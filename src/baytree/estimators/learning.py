@@ -16,7 +16,7 @@ from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Additive, Learner, profiled
+from baytree.learner import Additive, Learner
 from baytree.table.frames import RawFrame
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -68,7 +68,7 @@ def settled(estimator: E, table: Table, has_text_names: bool) -> E:
     """The estimator, learnt from rows that are encoded already."""
     rows = InMemory(table, estimator.n_jobs)
     learnt = learner_of(estimator, table.schema, table).learn(rows)
-    estimator._settle(table.schema, msgspec.structs.replace(learnt, profile=profiled(rows)), has_text_names)
+    estimator._settle(table.schema, msgspec.structs.replace(learnt, profile=estimator._profiled(rows)), has_text_names)
     return estimator
 
 

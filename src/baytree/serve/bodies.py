@@ -25,7 +25,7 @@ _COMPRESSED = (0x184D2204, 0xFD2FB528)  # how LZ4 and zstd frames begin
 
 def table_of(predictor: Predictor, wanted: Wanted, body: bytes, media: str, most_rows: int) -> Table | None:
     """The encoded rows of a body; None where there is no row."""
-    frame = _frame(wanted, body, media, most_rows)
+    frame = frame_of(wanted, body, media, most_rows)
     return encoded(predictor, frame) if frame.n_rows else None
 
 
@@ -38,7 +38,8 @@ def encoded(predictor: Predictor, frame: RawFrame) -> Table:
             raise encoding_refusal(predictor.schema, error) from None
 
 
-def _frame(wanted: Wanted, body: bytes, media: str, most_rows: int) -> RawFrame:
+def frame_of(wanted: Wanted, body: bytes, media: str, most_rows: int) -> RawFrame:
+    """The raw columns of a body."""
     if media == JSON:
         return from_json(wanted, columns_of(body, most_rows))
     if media == CSV:

@@ -34,6 +34,21 @@ class Columns(NamedTuple):
     n_rows: int
 
 
+def joined(parts: list[Columns]) -> Columns:
+    """The rows of all, one below the other; a column that one of them lacks is missing there.
+
+    >>> joined([Columns({"a": [1]}, 1), Columns({"b": [2]}, 1)])
+    Columns(values={'a': [1, None], 'b': [None, 2]}, n_rows=2)
+    """
+    names = dict.fromkeys(name for part in parts for name in part.values)
+    values: dict[str, list[Value]] = {name: [] for name in names}
+    for part in parts:
+        nothing = (None,) * part.n_rows
+        for name, whole in values.items():
+            whole.extend(part.values.get(name, nothing))
+    return Columns(dict(values), sum(part.n_rows for part in parts))
+
+
 _rows = msgspec.json.Decoder(Rows)
 
 

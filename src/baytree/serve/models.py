@@ -16,6 +16,7 @@ from baytree.interview.interview import Interview, interview
 from baytree.predictor import Predictor
 from baytree.serve.cells import Wanted
 from baytree.serve.limits import Refusal
+from baytree.serve.watching import Watch
 from baytree.storage import digest, files, predictor_of
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -30,6 +31,7 @@ class Served:
         self.version = self.digest[:SHORT]
         self.predictor = predictor_of(content, name)
         self.wanted = Wanted(self.predictor)
+        self.watch = Watch(self.predictor, self.wanted)
         self.class_names = tuple(map(str, self.predictor.schema.classes))
         self._first: Interview | None = None
         self._page: bytes | None = None

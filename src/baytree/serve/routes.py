@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from baytree.serve import answering, inference_protocol
 from baytree.serve.answering import encode, identity
-from baytree.serve.bodies import JSON, table_of
+from baytree.serve.bodies import JSON, encoded, frame_of, table_of
 from baytree.serve.json_body import columns_of
 from baytree.serve.limits import MOST_EXPLAINED, MOST_ROWS, Refusal
 from baytree.serve.metrics import Metrics, family
@@ -17,6 +17,7 @@ from baytree.serve.models import Models, Served
 from baytree.serve.openapi import document
 from baytree.serve.pages import index
 from baytree.serve.together import MOST_ROWS_EACH, Together, predicted
+from baytree.serve.watching import families
 
 HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
 
@@ -62,8 +63,10 @@ async def predict_soon(shop: Shop, asked: Asked) -> Reply:
 
 def predict(shop: Shop, asked: Asked) -> Reply:
     served = shop.models[asked.name]
-    table = table_of(served.predictor, served.wanted, asked.body, asked.media, MOST_ROWS)
-    return _rows_reply(served, answering.predictions(served, table), 0 if table is None else len(table))
+    frame = frame_of(served.wanted, asked.body, asked.media, MOST_ROWS)
+    table = encoded(served.predictor, frame) if frame.n_rows else None
+    served.watch.see_all(frame)
+    return _rows_reply(served, answering.predictions(served, table), frame.n_rows)
 
 
 def explain(shop: Shop, asked: Asked) -> Reply:
@@ -116,7 +119,8 @@ def home(shop: Shop, asked: Asked) -> Reply:
 def metrics(shop: Shop, asked: Asked) -> Reply:
     live = [((("model", served.name), ("version", served.version)), 1.0) for served in shop.models]
     told = family("baytree_model_info", "gauge", "The models that are served, and their versions.", live)
-    return Reply(shop.metrics.text([told]).encode(), PROMETHEUS)
+    drifts = [(served.name, drift) for served in shop.models if (drift := served.watch.drift()) is not None]
+    return Reply(shop.metrics.text([told, families(drifts)]).encode(), PROMETHEUS)
 
 
 def openapi(shop: Shop, asked: Asked) -> Reply:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from baytree.serve.answering import predictions
 from baytree.serve.bodies import encoded
 from baytree.serve.cells import from_json
-from baytree.serve.json_body import Columns, Value
+from baytree.serve.json_body import Columns, joined
 from baytree.serve.models import Served
 
 MOST_ROWS_EACH = 16  # of a request that waits for others
@@ -72,19 +72,5 @@ def predicted(served: Served, columns: Columns) -> dict[str, Any]:
     """The predictions of these rows, at once."""
     frame = from_json(served.wanted, columns)
     table = encoded(served.predictor, frame) if frame.n_rows else None
+    served.watch.see(columns)
     return predictions(served, table)
-
-
-def joined(parts: list[Columns]) -> Columns:
-    """The rows of all, one below the other; a column that one of them lacks is missing there.
-
-    >>> joined([Columns({"a": [1]}, 1), Columns({"b": [2]}, 1)])
-    Columns(values={'a': [1, None], 'b': [None, 2]}, n_rows=2)
-    """
-    names = dict.fromkeys(name for part in parts for name in part.values)
-    values: dict[str, list[Value]] = {name: [] for name in names}
-    for part in parts:
-        nothing = (None,) * part.n_rows
-        for name, whole in values.items():
-            whole.extend(part.values.get(name, nothing))
-    return Columns(dict(values), sum(part.n_rows for part in parts))
