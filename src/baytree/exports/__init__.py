@@ -18,12 +18,12 @@ if TYPE_CHECKING:  # the command line asks for the names of targets at its start
 
 # The printer of each target, a function of a formula and the target's own options.
 EXPORTS: Mapping[str, str] = {
-    "python": "python:source",
-    "javascript": "javascript:source",
-    "c": "c:source",
-    "sql": "sql:query",
-    "onnx": "onnx:model",
-    "json": "rules:document",
+    "python": "python.source:module",
+    "javascript": "javascript.source:script",
+    "c": "c.source:file",
+    "sql": "sql.query:query",
+    "onnx": "onnx.file:model",
+    "json": "document:document",
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import numpy_helper
 
-from baytree.exports.onnx_graph import ML, Graph
+from baytree.exports.onnx.graph import ML, Graph
 from baytree.formula.node_table import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 LEQ, LT, MEMBER = 0, 1, 6  # modes of the operator

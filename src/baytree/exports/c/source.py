@@ -7,10 +7,11 @@ as probabilities. Every name of the table stands in the source as an escaped ASC
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from string import ascii_letters, digits
 
-from baytree.exports.loops import Loops
-from baytree.exports.runtime import functions_of, needed
+from baytree.exports.loops.carried import functions_of, needed
+from baytree.exports.loops.statements import Loops
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
 from baytree.formula.inputs import Input
@@ -23,15 +24,15 @@ _PLAIN = frozenset(ascii_letters + digits + " _-.,()")
 _CELL = "typedef struct { double number; const char *text; } model_cell;"
 
 
-def source(formula: Formula) -> str:
+def file(formula: Formula) -> str:
     """A file with `model_predict` and, for classes, `model_predict_proba`; a row is an array of cells."""
     _refuse(formula)
     written = Loops(formula, C())
     written.steps(reached(formula))
     functions = [*_reading(formula), *_evaluation(formula, written), *_faces(formula)]
-    carried = needed("\n".join(functions), functions_of("c_runtime.c"))
+    carried = needed("\n".join(functions), functions_of(Path(__file__).with_name("runtime.c")))
     top = [_title(formula), "#include <math.h>", "#include <string.h>", "", _CELL, "", *_names(formula), ""]
-    return "\n".join([*top, *written.tables, "", *carried, *functions]) + "\n"
+    return "\n".join([*top, *written.tables.lines, "", *carried, *functions]) + "\n"
 
 
 def literal(text: str) -> str:

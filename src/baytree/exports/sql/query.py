@@ -10,8 +10,8 @@ try:
 except ModuleNotFoundError as error:  # an extra
     raise ModuleNotFoundError("SQL is written by sqlglot; pip install 'baytree[export]'", name="sqlglot") from error
 
-from baytree.exports import sql_terms as terms
-from baytree.exports.sql_layers import Computed, Layers
+from baytree.exports.sql import terms
+from baytree.exports.sql.layers import Computed, Layers
 from baytree.formula import Formula
 from baytree.table.schema import Kind
 

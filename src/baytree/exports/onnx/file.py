@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.exports.onnx_expressions import Expressions
-from baytree.exports.onnx_graph import ML, Graph
+from baytree.exports.onnx.expressions import Expressions
+from baytree.exports.onnx.graph import ML, Graph
 from baytree.formula import Formula
 from baytree.formula.steps import reached
 from baytree.table.schema import Kind

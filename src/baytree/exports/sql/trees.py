@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from baytree.exports.sql_terms import Term, all_of, any_of, case, is_null, multiplied
+from baytree.exports.sql.terms import Term, all_of, any_of, case, is_null, multiplied
 from baytree.formula.node_table import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it holds numbers
