@@ -90,6 +90,10 @@ class JavaScript:
             return f"x[{column}] !== null"
         return f"x[{column}] === x[{column}]" if kind is Kind.NUMERIC else f"x[{column}] >= 0"
 
+    def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
+        """By the runtime's loop: a page would not be the shorter for conditions."""
+        return None
+
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """The places of the words and their scales, and the call that fills the amounts."""
         words = f"const words{k} = {_map((word, place) for place, word in enumerate(bag.words))};"

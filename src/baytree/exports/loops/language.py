@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from baytree.formula import Formula
 from baytree.formula.expressions import Bag
 from baytree.table.schema import Kind
 
@@ -44,3 +45,6 @@ class Language(Protocol):
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """The tables of a bag of words, and the statements that fill the array of its amounts, `s{k}`."""
+
+    def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
+        """A function that places rows in a tree, and its call; None where the runtime's loop over arrays is to do it."""

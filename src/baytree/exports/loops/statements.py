@@ -138,7 +138,7 @@ class Loops:
             case FirstHighest(of):
                 value = self.language.call("first_highest", self.vector(of), str(self._width(of)))
             case Route(tree):
-                value = self.language.call("route", *self.tables.tree(tree), "x")
+                value = self.tables.route(tree)
             case Named(step) if isinstance(self.formula.steps[step].value, (Route, FirstHighest)):
                 return f"s{step}"
             case _:

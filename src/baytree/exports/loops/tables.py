@@ -19,6 +19,7 @@ class Tables:
         self.lines: list[str] = []
         self._n_named = 0
         self._trees: dict[int, tuple[str, ...]] = {}
+        self._routes: dict[int, str] = {}
 
     def name(self, letter: str) -> str:
         """A name that nothing else has."""
@@ -40,6 +41,17 @@ class Tables:
         name = self.name("T")
         self.lines.append(self.language.integers(name, values))
         return self.language.table(name)
+
+    def route(self, tree: int) -> str:
+        """The call that gives the node where a row comes to rest."""
+        if tree not in self._routes:
+            written = self.language.tree(tree, self.formula)
+            if written is None:
+                self._routes[tree] = self.language.call("route", *self.tree(tree), "x")
+            else:
+                function, self._routes[tree] = written
+                self.lines.append(function)
+        return self._routes[tree]
 
     def tree(self, tree: int) -> tuple[str, ...]:
         """The arrays of a tree."""

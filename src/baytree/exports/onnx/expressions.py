@@ -9,6 +9,7 @@ import numpy as np
 from baytree.exports.onnx import functions
 from baytree.exports.onnx.graph import ML, Graph
 from baytree.exports.onnx.trees import routed, weights
+from baytree.exports.places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,
@@ -48,7 +49,8 @@ class Expressions:
     """Writes expressions into a graph."""
 
     def __init__(self, formula: Formula, graph: Graph) -> None:
-        self.formula, self.graph = formula, graph
+        self.formula, self.places = with_few_places(formula)
+        self.graph = graph
         self._steps: dict[int, str] = {}
         self._codes: dict[int, str] = {}
 
@@ -123,7 +125,8 @@ class Expressions:
             case FirstHighest(of):
                 return self.graph.to_double(op("ArgMax", self.value(of), axis=1, keepdims=1))
             case Route(tree):
-                return routed(self.graph, self.formula.trees[tree], self._read)
+                nodes = self.formula.trees[tree]
+                return routed(self.graph, nodes, self.places.get(tree, range(len(nodes))), self._read)
             case Spread(tree, table):
                 return self._spread(tree, table)
             case Matching():

@@ -25,6 +25,7 @@ def model(formula: Formula) -> bytes:
     _refuse(formula)
     graph = Graph()
     written = Expressions(formula, graph)
+    formula = written.formula
     for k in reached(formula):
         written.step(k)
     n_classes = len(formula.classes or (1,))

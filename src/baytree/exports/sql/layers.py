@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
+from baytree.exports.places import with_few_places
 from baytree.exports.sql import densities, functions, tables, terms
 from baytree.exports.sql.terms import FAR_BELOW, Term
 from baytree.exports.sql.trees import Read, picked, routed
@@ -59,8 +60,9 @@ class Layers:
     """Writes a formula as layers; `layers[i]` reads the table and the layers before i."""
 
     def __init__(self, formula: Formula, dialect: str) -> None:
-        self.formula, self.dialect = formula, dialect
-        self.widths = widths(formula)
+        self.formula, self.places = with_few_places(formula)
+        self.dialect = dialect
+        self.widths = widths(self.formula)
         self.layers: list[list[Computed]] = []
         self._steps: dict[int, list[Term]] = {}
         self._columns: dict[int, Term] = {}
@@ -172,7 +174,8 @@ class Layers:
                 place = self.keep(self.element(of, 0))
                 return picked(place, [(n, row[k % len(row)]) for n, row in enumerate(table)], self.number)
             case Route(tree):
-                return routed(self.formula.trees[tree], self._read())
+                nodes = self.formula.trees[tree]
+                return routed(nodes, self.places.get(tree, range(len(nodes))), self._read())
             case Total(of):
                 return terms.added(self._kept_vector(self.vector(of)))
             case Highest(of):

@@ -29,6 +29,7 @@ def query(
     """
     _refuse(formula, dialect)
     layers = Layers(formula, dialect)
+    formula = layers.formula
     wanted = [k for k, step in enumerate(formula.steps) if step.effect_of is not None] if effects else []
     layers.run(wanted)
     answers = _answers(formula, layers, dialect)
