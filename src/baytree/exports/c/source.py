@@ -142,8 +142,8 @@ def _reading(formula: Formula) -> Iterator[str]:
     lines, read = [], columns_read(formula)
     for j, column in enumerate(formula.columns):
         if j not in read:
-            lines.append(f"x[{j}] = 0;")
-        elif column.kind is Kind.NUMERIC:
+            continue
+        if column.kind is Kind.NUMERIC:
             lines += [f"x[{j}] = row[{j}].number;", *_refusals(j, column)]
         else:
             yield from _levels(j, column)
@@ -175,7 +175,7 @@ def _evaluation(formula: Formula, written: Loops) -> Iterator[str]:
     wide = len(formula.classes or (1,))
     answer = written.number(formula.answers)
     choice = "0" if formula.choice is None else f"(int){written.number(formula.choice)}"
-    yield "static int model_evaluate(const model_cell *row, double *out) {"
+    yield "static inline int model_evaluate(const model_cell *row, double *out) {"
     yield f"  double x[{max(len(formula.columns), 1)}];"
     yield "  if (!model_read(row, x)) {"
     yield f"    for (int k = 0; k < {wide}; k++) out[k] = NAN;"

@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from baytree.exports.places import with_few_places
 from baytree.exports.sql import densities, functions, tables, terms
+from baytree.exports.sql.tables import listed, picked
 from baytree.exports.sql.terms import FAR_BELOW, Term
-from baytree.exports.sql.trees import Read, picked, routed
+from baytree.exports.sql.trees import Read, routed
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,
@@ -172,7 +173,8 @@ class Layers:
                 return self._table_of(column, [row[k] for row in table], missing[k], cuts)
             case Pick(of, table):
                 place = self.keep(self.element(of, 0))
-                return picked(place, [(n, row[k % len(row)]) for n, row in enumerate(table)], self.number)
+                values = [row[k % len(row)] for row in table]
+                return listed(place, values, self) if self.dialect == "duckdb" else picked(place, values, self)
             case Route(tree):
                 nodes = self.formula.trees[tree]
                 return routed(nodes, self.places.get(tree, range(len(nodes))), self._read())

@@ -29,6 +29,28 @@ def by_bin(kept: Keeper, x: Term, values: Sequence[float], missing: float, cuts:
     return terms.case([(unknown, kept.number(missing)), *bounds], kept.number(values[-1]))
 
 
+def picked(place: Term, values: Sequence[float], kept: Keeper) -> Term:
+    """The number at a place: halves of halves, as deep as a logarithm."""
+    level = [(n, kept.number(v).sql) for n, v in enumerate(values) if n == 0 or v != values[n - 1]]
+    while len(level) > 1:
+        paired = []
+        for k in range(0, len(level) - 1, 2):
+            (first, left), (second, right) = level[k : k + 2]
+            below = exp.LT(this=place.sql.copy(), expression=exp.Literal.number(second))
+            paired.append((first, exp.Case(ifs=[exp.If(this=below, true=left)], default=right)))
+        level = [*paired, *level[2 * len(paired) :]]
+    return Term(level[0][1], place.layer)
+
+
+def listed(place: Term, values: Sequence[float], kept: Keeper) -> Term:
+    """The number at a place of a list, which DuckDB reads at once."""
+    if len(set(values)) == 1:
+        return kept.number(values[0])
+    numbers = exp.Array(expressions=[kept.number(value).sql for value in values])
+    following = exp.Add(this=place.sql.copy(), expression=exp.Literal.number(1))
+    return Term(exp.Anonymous(this="LIST_EXTRACT", expressions=[numbers, following]), place.layer)
+
+
 def matched(kept: Keeper, matching: Matching, x: Sequence[Term]) -> list[Term]:
     """For each class the weight of the combinations that agree with the columns `x`."""
     if len(matching.codes) > MOST_TERMS:

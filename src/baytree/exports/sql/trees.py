@@ -32,21 +32,6 @@ def routed(nodes: Sequence[Node], places: Sequence[int], read: Read) -> Term:
     return made[0]
 
 
-def picked(place: Term, rows: Sequence[tuple[int, float]], number: Callable[[float], Term]) -> Term:
-    """The number at a place: halves of halves, as deep as a logarithm."""
-    changes = [(n, value) for k, (n, value) in enumerate(rows) if k == 0 or value != rows[k - 1][1]]
-    level = [(n, number(value)) for n, value in changes]
-    while len(level) > 1:
-        paired = []
-        for k in range(0, len(level) - 1, 2):
-            (first, left), (second, right) = level[k : k + 2]
-            below = exp.LT(this=place.sql.copy(), expression=exp.Literal.number(second))
-            halves = exp.Case(ifs=[exp.If(this=below, true=left.sql)], default=right.sql)
-            paired.append((first, Term(halves, place.layer)))
-        level = [*paired, *level[2 * len(paired) :]]
-    return Term(level[0][1].sql, max(place.layer, level[0][1].layer))
-
-
 def weights(
     nodes: Sequence[Node], read: Read, keep: Callable[[Term], Term], number: Callable[[float], Term]
 ) -> list[tuple[int, Term]]:
