@@ -26,3 +26,12 @@ def test_the_links_of_a_page_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#\s]+)", page.read_text())
     missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
     assert missing == []
+
+
+def test_every_fit_that_differs_from_its_reference_has_a_cause():
+    rows = [line.split("|") for line in (ROOT / "docs/conformance.md").read_text().splitlines() if line.startswith("| ")]
+    counted = [(name, int(fits), int(same), cause) for _, name, fits, same, cause, _ in rows if fits.strip().isdigit()]
+    assert len(counted) > 15
+    for name, fits, same, cause in counted:
+        assert same == fits or len(cause.split()) >= 3, name
+        assert "not known" not in cause, name

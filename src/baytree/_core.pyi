@@ -32,6 +32,19 @@ def count_weighted(code: Annotated[NDArray[numpy.int32], dict(shape=(None,), ord
     Weights per level and class as limbs and their lowest limb, not yet carried.
     """
 
+def add_at_places(totals: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+    """Adds each row of limbs to the row of the totals at its place."""
+
+def bucketed(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> tuple:
+    """
+    The exponent and edges of the narrowest buckets of which at most so many hold a number, and the bucket of each, -1 for NaN.
+    """
+
+def united_buckets(left: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], exponent: int, most: int) -> tuple:
+    """
+    The buckets of two together, at least 2^exponent wide: their exponent and edges, and where those of either have gone.
+    """
+
 def factorise(items: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int) -> tuple:
     """
     Codes in order of first appearance and where each distinct item appears first; items are rows of bytes.

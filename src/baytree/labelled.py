@@ -3,44 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from baytree.given import FrameLike
+from baytree.given import FrameLike, TargetLike
 from baytree.predictor import Predictor
-from baytree.table import label_reading
+from baytree.table import label_reading, labels
+from baytree.table.schema import Target
 from baytree.table.table import Table
+
+
+class Truth(NamedTuple):
+    """The code or number of each row, in the terms of a model."""
+
+    values: np.ndarray  # int32 codes, −1 where the model does not know the class, or float64
+    missing: np.ndarray  # bool [n_rows]
+    unseen: object = None  # the first class that the model does not know
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """bool [n_rows]: which rows have a label that the model knows."""
+        return ~self.missing if self.values.dtype == np.float64 else self.values >= 0
 
 
 def labelled(predictor: Predictor, frame: FrameLike) -> tuple[Table, np.ndarray]:
     """The rows whose label the model knows, encoded, and their places in the frame."""
-    known, label = _labels(predictor, frame)
+    target = predictor.schema.target
+    truth = read_target(target, column_named(frame, target.name))
+    known, label = truth.is_known, truth.values
     places = np.flatnonzero(known)
     if not len(places):
-        raise ValueError(f"no row has a known value in the target column {predictor.schema.target.name!r}")
+        raise ValueError(f"no row has a known value in the target column {target.name!r}")
     table = predictor.encoded(frame)
     kept = table if len(places) == len(table) else table.take(places)
     return msgspec.structs.replace(kept, label=label[known]), places
 
 
-def _labels(predictor: Predictor, frame: FrameLike) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows have a label that the model knows, and the code or number of each."""
-    target = predictor.schema.target
-    column = _column(frame, target.name)
+def read_target(target: Target, column: TargetLike) -> Truth:
+    """The labels of a column in the codes of a target."""
     if target.classes is None:
         numbers = label_reading.read_numbers(column, target.name)
-        return ~numbers.missing, numbers.values
-    read = label_reading.read_classes(column, target.name)
+        return Truth(numbers.values, numbers.missing)
+    read = labels.without_words_for_none(label_reading.read_classes(column, target.name))
     place = {label: code for code, label in enumerate(target.classes)}
     by_text = {str(label): code for label, code in place.items()}
-    known = [place.get(label, by_text.get(str(label), -1)) for label in read.target.classes or ()]
-    label = np.where(read.missing, -1, np.array([*known, -1], np.int32)[read.values]).astype(np.int32)
-    return label >= 0, label
+    given = read.target.classes or ()
+    known = [place.get(label, by_text.get(str(label), -1)) for label in given]
+    unseen = next((label for label, code in zip(given, known, strict=True) if code < 0), None)
+    codes = np.where(read.missing, -1, np.array([*known, -1], np.int32)[read.values]).astype(np.int32)
+    return Truth(codes, read.missing, unseen)
 
 
-def _column(frame: FrameLike, name: str) -> Any:
+def column_named(frame: FrameLike, name: str) -> Any:
+    """The target column of rows."""
     names = frame if isinstance(frame, Mapping) else getattr(frame, "column_names", getattr(frame, "columns", ()))
     for each in names:
         if str(each) == name:

@@ -211,6 +211,7 @@ def test_a_single_class_has_probability_1(estimator):
     assert module["predict"]({}) == "only"
 
 
+@pytest.mark.slow
 def test_a_chain_of_nodes_is_no_deeper_than_a_stump():
     size = np.arange(3000.0)
     model = bt.DecisionTreeClassifier().fit({"size": size}, (size % 2).astype(int))

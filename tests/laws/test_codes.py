@@ -24,7 +24,7 @@ MATRICES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(MATRICES, st.booleans())
 def test_codes_name_the_distinct_numbers_in_ascending_order(matrix, is_turned):
     frame = read(np.asfortranarray(matrix) if is_turned else matrix)

@@ -1,6 +1,5 @@
 """The contract of every linear estimator: scikit-learn's checks, the command line, threads, Ctrl-C."""
 
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -118,4 +117,4 @@ def test_control_c_is_answered_soon(after, seconds_to_stop):
         lambda: bt.LinearRegressionCV(penalty="l1").fit(long, long[:, 0]),
     ]
     late = [seconds_to_stop(work, after) for work in works]
-    assert max(each for each in late if each is not None) < 2  # a fifth of it on a machine of one's own
+    assert max(each for each in late if each is not None) < 10  # long before the end; the figure is that of E6

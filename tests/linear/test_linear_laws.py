@@ -18,7 +18,10 @@ MODELS = {
     "one against rest": lambda: bt.LogisticRegression(multi_class="ovr"),
     "chosen": lambda: bt.LogisticRegressionCV(cv=2, Cs=[0.1, 1.0]),
 }
-every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+every_model = pytest.mark.parametrize(
+    "model",
+    [pytest.param(make, id=name, marks=[pytest.mark.slow] if name == "chosen" else []) for name, make in MODELS.items()],
+)
 seeds = given(seed=st.integers(0, 10_000))
 few = settings(max_examples=8, deadline=None)
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -118,6 +118,7 @@ def test_where_nothing_can_be_learnt_the_root_answers(X, y):
         np.testing.assert_allclose(model.predict_proba(X)[0], pd.Series(y).value_counts(normalize=True).sort_index())
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_levels_make_a_tree_or_a_clear_error():
     n = 100_000
     rng = np.random.default_rng(0)

@@ -155,4 +155,4 @@ def test_ctrl_c_is_answered_soon(parameters, after, seconds_to_stop):
     X = np.random.default_rng(0).normal(size=(100_000, 20))
     y = (X[:, 0] + np.random.default_rng(1).normal(size=len(X)) > 0).astype(int)
     late = seconds_to_stop(lambda: bt.C50Classifier(confidence=1.0, global_pruning=False, **parameters).fit(X, y), after)
-    assert late is None or late < 2  # a fifth of it on a machine of one's own
+    assert late is None or late < 10  # long before the end; the figure is that of E6

@@ -143,11 +143,11 @@ def check_numbers(n_sets: int) -> None:
 
 
 @pytest.mark.parametrize("criterion", CLASS_WORTHS)
-@pytest.mark.parametrize("n_sets", [30, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_the_root_is_the_best_split_of_an_exact_search(criterion, n_sets):
     check_classes(criterion, n_sets)
 
 
-@pytest.mark.parametrize("n_sets", [60, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [60, pytest.param(150, marks=pytest.mark.slow)])
 def test_the_root_of_a_regression_is_the_best_split_of_an_exact_search(n_sets):
     check_numbers(n_sets)

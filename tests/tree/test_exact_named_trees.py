@@ -308,27 +308,27 @@ def check_chaid(n_sets):
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [20, pytest.param(150, marks=pytest.mark.slow)])
 def test_cart_s_root_is_the_best_split_of_an_exact_search(criterion, n_sets):
     check_cart(criterion, n_sets)
 
 
-@pytest.mark.parametrize("n_sets", [30, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_cart_s_root_for_numbers_is_the_best_split_of_an_exact_search(n_sets):
     check_cart_numbers(n_sets)
 
 
 @pytest.mark.parametrize("criterion", ["gain", "gain_ratio"])
-@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [20, pytest.param(150, marks=pytest.mark.slow)])
 def test_c45_s_root_is_the_best_test_of_an_exact_search_by_its_rules(criterion, n_sets):
     assert check_c45(criterion, n_sets) >= n_sets // 3
 
 
-@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [20, pytest.param(150, marks=pytest.mark.slow)])
 def test_id3_s_root_is_the_best_test_of_an_exact_search(n_sets):
     assert check_id3(n_sets) >= n_sets // 3
 
 
-@pytest.mark.parametrize("n_sets", [30, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_sets", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_chaid_s_root_has_the_smallest_adjusted_p_of_an_exact_search(n_sets):
     check_chaid(n_sets)

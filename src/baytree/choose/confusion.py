@@ -3,39 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 
 from baytree.choose import metrics
 from baytree.show.terminal import aligned, escaped
+from baytree.statistics.counts import Counts
+from baytree.statistics.exact import ExactSum
+from baytree.statistics.tally import Chances
+
+BINS = 10  # of predicted probabilities, of equal width
 
 
-@dataclass(frozen=True)
-class Confusion:
-    """Rows counted by their class and the class predicted for them, and the sum of their log losses."""
+class Confusion(msgspec.Struct, frozen=True, dict=True):
+    """What was answered for rows of known classes: sums without rounding, so those of parts are those of the whole."""
 
-    counts: np.ndarray  # int64 [n_classes, n_classes]: truth, prediction
-    log_losses: float = 0.0
+    n_rows: int
+    cells: ExactSum  # [n_classes, n_classes]: weights by class and by the class answered
+    losses: ExactSum  # [2, 1]: of log losses and of Brier scores
+    bin_rows: np.ndarray  # int64 [BINS]
+    bins: ExactSum  # [3 · BINS, 1]: weights, predicted probabilities, and what happened
+    chances: tuple[Chances, ...]  # of each class that has a curve: its probability where it is true (1) and where not (0)
+    n_unlabelled: int = 0  # rows that were passed over
 
     @classmethod
-    def of(cls, truth: np.ndarray, answer: np.ndarray, probability: np.ndarray) -> Confusion:
-        """The confusion of rows: the codes of their classes and of their answers, and [n_rows, n_classes]."""
-        counts = metrics.confusion(truth, answer, probability.shape[1])
-        return cls(counts, float(metrics.log_losses(truth, probability).sum()))
+    def of(cls, truth: np.ndarray, answer: np.ndarray, probability: np.ndarray, weight: np.ndarray | None = None) -> Self:
+        """Of rows: the codes of their classes and of their answers, and [n_rows, n_classes]."""
+        n_classes = probability.shape[1]
+        cells = Counts.of(truth.astype(np.int32), answer.astype(np.int32), weight, n_classes, n_classes).cells
+        losses = [metrics.log_losses(truth, probability), metrics.brier_scores(truth, probability)]
+        predicted, happened = metrics.in_question(truth, answer, probability)
+        place = metrics.bins_of(predicted, BINS)
+        sums = [np.ones(len(truth)), predicted, happened.astype(float)]
+        return cls(
+            len(truth),
+            cells.take(np.arange(1, n_classes + 1)),
+            _totals(losses, np.zeros(len(truth), np.int64), 1, weight),
+            np.bincount(place, minlength=BINS),
+            _totals(sums, place, BINS, weight),
+            tuple(Chances.of(probability[:, c], truth == c, weight, 2) for c in metrics.with_curves(n_classes)),
+        )
 
-    def __add__(self, other: Confusion) -> Confusion:
-        return Confusion(self.counts + other.counts, self.log_losses + other.log_losses)
+    @classmethod
+    def none(cls, n_classes: int, n_unlabelled: int = 0) -> Self:
+        """Of no row."""
+        empty = cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, n_classes)))
+        return msgspec.structs.replace(empty, n_unlabelled=n_unlabelled)
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows were counted."""
-        return int(self.counts.sum())
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.cells + other.cells,
+            self.losses + other.losses,
+            self.bin_rows + other.bin_rows,
+            self.bins + other.bins,
+            tuple(mine + theirs for mine, theirs in zip(self.chances, other.chances, strict=True)),
+            self.n_unlabelled + other.n_unlabelled,
+        )
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Weights by class and by the class answered: [n_classes, n_classes]; whole numbers where rows are counted."""
+        weights = self.cells.rounded()
+        is_of_rows = weights.sum() == self.n_rows and bool((weights == np.floor(weights)).all())
+        return weights.astype(np.int64) if is_of_rows else weights
 
     @property
     def log_loss(self) -> float:
         """The mean of −log of the probability of what came true."""
-        return self.log_losses / self.n_rows
+        return float(self.losses.rounded()[0, 0] / self.counts.sum())
+
+    @property
+    def brier_score(self) -> float:
+        """The mean squared error of the probabilities."""
+        return float(self.losses.rounded()[1, 0] / self.counts.sum())
+
+    @property
+    def area(self) -> float:
+        """The area under the ROC curve; of more than two classes the mean over each against the rest."""
+        return metrics.mean_area([metrics.area_of_counts(*chances.weights().T[::-1]) for chances in self.chances])
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -43,6 +92,35 @@ class Confusion:
         n, share, z = self.n_rows, metrics.accuracy(self.counts), 1.959963984540054
         centre, half = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         return float((centre - half) / (1 + z * z / n)), float((centre + half) / (1 + z * z / n))
+
+    @property
+    def calibration(self) -> dict[str, np.ndarray]:
+        """Predicted probabilities, in bins of equal width, against what happened."""
+        used = self.bin_rows > 0
+        weight, predicted, happened = self.bins.rounded()[:, 0].reshape(3, BINS)[:, used]
+        return {"predicted": predicted / weight, "observed": happened / weight, "rows": self.bin_rows[used]}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Every metric of classes, by its name."""
+        found: dict[str, Any] = {
+            "accuracy": metrics.accuracy(self.counts),
+            "balanced accuracy": metrics.balanced_accuracy(self.counts),
+            "log loss": self.log_loss,
+            "Brier score": self.brier_score,
+            "AUC": self.area,
+            "F1 (macro)": metrics.macro_f1(self.counts),
+            "MCC": metrics.matthews(self.counts),
+        }
+        return {metric: found[metric] for metric in metrics.CLASSIFICATION}
+
+
+def _totals(values: Sequence[np.ndarray], place: np.ndarray, n_places: int, weight: np.ndarray | None) -> ExactSum:
+    """The sum of each of these over the rows of each place: [n_values · n_places, 1]."""
+    each = [np.ascontiguousarray(value if weight is None else value * weight, np.float64) for value in values]
+    code = np.concatenate([place + k * n_places for k in range(len(each))]).astype(np.int32)
+    cells = Counts.of(code, np.zeros(len(code), np.int32), np.concatenate(each), n_places * len(each), 1).cells
+    return cells.take(np.arange(1, n_places * len(each) + 1))
 
 
 def by_class(counts: np.ndarray, classes: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ Rows count by their weights. A probability of zero for what came true would cost
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -122,21 +122,48 @@ def area_under_curve(is_positive: np.ndarray, score: np.ndarray, weight: np.ndar
     """
     weight = np.ones(len(score)) if weight is None else weight
     values, place = np.unique(score, return_inverse=True)
-    positive, negative = (np.bincount(place, weight * side, len(values)) for side in (is_positive, ~is_positive))
+    return area_of_counts(*(np.bincount(place, weight * side, len(values)) for side in (is_positive, ~is_positive)))
+
+
+def area_of_counts(positive: np.ndarray, negative: np.ndarray) -> float:
+    """The same, of the weights of positive and of negative rows by ascending score."""
     below = np.cumsum(negative) - negative / 2
     size = positive.sum() * negative.sum()
     return float(positive @ below / size) if size > 0 else np.nan
+
+
+def with_curves(n_classes: int) -> Sequence[int]:
+    """The classes whose probability is held against all others: of two the second."""
+    return [1] if n_classes == 2 else range(n_classes)
+
+
+def mean_area(areas: Sequence[float]) -> float:
+    """The mean of the areas that are known."""
+    known = [area for area in areas if not np.isnan(area)]
+    return float(np.mean(known)) if known else np.nan
 
 
 def _auc(answers: Answers) -> float:
     """The area under the ROC curve; with more than two classes the mean over each class against the rest."""
     if answers.probability is None:
         return np.nan
-    n_classes = answers.probability.shape[1]
-    tested = [1] if n_classes == 2 else range(n_classes)
-    areas = [area_under_curve(answers.label == c, answers.probability[:, c], answers.weight) for c in tested]
-    known = [area for area in areas if not np.isnan(area)]
-    return float(np.mean(known)) if known else np.nan
+    tested = with_curves(answers.probability.shape[1])
+    return mean_area([area_under_curve(answers.label == c, answers.probability[:, c], answers.weight) for c in tested])
+
+
+def in_question(label: np.ndarray, answer: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The probability that a calibration looks at, and whether it came true.
+
+    Of two classes that of the second; of more, that of the class that was answered.
+    """
+    if probability.shape[1] == 2:
+        return probability[:, 1], label == 1
+    return probability[np.arange(len(label)), answer], label == answer
+
+
+def bins_of(probability: np.ndarray, n_bins: int) -> np.ndarray:
+    """int [n_rows]: the bin of each probability, all of equal width."""
+    return np.minimum((probability * n_bins).astype(int), n_bins - 1)
 
 
 def _mean_of(metric: str) -> Metric:
@@ -167,9 +194,14 @@ def _median_error(answers: Answers) -> float:
     if answers.weight is None:
         return float(np.median(errors))
     order = np.argsort(errors, kind="stable")
-    reached = np.cumsum(answers.weight[order])
+    return median_of_counts(errors[order], answers.weight[order])
+
+
+def median_of_counts(value: np.ndarray, weight: np.ndarray) -> float:
+    """The median of ascending values and the weight of each."""
+    reached = np.cumsum(weight)
     low, high = np.searchsorted(reached, reached[-1] / 2, "left"), np.searchsorted(reached, reached[-1] / 2, "right")
-    return float(errors[order[[low, min(high, len(errors) - 1)]]].mean())
+    return float(value[[low, min(high, len(value) - 1)]].mean())
 
 
 def _explained(answers: Answers) -> float:

@@ -2,51 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 
 from baytree.choose import metrics
+from baytree.statistics.exact import quotient
+from baytree.statistics.moments import Moments
+from baytree.statistics.tally import Tally
+
+_TRUTH, _ERROR, _SIZE = range(3)
 
 
-@dataclass(frozen=True)
-class Residuals:
-    """The sums of absolute and squared errors of rows, and the mean and the squared deviations of their true numbers."""
+class Residuals(msgspec.Struct, frozen=True):
+    """Sums of true numbers, errors and their sizes, without rounding: those of parts are those of the whole."""
 
-    n_rows: int = 0
-    absolute: float = 0.0
-    squared: float = 0.0
-    mean: float = 0.0
-    spread: float = 0.0  # about the mean, so that a large offset costs no digits
+    n_rows: int
+    moments: Moments  # [1, 3]: of the true numbers, the errors and their sizes
+    sizes: Tally  # of the errors
+    n_unlabelled: int = 0  # rows that were passed over
 
     @classmethod
-    def of(cls, truth: np.ndarray, answer: np.ndarray) -> Residuals:
+    def of(cls, truth: np.ndarray, answer: np.ndarray, weight: np.ndarray | None = None) -> Self:
         """The residuals of rows."""
-        error, mean = answer - truth, float(truth.mean())
-        return cls(len(truth), float(abs(error).sum()), float(error @ error), mean, float(((truth - mean) ** 2).sum()))
+        error, group = answer - truth, np.zeros(len(truth), np.int32)
+        size = np.abs(error)
+        moments = Moments.of(np.stack([truth, error, size], axis=1), group, weight, 1)
+        return cls(len(truth), moments, Tally.of(size, group, weight, 1))
 
-    def __add__(self, other: Residuals) -> Residuals:
-        n = self.n_rows + other.n_rows
-        apart = other.mean - self.mean
-        return Residuals(
-            n,
-            self.absolute + other.absolute,
-            self.squared + other.squared,
-            self.mean + apart * other.n_rows / max(n, 1),
-            self.spread + other.spread + apart * apart * self.n_rows * other.n_rows / max(n, 1),
+    @classmethod
+    def none(cls, n_unlabelled: int = 0) -> Self:
+        """Of no row."""
+        return msgspec.structs.replace(cls.of(np.zeros(0), np.zeros(0)), n_unlabelled=n_unlabelled)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.n_rows + other.n_rows,
+            self.moments + other.moments,
+            self.sizes + other.sizes,
+            self.n_unlabelled + other.n_unlabelled,
         )
 
     @property
     def mean_absolute(self) -> float:
         """The mean distance between answer and truth."""
-        return self.absolute / self.n_rows
+        return float(self.moments.mean()[0, _SIZE])
+
+    @property
+    def mean_square(self) -> float:
+        """The mean squared distance."""
+        weight, square = self.moments.weight, self.moments.square
+        return quotient(square.integers()[_ERROR], weight.integers()[_ERROR], square.exponent - weight.exponent)
 
     @property
     def root_mean_square(self) -> float:
         """The root of the mean squared distance."""
-        return (self.squared / self.n_rows) ** 0.5
+        return self.mean_square**0.5
 
     @property
     def explained(self) -> float:
         """R²: the share of the variance that is explained; NaN where the true numbers are all the same."""
-        return metrics.explained(self.squared, self.spread)
+        return metrics.explained(self.mean_square, float(self.moments.deviation()[0, _TRUTH]) ** 2)
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Every metric of numbers, by its name."""
+        found: dict[str, Any] = {
+            "RMSE": self.root_mean_square,
+            "MAE": self.mean_absolute,
+            "median error": metrics.median_of_counts(self.sizes.value, self.sizes.weights()[:, 0]),
+            "R²": self.explained,
+            "squared error": self.mean_square,
+        }
+        return {metric: found[metric] for metric in metrics.REGRESSION}

@@ -86,15 +86,15 @@ def evaluate(model: Path, table: str, **options: Any) -> None:
     """Say how well a model predicts TABLE, which must hold its target column.
 
     Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
-    with an interval, balanced accuracy, F1, Matthews' correlation, log loss, a line per class and the confusions; of
-    numbers R² and the errors.
+    with an interval, balanced accuracy, F1, Matthews' correlation, log loss, Brier score, the area under the curve, a
+    line per class and the confusions; of numbers R² and the errors.
 
     \b
     Examples:
       baytree evaluate m.baytree held-out.csv
       cat held-out.csv | baytree evaluate m.baytree -
     """
-    from baytree.cli import verdicts
+    from baytree.choose import verdicts
     from baytree.streams import batch_answers
 
     predictor = arguments.predictor(model, options["strict"])
@@ -102,8 +102,7 @@ def evaluate(model: Path, table: str, **options: Any) -> None:
     source = arguments.source_for(predictor, table, options)
     arguments.columns([target.name], source)
     with progress(source.size, "evaluating") as done:
-        count = batch_answers.residuals if target.classes is None else batch_answers.confusion
-        counted = count(predictor, source, done)
-    if not counted.n_rows:
+        counted = batch_answers.verdict(predictor, source, done)
+    if counted is None or not counted.n_rows:
         raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
     click.echo(verdicts.of(counted, [str(name) for name in target.classes or ()]))

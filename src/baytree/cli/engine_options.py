@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -69,12 +68,10 @@ def _rows(table: str, options: Mapping[str, Any], how: Asked) -> Iterator[FrameL
         yield Scan(paths_of(table), bytes_of(options["memory"] or "2GB"), how)
         return
     _refuse_unheeded(engine, options)
-    if engine == "dask":
-        with _dask(address) as frames:
-            yield _read(frames, table, {".parquet": "read_parquet", ".csv": "read_csv", ".ndjson": "read_json"})
-    else:
-        with _spark(address) as reader:
-            yield _read(reader, table, {".parquet": "parquet", ".csv": "csv", ".ndjson": "json"})
+    from baytree.cli import clusters
+
+    with (clusters.dask if engine == "dask" else clusters.spark)(table, address) as frame:
+        yield frame
 
 
 def _refuse_unheeded(engine: str, options: Mapping[str, Any]) -> None:
@@ -85,52 +82,11 @@ def _refuse_unheeded(engine: str, options: Mapping[str, Any]) -> None:
         raise click.UsageError(f"{named}: --engine {engine} reads files by itself; leave out the option, or the engine")
 
 
-@contextmanager
-def _dask(address: str | None) -> Iterator[Any]:
-    try:
-        import dask.dataframe as dd
-        from dask.distributed import Client, LocalCluster
-    except ImportError:
-        raise click.UsageError("--engine dask needs Dask: pip install 'baytree[dask]'") from None
-    if address is not None:
-        with Client(address):
-            yield dd
-        return
-    with LocalCluster(dashboard_address=None, silence_logs=50) as cluster, Client(cluster):
-        yield dd
-
-
-@contextmanager
-def _spark(address: str | None) -> Iterator[Any]:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise click.UsageError("--engine spark needs Spark and Java: pip install 'baytree[spark]'") from None
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers on this machine must know this library
-    builder = SparkSession.builder.appName("baytree").config("spark.ui.showConsoleProgress", "false")
-    is_remote = address is not None and address.startswith("sc://")
-    builder = builder.remote(str(address)) if is_remote else builder.master(address or "local[*]")
-    session = builder.getOrCreate()
-    if not is_remote:
-        session.sparkContext.setLogLevel("ERROR")  # its warnings are of its own ways, and hide what is said here
-    try:
-        yield session.read.option("header", "true").option("inferSchema", "true")
-    finally:
-        session.stop()
-
-
-def _read(library: Any, table: str, readers: Mapping[str, str]) -> Any:
-    kind = Path(table).suffix.lower()
-    if kind not in readers:
-        raise click.UsageError(f"{table}: a cluster reads {', '.join(readers)}; for other files leave out --engine")
-    return getattr(library, readers[kind])(table)
-
-
 class _Told:
-    """Tells on standard error, where a person looks, how far a round is."""
+    """Tells on standard error, where a person looks, how far a round is, and about how long it will still take."""
 
     def __init__(self) -> None:
-        self.started, self.round, self.last = time.monotonic(), 0, 0.0
+        self.started, self.round, self.last, self.before = time.monotonic(), 0, 0.0, 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -140,11 +96,24 @@ class _Told:
             click.echo("\r\x1b[K", nl=False, err=True)  # what follows begins on a line of its own
 
     def __call__(self, now: int, done: int, pieces: int | None) -> None:
-        if now != self.round:
-            self.round, self.started = now, time.monotonic()
         passed = time.monotonic() - self.started
-        if not sys.stderr.isatty() or (time.monotonic() - self.last < 0.5 and done != pieces):
+        if now != self.round:
+            self.before = passed if self.round else 0.0
+            self.round, self.started, passed = now, time.monotonic(), 0.0
+        if not sys.stderr.isatty() or (time.monotonic() - self.last < 0.5 and done not in (0, pieces)):
             return
         self.last = time.monotonic()
-        left = "" if not pieces else f" of {pieces}, about {passed / done * (pieces - done):.0f} s left"
-        click.echo(f"\rround {now}: {done}{left}\x1b[K", nl=False, err=True)
+        click.echo(f"\rround {now}{told_of(done, pieces, passed, self.before)}\x1b[K", nl=False, err=True)
+
+
+def told_of(done: int, pieces: int | None, passed: float, before: float) -> str:
+    """How far a round is: its pieces, and the seconds left by the pace so far, or by the round before.
+
+    >>> told_of(2, 8, 3.0, 0.0)
+    ': 2 of 8, about 9 s left'
+    >>> told_of(0, 1, 0.0, 6.2)
+    ', about 6 s left'
+    """
+    count = f": {done}" + (f" of {pieces}" if pieces else "") if done else ""
+    left = passed / done * (pieces - done) if done and pieces else before - passed
+    return count + (f", about {left:.0f} s left" if left > 0 or (done and pieces) else "")

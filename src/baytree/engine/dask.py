@@ -1,4 +1,4 @@
-"""Dask frames as an engine: a partition is packed where it lies, and a round is a task for each of them.
+"""Dask frames as an engine: a partition is packed where it lies, and a round is a task for each worker that holds pieces.
 
 With a client of `distributed` the packed pieces stay on the workers that made them; what a lost worker had is made again
 from its partition. Without one, they are in this process.
@@ -16,17 +16,20 @@ import numpy as np
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
+from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
-from baytree.engine.threads import S, added
-from baytree.engine.told import Told, telling
-from baytree.engine.watching import told
+from baytree.engine.threads import S
+from baytree.engine.told import Told, telling_errors
+from baytree.engine.watching import is_watched, told, told_at_once
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
     import dask.dataframe as dd
     import pandas as pd
+    from distributed import Future
 
-TOGETHER = 8  # answers of so many pieces are added on a worker before they travel
+TOGETHER = 8  # answers of so many workers are brought here as they are; those of more are put together on workers first
+SMALL = 100_000  # bytes of a work that travels with each of its tasks; a larger one travels once, and then among workers
 
 
 class DaskFrame:
@@ -39,18 +42,16 @@ class DaskFrame:
         self.frame = frame
         self.columns = tuple(map(str, frame.columns))
 
-    def packed(self, look: Look) -> tuple[Persisted, Sighting]:
+    def packed(self, look: Look) -> tuple[Persisted | OnWorkers, Sighting]:
         """Every partition packed on its worker, and what was seen in it added up."""
-        looking = dask.delayed(partial(telling, look), pure=False)
+        looking = dask.delayed(partial(telling_errors, look), pure=False)
         looked = [looking(part, f"partition {k}") for k, part in enumerate(self.frame.to_delayed())]
-        looked = dask.persist(*looked)
-        packs = Persisted(looked)
-        return packs, packs.sum(_sighting, looked)
+        packs = kept(dask.persist(*looked))
+        return packs, packs.sum(_sighting)
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each partition that has rows, added up."""
-        answers = Persisted(self.frame.to_delayed()).sum(partial(_where_rows, work), self.frame.to_delayed())
-        return answers.value
+        return Persisted(self.frame.to_delayed()).sum(partial(_where_rows, work)).value
 
     def first(self, column: str) -> pd.Series:
         """A column of the first rows."""
@@ -68,23 +69,85 @@ class DaskFrame:
 
 
 class Persisted:
-    """Packed pieces on the workers that made them."""
+    """Packed pieces in this process."""
 
     def __init__(self, pieces: Sequence[Any]):
         self.pieces = tuple(pieces)
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
-        return self.sum(partial(_of_content, work), self.pieces)
+        return self.sum(partial(_of_content, work))
 
-    def sum(self, work: Callable[[Any], S], pieces: Sequence[Any]) -> S:
-        """What `work` makes of these, added up in their order, neighbours first."""
-        shared = dask.delayed(partial(telling, work), pure=False)  # travels once to each worker
-        level = [shared(piece) for piece in pieces]
-        while len(level) > 1:
-            level = [dask.delayed(added)(level[k : k + TOGETHER]) for k in range(0, len(level), TOGETHER)]
-        (answer,) = told([level[0].compute()], 1)
-        return answer.heard()
+    def sum(self, work: Callable[[Any], S]) -> S:
+        """What `work` makes of these, added up in their order."""
+        answered = dask.delayed(partial(_sent, work), pure=False)
+        answers = [answered(k, piece) for k, piece in enumerate(self.pieces)]
+        return brought(told_at_once(partial(dask.compute, *answers)))
+
+
+class OnWorkers:
+    """Packed pieces on the workers of a cluster that made them."""
+
+    def __init__(self, pieces: Sequence[Future]):
+        self.pieces, self.client = tuple(pieces), pieces[0].client
+
+    def total(self, work: Callable[[bytes], S]) -> S:
+        """One round: what `work` makes of each piece, added up in the order of the pieces."""
+        return self.sum(partial(_of_content, work))
+
+    def sum(self, work: Callable[[Any], S]) -> S:
+        """What `work` makes of these: a task for each worker that holds some."""
+        groups = self._by_worker()
+        most, carried = AT_ONCE // len(groups), self._carried(work)
+        level = [
+            self._task(_of_pieces, carried, tuple(own), [self.pieces[k] for k in own], most, at=worker)
+            for worker, own in groups
+        ]
+        _tell(level)
+        while len(level) > TOGETHER:
+            level = [self._task(_together, level[k : k + TOGETHER], most) for k in range(0, len(level), TOGETHER)]
+        return brought([answer for answers in self.client.gather(level) for answer in answers])
+
+    def _by_worker(self) -> list[tuple[str | None, list[int]]]:
+        """The places of the pieces that each worker holds; None is where those are that are being made again."""
+        holders, groups = self.client.who_has(self.pieces), {}
+        for k, piece in enumerate(self.pieces):
+            groups.setdefault(next(iter(holders.get(piece.key, ())), None), []).append(k)
+        return list(groups.items())
+
+    def _carried(self, work: Callable[[Any], Any]) -> Any:
+        """The work as bytes, pickled once; a large one is an answer of its own, which workers fetch from each other."""
+        from distributed.protocol import pickle
+
+        content = pickle.dumps(work)
+        return content if len(content) <= SMALL else self._task(bytes, content)
+
+    def _task(self, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Future:
+        place = {} if at is None else {"workers": [at], "allow_other_workers": True}
+        return self.client.submit(function, *arguments, pure=False, **place)
+
+
+def kept(pieces: Sequence[Any]) -> Persisted | OnWorkers:
+    """Persisted pieces, on a cluster or in this process."""
+    try:
+        from distributed import futures_of, wait
+    except ImportError:
+        return Persisted(pieces)
+    futures = [future for piece in pieces for future in futures_of(piece)]
+    if not futures:
+        return Persisted(pieces)
+    _tell(futures)
+    wait(futures)
+    return OnWorkers(futures)
+
+
+def _tell(futures: Sequence[Future]) -> None:
+    """Tells whoever watches of each task that ends."""
+    if is_watched():
+        from distributed import as_completed
+
+        for _ in told(as_completed(futures), len(futures)):
+            pass
 
 
 def source_of(rows: dd.DataFrame) -> DaskFrame:
@@ -97,6 +160,22 @@ def source_of(rows: dd.DataFrame) -> DaskFrame:
 def _sighting(looked: Told) -> Sighting:
     _, seen = looked.heard()
     return seen
+
+
+def _sent(work: Callable[[Any], Any], k: int, piece: Any) -> Sent:
+    return k, as_bytes(telling_errors(work, piece))
+
+
+def _of_pieces(content: bytes, places: Sequence[int], pieces: Sequence[Any], most: int) -> list[Sent]:
+    """What the work makes of the pieces of a worker, added up there where that is more than `most` bytes."""
+    from distributed.protocol import pickle
+
+    work = pickle.loads(content)
+    return add_large([_sent(work, k, piece) for k, piece in zip(places, pieces, strict=True)], most)
+
+
+def _together(several: Sequence[Sequence[Sent]], most: int) -> list[Sent]:
+    return add_large([answer for answers in several for answer in answers], most)
 
 
 def _of_content(work: Callable[[bytes], S], looked: Told) -> S:

@@ -6,7 +6,6 @@ needs to know travels in its closure; what it gives is added up on this machine,
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,11 @@ import numpy as np
 
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
+from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
 from baytree.engine.told import Failed, Told, telling_errors
-from baytree.engine.watching import told
+from baytree.engine.watching import told_at_once
 from baytree.given import FrameLike
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS_PER_BLOCK = 1 << 17
-AT_ONCE = 10_000_000  # bytes of answers that are brought here as they are; more are added up on the workers first
 BYTES_PER_CELL = 16
 _PACKED = "part int, block int, content binary, seen binary"
 _ANSWERS = "part int, answer binary"
@@ -45,14 +44,15 @@ class SparkFrame:
     def packed(self, look: Look) -> tuple[Cached, Sighting]:
         """Every partition packed in blocks, and what was seen in them added up."""
         blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
-        found = sorted(blocks.select("part", "block", "seen").collect())
+        found = told_at_once(blocks.select("part", "block", "seen").collect)
         if not found:
             return Cached(blocks, 1), Sighting("")
-        return Cached(blocks, len({part for part, *_ in found})), added([_read(seen) for *_, seen in found]).heard()
+        seen = brought([((part, block), content) for part, block, content in found])
+        return Cached(blocks, len({part for part, *_ in found})), seen
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each block, added up."""
-        return _brought(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS))
+        return brought(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS).collect())
 
     def first(self, column: str) -> Any:
         """A column of the first rows."""
@@ -77,18 +77,36 @@ class Cached:
 
     def __init__(self, blocks: DataFrame, n_parts: int):
         self.blocks, self.n_parts = blocks, n_parts
+        self.is_large = False  # the answers of the last round
 
     def total(self, work: Callable[[bytes], S]) -> S:
-        """One round: what `work` makes of each block, added up in the order of the blocks."""
-        contents = self.blocks.select("part", "block", "content")
-        most = AT_ONCE // self.n_parts
-        answers = contents.mapInArrow(partial(_of_blocks, work, most), _ANSWERS).collect()
-        (answers,) = told([answers], 1)
-        if all(answer is not None for _, answer in answers):
-            return added([_read(answer) for _, answer in sorted(answers)]).heard()
-        whole = contents.mapInArrow(partial(_of_blocks, work, None), _ANSWERS)
+        """One round: what `work` makes of each block, added up in the order of the blocks.
+
+        Answers that are large are added up in two steps. What was large in one round is expected to be so in the next.
+        """
+        return brought(told_at_once(partial(self._answers, work)))
+
+    def _answers(self, work: Callable[[bytes], Any]) -> list[Sent]:
+        if not self.is_large:
+            answers = self._mapped(work, AT_ONCE // self.n_parts).collect()
+            self.is_large = any(content is None for _, content in answers)
+            if not self.is_large:
+                return answers
+        answers = self._in_two_steps(work).collect()
+        self.is_large = sum(len(content) for _, content in answers) > AT_ONCE // self.n_parts
+        return answers
+
+    def _in_two_steps(self, work: Callable[[bytes], Any]) -> DataFrame:
+        """The sums of neighbouring partitions, made on the workers."""
         together = max(2, int(self.n_parts**0.5))
-        return _brought(whole.repartitionByRange(together, "part").mapInArrow(_together, _ANSWERS))
+        # by a column, not by range: a range is found by a job of its own, which would do all the work twice
+        whole = self._mapped(work, None).selectExpr("part", "answer", f"int(part / {together}) AS run")
+        shuffled = whole.repartition(-(-self.n_parts // together), "run")
+        return shuffled.select("part", "answer").mapInArrow(_together, _ANSWERS)
+
+    def _mapped(self, work: Callable[[bytes], Any], most: int | None) -> DataFrame:
+        contents = self.blocks.select("part", "block", "content")
+        return contents.mapInArrow(partial(_of_blocks, work, most), _ANSWERS)
 
 
 def source_of(rows: DataFrame) -> SparkFrame:
@@ -96,38 +114,33 @@ def source_of(rows: DataFrame) -> SparkFrame:
     return SparkFrame(rows)
 
 
-def _brought(answers: DataFrame) -> Any:
-    """The sum of answers, in the order of their parts."""
-    return added([_read(answer) for _, answer in sorted(answers.collect())]).heard()
-
-
 def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
     for block, table in enumerate(_blocks(batches)):
         answer = telling_errors(look, table, f"partition {part}, block {block}")
         content, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
-        yield _row(_PACKED, part, block, content, pickle.dumps(Told(seen, answer.notices)))
+        yield _row(_PACKED, part, block, content, as_bytes(Told(seen, answer.notices)))
 
 
 def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
     answers = [telling_errors(work, table) for table in _blocks(batches)]
     if answers:
-        yield _row(_ANSWERS, _part(), pickle.dumps(added(answers)))
+        yield _row(_ANSWERS, _part(), as_bytes(added(answers)))
 
 
 def _of_blocks(work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
     """The sum of the answers of a partition; None in its place where it has more bytes than `most`."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
     if blocks:
-        answer = pickle.dumps(added([telling_errors(work, content) for _, _, content in blocks]))
+        answer = as_bytes(added([telling_errors(work, content) for _, _, content in blocks]))
         yield _row(_ANSWERS, blocks[0][0], None if most is not None and len(answer) > most else answer)
 
 
 def _together(batches: Batches) -> Batches:
     """The sum of the answers of neighbouring partitions."""
-    answers = sorted(row for batch in batches for row in _rows(batch))
+    answers = [row for batch in batches for row in _rows(batch)]
     if answers:
-        yield _row(_ANSWERS, answers[0][0], pickle.dumps(added([_read(answer) for _, answer in answers])))
+        yield _row(_ANSWERS, *add_large(answers, 0)[0])
 
 
 def _answered(answer: Callable[[FrameLike], np.ndarray], names: tuple[str, ...], batches: Batches) -> Batches:
@@ -174,10 +187,6 @@ def _part() -> int:
 
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()
-
-
-def _read(answer: bytes) -> Told:
-    return pickle.loads(answer)
 
 
 def _spark_type(empty: np.ndarray) -> Any:

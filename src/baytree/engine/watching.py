@@ -25,14 +25,26 @@ def watched(watch: Watch) -> Iterator[None]:
         _round.reset(rounds)
 
 
+def is_watched() -> bool:
+    """Whether anyone watches."""
+    return _watch.get() is not None
+
+
 def told(pieces: Iterable[T], n_pieces: int | None = None) -> Iterator[T]:
-    """The pieces of a round; whoever watches is told of each when the next is asked for."""
+    """The pieces of a round; whoever watches is told of its beginning, and of each piece when the next is asked for."""
     watch, rounds = _watch.get(), _round.get()
     if watch is None or rounds is None:
         yield from pieces
         return
     rounds[0] += 1
     now = rounds[0]
+    watch(now, 0, n_pieces)
     for done, piece in enumerate(pieces, start=1):
         yield piece
         watch(now, done, n_pieces)
+
+
+def told_at_once(work: Callable[[], T]) -> T:
+    """What a round gives whose pieces cannot be counted on their way."""
+    (answer,) = told((make() for make in (work,)), 1)
+    return answer

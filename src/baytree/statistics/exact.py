@@ -12,6 +12,8 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from baytree import _core
+
 BITS = 32  # of a limb
 _MASK = (1 << BITS) - 1
 _UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numbers/exact.hpp
@@ -142,12 +144,6 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The sum over the first axis, which stays with length 1."""
         return type(self).carried(self.limbs.sum(axis=0, keepdims=True), self.low)
 
-    def grouped(self, place: np.ndarray, n_places: int) -> Self:
-        """The sum of the numbers that fall to each place, along the first axis."""
-        limbs = np.zeros((n_places, *self.limbs.shape[1:]), np.int64)
-        np.add.at(limbs, place, self.limbs)
-        return type(self).carried(limbs, self.low)
-
     def take(self, index: np.ndarray, axis: int = 0) -> Self:
         """The numbers at these places along an axis; −1 gives zero."""
         index, limbs = np.asarray(index), np.moveaxis(self.limbs, axis, 0)
@@ -185,6 +181,18 @@ def is_of_rows(statistic: object) -> bool:
     if isinstance(statistic, msgspec.Struct):
         return all(is_of_rows(getattr(statistic, name)) for name in statistic.__struct_fields__)
     return True
+
+
+def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> ExactSum:
+    """The sum of the numbers of all parts that fall to each place, along the first axis."""
+    low = min(part.low for part, _ in parts)
+    high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
+    limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
+    width = int(np.prod(limbs.shape[1:]))  # told, since of no places it could not be found
+    totals = limbs.reshape(n_places, width)
+    for part, place in parts:
+        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), width))
+    return ExactSum.carried(limbs, low)
 
 
 def joined(sums: Sequence[ExactSum], axis: int) -> ExactSum:

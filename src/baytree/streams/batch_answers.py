@@ -7,12 +7,11 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from baytree.choose.confusion import Confusion
-from baytree.choose.residuals import Residuals
+from baytree.choose.judging import Judged, judged
+from baytree.drifts.batch import Batch
 from baytree.streams.batch_learning import Progress
 from baytree.table import files
+from baytree.table.frames import read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,11 +40,11 @@ def answers(
         yield {name: [] for name in (*kept, "prediction", *(f"P({label})" for label in classes or ()))}
 
 
-def confusion(model: Predictor, source: files.Source, progress: Progress | None = None) -> Confusion:
-    """How a model fares on rows whose class is known; rows without one are passed over."""
-    n_classes = len(target_of(model).classes or ())
-    parts = (_confusion(model, frame) for frame in source.batches(progress))
-    return reduce(add, parts, Confusion(np.zeros((n_classes, n_classes), np.int64)))
+def verdict(model: Predictor, source: files.Source, progress: Progress | None = None) -> Judged | None:
+    """How a model fares on rows whose target is known; rows without one are passed over. None where there is no row."""
+    parts = (judged(model, target_of(model).name, None, frame) for frame in source.batches(progress))
+    first = next(parts, None)
+    return None if first is None else reduce(add, parts, first)
 
 
 def target_of(model: Predictor) -> Target:
@@ -55,9 +54,10 @@ def target_of(model: Predictor) -> Target:
     return model.schema.target
 
 
-def residuals(model: Predictor, source: files.Source, progress: Progress | None = None) -> Residuals:
-    """How far a model's numbers are from known ones; rows without one are passed over."""
-    return reduce(add, (_residuals(model, frame) for frame in source.batches(progress)), Residuals())
+def drift_of(model: Predictor, source: files.Source, progress: Progress | None = None) -> Batch:
+    """What the rows of a source look like beside those of training."""
+    parts = (Batch.of(model, read(frame)) for frame in source.batches(progress))
+    return reduce(add, parts, Batch.none(model))
 
 
 def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
@@ -70,23 +70,3 @@ def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]
         if not left:
             break
     return found
-
-
-def _confusion(model: Predictor, frame: pl.DataFrame) -> Confusion:
-    target = target_of(model)
-    frame = frame.filter(frame[target.name].is_not_null())
-    labels = frame[target.name].to_list()
-    place = {label: code for code, label in enumerate(target.classes or ())}
-    new = next((label for label in labels if label not in place), None)
-    if new is not None:
-        raise ValueError(f"column {target.name!r}: class {new!r} was not seen in training; leave such rows out")
-    if not labels:
-        return Confusion(np.zeros((len(place), len(place)), np.int64))
-    truth, answer = ([place[label] for label in some] for some in (labels, model.predict(frame).tolist()))
-    return Confusion.of(np.array(truth), np.array(answer), model.predict_proba(frame))
-
-
-def _residuals(model: Predictor, frame: pl.DataFrame) -> Residuals:
-    name = target_of(model).name
-    frame = frame.filter(frame[name].is_not_null())
-    return Residuals.of(frame[name].to_numpy().astype(float), model.predict(frame)) if len(frame) else Residuals()

@@ -3,6 +3,7 @@
 
 #include "bind/matrices.hpp"
 #include "bind/rooms.hpp"
+#include "numbers/buckets.hpp"
 #include "numbers/counts.hpp"
 #include "numbers/factorise.hpp"
 #include "numbers/moments.hpp"
@@ -106,6 +107,35 @@ nb::tuple count_weighted(const Vector<std::int32_t>& code, const Vector<std::int
   return as_tuple(std::move(table), (n_levels + 1) * n_classes);
 }
 
+// Adds row k of the cells to the row at place k of the totals.
+void add_at_places(const nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& totals, const Vector<std::int64_t>& place,
+                   const ExactCells& cells) {
+  const std::size_t width = totals.shape(1);
+  if (cells.shape(1) != width || cells.shape(0) != place.shape(0)) throw nb::value_error("cells and places differ in shape");
+  for (std::size_t k = 0; k < place.shape(0); ++k) {
+    if (place.data()[k] < 0 || place.data()[k] >= static_cast<std::int64_t>(totals.shape(0))) throw nb::value_error("a place is out of range");
+    std::int64_t* total = totals.data() + static_cast<std::size_t>(place.data()[k]) * width;
+    for (std::size_t j = 0; j < width; ++j) total[j] += cells.data()[k * width + j];
+  }
+}
+
+nb::tuple bucketed(const Vector<double>& values, std::size_t most) {
+  Buckets found;
+  {
+    nb::gil_scoped_release released;
+    found = BucketCoder(view(values), most)();
+  }
+  const std::size_t n_values = found.code.size(), n_buckets = found.edges.size();
+  return nb::make_tuple(found.exponent, to_numpy(std::move(found.edges), {n_buckets}), to_numpy(std::move(found.code), {n_values}));
+}
+
+nb::tuple united_buckets(const Vector<double>& left, const Vector<double>& right, int exponent, std::size_t most) {
+  UnitedBuckets united = unite_buckets(view(left), view(right), exponent, most);
+  const std::size_t n_buckets = united.edges.size(), n_left = united.of_left.size(), n_right = united.of_right.size();
+  return nb::make_tuple(united.exponent, to_numpy(std::move(united.edges), {n_buckets}), to_numpy(std::move(united.of_left), {n_left}),
+                        to_numpy(std::move(united.of_right), {n_right}));
+}
+
 // Runs a kernel on some threads.
 template <std::invocable<Workers&> Kernel> void run(int threads, const Kernel& kernel) {
   interruptible([&] {
@@ -154,6 +184,12 @@ void bind_statistics(nb::module_& module) {
              "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
   module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "n_levels"_a, "n_classes"_a, "Weights per level and class as limbs and their lowest limb, not yet carried.");
+  module.def("add_at_places", &add_at_places, "totals"_a.noconvert(), "place"_a.noconvert(), "cells"_a.noconvert(),
+             "Adds each row of limbs to the row of the totals at its place.");
+  module.def("bucketed", &bucketed, "values"_a.noconvert(), "most"_a,
+             "The exponent and edges of the narrowest buckets of which at most so many hold a number, and the bucket of each, -1 for NaN.");
+  module.def("united_buckets", &united_buckets, "left"_a.noconvert(), "right"_a.noconvert(), "exponent"_a, "most"_a,
+             "The buckets of two together, at least 2^exponent wide: their exponent and edges, and where those of either have gone.");
   module.def("factorise", &factorise_items, "items"_a.noconvert(), "threads"_a,
              "Codes in order of first appearance and where each distinct item appears first; items are rows of bytes.");
   const char* coding = "Writes the codes [n_columns, n_rows] of each column's numbers, NaN -1; gives its distinct numbers in ascending "

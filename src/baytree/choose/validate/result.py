@@ -185,11 +185,8 @@ class CrossValidation(Shown):
         rows, answer, probability = self.pooled
         if probability is None:
             raise ValueError(f"{self.name} gives no probabilities")
-        if probability.shape[1] == 2:
-            predicted, happened = probability[:, 1], self.label.values[rows] == 1
-        else:
-            predicted, happened = probability[np.arange(len(rows)), answer], self.label.values[rows] == answer
-        place = np.minimum((predicted * bins).astype(int), bins - 1)
+        predicted, happened = metrics.in_question(self.label.values[rows], answer, probability)
+        place = metrics.bins_of(predicted, bins)
         weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         n, total = np.bincount(place, minlength=bins), np.bincount(place, weight, bins)
         used = n > 0

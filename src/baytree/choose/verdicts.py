@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from baytree.choose import metrics
 from baytree.choose.confusion import Confusion, by_class, cells
 from baytree.choose.residuals import Residuals
@@ -21,6 +23,7 @@ def _of_numbers(counted: Residuals) -> str:
         f"R²                      {counted.explained:.4f}",
         f"root mean square error  {counted.root_mean_square:.6g}",
         f"mean absolute error     {counted.mean_absolute:.6g}",
+        f"median absolute error   {counted.scores['median error']:.6g}",
     ])  # fmt: skip
 
 
@@ -41,4 +44,10 @@ def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
         f"F1, mean of all    {metrics.macro_f1(counts):.4f}",
         f"MCC                {metrics.matthews(counts):.4f}",
         f"log loss           {counted.log_loss:.4f}",
+        f"Brier score        {counted.brier_score:.4f}",
+        f"AUC                {_known(counted.area)}",
     ])  # fmt: skip
+
+
+def _known(score: float) -> str:
+    return "–" if np.isnan(score) else f"{score:.4f}"

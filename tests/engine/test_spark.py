@@ -1,0 +1,58 @@
+"""On Spark: large answers are added up in two steps, and an error in a block is one error."""
+
+import numpy as np
+import pytest
+
+import baytree as bt
+from baytree.engine import spark as engine
+from baytree.engine.gathering import Gathered
+from baytree.engine.sighting import Sighting
+from conftest import on_spark
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def packs(spark_session, table, tmp_path):
+    source = engine.SparkFrame(on_spark(spark_session, table.drop("w"), tmp_path, 9))
+    found, _ = source.packed(lambda frame, place: (place.encode() * (len(frame) > 0), Sighting(place)))
+    return found
+
+
+@pytest.fixture
+def blocks():
+    """What is made of a block: its place. Made here, because workers do not know this file."""
+    return lambda content: Gathered((content.decode(),))
+
+
+def test_large_answers_are_added_up_in_two_steps_and_each_piece_counts_once(packs, blocks, monkeypatch):
+    brought = []
+    monkeypatch.setattr(engine, "brought", lambda answers, add=engine.brought: brought.append(len(answers)) or add(answers))
+    at_once = packs.total(blocks)
+    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    in_two_steps = [packs.total(blocks) for _ in range(2)]
+    assert brought[0] == packs.n_parts
+    assert max(brought[1:]) <= -(-packs.n_parts // 2)
+    assert [sorted(each.tables) for each in in_two_steps] == [sorted(at_once.tables)] * 2
+    assert len(set(at_once.tables)) == len(at_once.tables) == packs.n_parts
+
+
+def test_what_was_large_is_not_worked_out_twice_in_the_next_round(packs, blocks, monkeypatch):
+    asked = []
+    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    mapped = engine.Cached._mapped
+    monkeypatch.setattr(engine.Cached, "_mapped", lambda self, *given: asked.append(given[1]) or mapped(self, *given))
+    for _ in range(3):
+        packs.total(blocks)
+    assert [most is None for most in asked] == [False, True, True, True]
+
+
+def test_an_error_in_a_block_is_one_error_and_the_session_goes_on(spark_session, table, tmp_path):
+    from pyspark.sql import functions
+
+    rows = on_spark(spark_session, table.drop("w"), tmp_path, 3)
+    spoilt = rows.withColumn("age", functions.when(rows.width > 3, float("inf")).otherwise(rows.age))
+    with pytest.raises(ValueError, match=r"^partition \d, block 0: column 'age', row \d+: ") as told:
+        bt.LinearDiscriminantAnalysis().fit(spoilt, "y")
+    assert len(str(told.value)) < 300
+    assert np.isfinite(bt.LinearDiscriminantAnalysis().fit(rows, "y").coef_).all()

@@ -1,0 +1,43 @@
+"""A stream that is learnt by a process of its own, which can be killed."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+CHILD = """
+import sys
+import baytree as bt
+from baytree.table.files import whole
+whole.CELLS = {cells}
+print("ready", flush=True)
+model = bt.partial_fit(bt.NaiveBayesClassifier(), bt.scan({files!r}), "y", {kept!r})
+bt.save(model, {saved!r})
+"""
+
+
+def write_stream(folder: Path, n_rows: int, n_files: int = 4) -> None:
+    """Files of numbers and levels; a level of the last file is new."""
+    for k in range(n_files):
+        r, n = np.random.default_rng(k), n_rows // n_files
+        colour = [*r.choice(["red", "green"], n - 1).tolist(), f"colour {k}"]
+        columns = {"x": r.normal(size=n), "n": r.integers(0, 50, n), "colour": colour, "y": r.choice(["no", "yes"], n)}
+        pl.DataFrame(columns).write_parquet(folder / f"part-{k}.parquet")
+
+
+def learnt(folder: Path, cells: int, after: float | None = None) -> bytes | None:
+    """The model file of a run; None where it was killed, so many seconds after it began to learn."""
+    saved = folder / "m.baytree"
+    names = {"files": str(folder / "*.parquet"), "kept": str(folder / "kept"), "saved": str(saved)}
+    code = CHILD.format(cells=cells, **names)
+    with subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        if after is not None:
+            time.sleep(after)
+            child.send_signal(signal.SIGKILL)
+        return saved.read_bytes() if child.wait() == 0 else None
