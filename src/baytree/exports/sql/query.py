@@ -16,6 +16,7 @@ from baytree.formula import Formula
 from baytree.table.schema import Kind
 
 LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8, characters
+MOST_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
 MOST_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
 
 
@@ -39,6 +40,11 @@ def query(
     if widest > limit:
         raise ValueError(
             f"SQL: this model needs {widest:,} columns at once, and {dialect} holds {limit:,}; export to Python or C"
+        )
+    if len(layers.layers) > (deepest := MOST_LAYERS.get(dialect, 10_000)):
+        raise ValueError(
+            f"SQL: this model needs {len(layers.layers)} steps one after the other, and {dialect} joins {deepest} at once; "
+            "export to Python or C"
         )
     selected = SOURCES[dialect](table, layers.layers, _short(shown, dialect), dialect)
     return selected if view is None else f"CREATE VIEW {_quoted(view, dialect)} AS {selected}"
