@@ -137,8 +137,7 @@ TRIALS = [
     named(bt.C50Classifier, rules=True, costs=[[0, 1, 5], [2, 0, 1], [1, 1, 0]]),
     named(bt.C50Classifier, rules=True, trials=4, early_stopping=False),
 ]
-
-
+CASES = [*NOT_OF_TREES, *TREES, *TRIALS]
 FAR_MODELS = [
     *(named(bt.NaiveBayesClassifier, NUMBERS, **p) for p in ({}, {"estimate": "mle"}, {"numeric": "kernel"})),
     *(named(bt.NaiveBayesClassifier, NUMBERS, conventions=program) for program in ("weka", "e1071")),

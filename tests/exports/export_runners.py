@@ -121,10 +121,23 @@ def sql(source: str, rows: Sequence[dict], classes: list[str] | None, _: Path) -
     return predicted, None if classes is None else np.array([row[len(row) - n :] for row in found], float)
 
 
+def pmml(source: str, rows: Sequence[dict], classes: list[str] | None, _: Path) -> Answers:
+    """By pypmml, on Java."""
+    model = pytest.importorskip("pypmml").Model.fromString(source)
+    outputs = list(model.outputNames)
+    found = model.predict([[plain(row[name]) for name in model.inputNames] for row in rows])
+    predicted = [row[outputs.index("prediction")] for row in found]
+    if classes is None:
+        return predicted, None
+    places = [outputs.index(f"P({name})") for name in classes]
+    return predicted, np.array([[row[place] for place in places] for row in found], float)
+
+
 RUNNERS: dict[str, Callable[[str, Sequence[dict], list[str] | None, Path], Answers]] = {
     "javascript": javascript,
     "c": c,
     "sql": sql,
     "onnx": onnx,
+    "pmml": pmml,
 }
-NEEDS = {"javascript": "node", "c": "cc"}
+NEEDS = {"javascript": "node", "c": "cc", "pmml": "java"}

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, FAR_MODELS, MIXED, NOT_OF_TREES, ROWS, TREES, TRIALS, fitted
+from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted
+from export_compared import difference_of, refusal_of
 from export_runners import NEEDS, RUNNERS
 
 import baytree as bt
 from baytree.exports import EXPORTS
 
-CASES = [*NOT_OF_TREES, *TREES, *TRIALS]
 
-
-@pytest.fixture(params=RUNNERS)
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.databases] if name == "pmml" else []) for name in RUNNERS])
 def target(request: pytest.FixtureRequest) -> str:
     need = NEEDS.get(request.param)
     if need and not shutil.which(need):
@@ -23,31 +22,8 @@ def target(request: pytest.FixtureRequest) -> str:
 
 
 def difference(model, target: str, columns: tuple[str, ...], rows: list[dict], folder: Path) -> float:
-    """The largest difference of the answers; the classes must be the same unless two are as good as equal."""
-    table = {name: [row[name] for row in rows] for name in columns}
-    classes = [str(label) for label in model.classes_] if hasattr(model, "classes_") else None
-    rows = [{name: row[name] for name in columns} for row in rows]
-    predicted, probability = RUNNERS[target](bt.export(model, target), rows, classes, folder)
-    want = model.predict(table)
-    if probability is None or classes is None:
-        return float(np.abs(np.array(predicted) - want).max() / max(1.0, np.abs(want).max()))
-    right = model.predict_proba(table)
-    for row, chosen, label in zip(right, predicted, want, strict=True):
-        assert chosen == str(label) or abs(row[classes.index(chosen)] - row[classes.index(str(label))]) <= 1e-12
-    return float(np.abs(probability - right).max())
-
-
-def refusal_of(target: str, columns: tuple[str, ...], parameters: dict) -> str:
-    """The words in which a target refuses a model that it cannot hold; none where it holds it."""
-    if target in ("c", "sql", "onnx") and "review" in columns:
-        return "'review' is text"
-    is_kernel, is_weka = parameters.get("numeric") == "kernel", parameters.get("conventions") == "weka"
-    if target in ("sql", "onnx") and is_weka and is_kernel:
-        return "Weka's kernels"
-    if target == "onnx" and is_weka:
-        return "error function"
-    is_urn = "multinomial" in str(parameters) and parameters.get("estimate") == "bayes"
-    return "an urn" if target in ("sql", "onnx") and is_urn else ""
+    source = bt.export(model, target)
+    return difference_of(model, columns, rows, lambda given, classes: RUNNERS[target](source, given, classes, folder))
 
 
 @pytest.mark.slow
@@ -88,8 +64,9 @@ def test_every_target_is_run():
 def test_a_chain_of_nodes_is_no_deeper_than_a_stump(target, tmp_path):
     size = np.arange(3000.0)
     model = bt.DecisionTreeClassifier().fit({"size": size}, (size % 2).astype(int))
-    if target == "onnx":
-        with pytest.raises(ValueError, match="2,999 levels is deeper than the 1,000"):
+    limit = {"onnx": "1,000", "pmml": "300"}.get(target)
+    if limit:
+        with pytest.raises(ValueError, match=f"2,999 levels is deeper than the {limit}"):
             bt.export(model, target)
         return
     assert difference(model, target, ("size",), [{"size": float(x)} for x in size[::7]], tmp_path) == 0.0

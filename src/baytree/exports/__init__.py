@@ -18,12 +18,13 @@ if TYPE_CHECKING:  # the command line asks for the names of targets at its start
 
 # The printer of each target, a function of a formula and the target's own options.
 EXPORTS: Mapping[str, str] = {
-    "python": "python:source",
-    "javascript": "javascript:source",
-    "c": "c:source",
-    "sql": "sql:query",
-    "onnx": "onnx:model",
-    "json": "rules:document",
+    "python": "python.source:module",
+    "javascript": "javascript.source:script",
+    "c": "c.source:file",
+    "sql": "sql.query:query",
+    "onnx": "onnx.file:model",
+    "pmml": "pmml.file:document",
+    "json": "document:document",
 }
 
 
@@ -41,13 +42,14 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
     ----------
     model : fitted estimator
         What is exported: its schema and its model.
-    target : {"python", "javascript", "c", "sql", "onnx", "json"}
+    target : {"python", "javascript", "c", "sql", "onnx", "pmml", "json"}
         "python": a module for Python 3.9 or later that imports the standard library only, with `predict(row)` and, for
         classes, `predict_proba(row)`; a row is a dict by the names of columns. None, NaN and what is left out are missing.
         "javascript": a script without requires, for node (CommonJS) or a page: `model.predict(row)`, `model.effects(row)`
         and, for classes, `model.predictProba(row)`; null, undefined, NaN and what is left out are missing.
-        "c": one C99 file that needs the mathematical library only. "sql": a query. "onnx": a graph, as bytes. "json": the
-        formula as records. `docs/guide/exports.md` tells how each is called and what it refuses.
+        "c": one C99 file that needs the mathematical library only. "sql": a query. "onnx": a graph, as bytes. "pmml":
+        a document of PMML 4.4. "json": the formula as records. `docs/guide/exports.md` tells how each is called and what
+        it refuses.
     path : path, optional
         Where the text is written, too.
     options : keyword arguments

@@ -1,4 +1,4 @@
-"""The functions that an export carries along: their source is read from a file beside this one, and copied where needed."""
+"""The functions that an export carries along: read from files of their own language, and copied where needed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _FUNCTION = re.compile(r"^(?:function |static [\w ]+?[ *])(\w+)\(.*?^}\n", re.DO
 
 
 @cache
-def functions_of(file: str) -> dict[str, str]:
-    """The functions of a runtime by name, in their order."""
-    text = Path(__file__).with_name(file).read_text("utf-8")
+def functions_of(*files: Path) -> dict[str, str]:
+    """The functions of the files of a runtime by name, in their order."""
+    text = "".join(file.read_text("utf-8") for file in files)
     return {found[1]: found[0] for found in _FUNCTION.finditer(text)}
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from baytree.exports.loops import Loops
-from baytree.exports.runtime import camel, functions_of, needed
+from baytree.exports.loops.carried import camel, functions_of, needed
+from baytree.exports.loops.statements import Loops
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
 from baytree.formula.inputs import Input
@@ -21,15 +22,19 @@ _NAMES = {"smaller": "Math.min", "greater": "Math.max", "round": "roundEven", "w
 _NAMES |= {name: f"Math.{name}" for name in _MATH}
 
 
-def source(formula: Formula) -> str:
+def script(formula: Formula) -> str:
     """A script with `model.predict(row)`, `model.effects(row)` and, for classes, `model.predictProba(row)`."""
     written = Loops(formula, JavaScript(formula))
     written.steps(range(len(formula.steps)))
     evaluation = [*_evaluation(formula, written)]
-    carried = needed("\n".join(evaluation), functions_of("javascript_runtime.js"))
-    inner = [*_header(formula), *written.tables, "", *carried, *evaluation, *_faces(formula)]
+    carried = needed("\n".join(evaluation), _runtime())
+    inner = [*_header(formula), *written.tables.lines, "", *carried, *evaluation, *_faces(formula)]
     lines = ["const model = (function () {", '  "use strict";', *_indented(inner), "})();"]
     return "\n".join([_title(formula), *lines, 'if (typeof module !== "undefined") module.exports = model;', ""])
+
+
+def _runtime() -> dict[str, str]:
+    return functions_of(*(Path(__file__).with_name(name) for name in ("reading.js", "runtime.js")))
 
 
 def literal(value: object) -> str:
@@ -84,6 +89,10 @@ class JavaScript:
         if kind is Kind.TEXT:
             return f"x[{column}] !== null"
         return f"x[{column}] === x[{column}]" if kind is Kind.NUMERIC else f"x[{column}] >= 0"
+
+    def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
+        """By the runtime's loop: a page would not be the shorter for conditions."""
+        return None
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """The places of the words and their scales, and the call that fills the amounts."""

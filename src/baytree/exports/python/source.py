@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from baytree.exports.python_expressions import Expressions
-from baytree.exports.python_text import literal, needed, rows
+from baytree.exports.python.expressions import Expressions
+from baytree.exports.python.text import literal, needed, rows
 from baytree.formula import Formula
 from baytree.formula.inputs import Input
 from baytree.formula.node_table import SPREAD, STOP, Node, Test
@@ -20,7 +20,7 @@ from baytree.table.schema import Kind
 _MODULES = ("bisect", "datetime", "math", "re")  # what the functions of the runtime may need
 
 
-def source(formula: Formula) -> str:
+def module(formula: Formula) -> str:
     """A module with `predict(row)` and, for classes, `predict_proba(row)`."""
     written = Expressions(formula, widths(formula))
     functions = [*_evaluation(formula, written), "", "", *_faces(formula)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from sqlglot import exp
 
@@ -12,6 +12,7 @@ from baytree.table.schema import Kind
 
 ROWS = "baytree_rows"  # what the table is called in a query
 WIDEST = 50  # arguments of a function
+FAR_BELOW = -1e305  # stands for −∞; scores that can be are above −1e304
 _WITH_NAN = ("duckdb", "postgres", "spark", "bigquery", "snowflake")
 _RELATIONS = {"<": exp.LT, "<=": exp.LTE, "==": exp.EQ, ">": exp.GT, ">=": exp.GTE}
 
@@ -21,6 +22,16 @@ class Term(NamedTuple):
 
     sql: exp.Expression
     layer: int
+
+
+class Keeper(Protocol):
+    """What holds values as columns of a layer, so that nothing is computed twice."""
+
+    def keep(self, term: Term) -> Term:
+        """The name of a column that holds a value."""
+
+    def number(self, value: float) -> Term:
+        """A literal."""
 
 
 def all_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
@@ -99,6 +110,16 @@ def _level(level: str, dialect: str) -> exp.Expression:
     if dialect == "tsql":
         return exp.HexString(this=level.encode("utf-16-le", "surrogatepass").hex(), is_integer=True)
     return exp.Literal.string(level)
+
+
+def whole(value: int) -> Term:
+    """A whole number, not below 0."""
+    return Term(exp.Literal.number(value), 0)
+
+
+def equal(x: Term, value: int) -> Term:
+    """Whether a value is this whole number."""
+    return Term(exp.EQ(this=x.sql.copy(), expression=exp.Literal.number(value)), x.layer)
 
 
 def is_null(sql: exp.Expression) -> exp.Expression:

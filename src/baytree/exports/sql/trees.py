@@ -9,36 +9,27 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from baytree.exports.sql_terms import Term, all_of, any_of, case, is_null, multiplied
+from baytree.exports.sql.terms import Term, all_of, any_of, case, is_null, multiplied
 from baytree.formula.node_table import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 Read = Callable[[int], tuple[Term, bool]]  # of a column: its term, and whether it holds numbers
 
 
-def routed(nodes: Sequence[Node], read: Read) -> Term:
-    """The number of the node where a row comes to rest."""
+MOST_NODES = 20_000  # of a tree in one query
+
+
+def routed(nodes: Sequence[Node], places: Sequence[int], read: Read) -> Term:
+    """The place of the node where a row comes to rest."""
+    if len(nodes) > MOST_NODES:
+        raise ValueError(
+            f"SQL: a tree of {len(nodes):,} nodes is more than the {MOST_NODES:,} that a query holds well; prune it, or "
+            "export to Python, JavaScript or C"
+        )
     sizes = _sizes(nodes)
     made: dict[int, Term] = {}
     for head in reversed(_heads(nodes, sizes)):  # light branches before the CASE that holds them
-        made[head] = _path(head, nodes, sizes, read, made)
+        made[head] = _path(head, nodes, sizes, read, made, places)
     return made[0]
-
-
-def picked(place: Term, rows: Sequence[tuple[int, float]], number: Callable[[float], Term]) -> Term:
-    """The number at a place: halves of halves, as deep as a logarithm."""
-    values = [(n, number(value)) for n, value in rows]
-    if len({value for _, value in rows}) == 1:
-        return values[0][1]
-    level = [(n, term) for n, term in values]
-    while len(level) > 1:
-        paired = []
-        for k in range(0, len(level) - 1, 2):
-            (first, left), (second, right) = level[k : k + 2]
-            same = left.sql == right.sql
-            below = Term(exp.LT(this=place.sql.copy(), expression=exp.Literal.number(second)), place.layer)
-            paired.append((first, left if same else case([(below, left)], right)))
-        level = [*paired, *level[2 * len(paired) :]]
-    return Term(level[0][1].sql, max(place.layer, level[0][1].layer))
 
 
 def weights(
@@ -65,17 +56,19 @@ def weights(
     return sorted(resting, key=lambda item: place[item[0]])
 
 
-def _path(head: int, nodes: Sequence[Node], sizes: list[int], read: Read, made: dict[int, Term]) -> Term:
+def _path(
+    head: int, nodes: Sequence[Node], sizes: list[int], read: Read, made: dict[int, Term], places: Sequence[int]
+) -> Term:
     """The CASE of a node and its heaviest descendants, down to a leaf."""
     sides: list[tuple[Term, Term]] = []
     at = head
     while nodes[at].tests:
         node, heavy = nodes[at], _heaviest(nodes[at], sizes)
         if node.missing == STOP:
-            sides.append((_goes(node, -1, read), _place(at)))
+            sides.append((_goes(node, -1, read), _place(places[at])))
         sides += [(_goes(node, b, read), made[node.first + b]) for b in range(n_branches(node)) if b != heavy]
         at = node.first + heavy
-    return case(sides, _place(at))
+    return case(sides, _place(places[at]))
 
 
 def _place(n: int) -> Term:

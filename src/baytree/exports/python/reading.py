@@ -1,4 +1,4 @@
-"""How exported Python modules read a row: functions whose source is copied, as those of `python_runtime`."""
+"""How exported Python modules read a row: functions whose source is copied, as those of `runtime`."""
 
 from __future__ import annotations
 

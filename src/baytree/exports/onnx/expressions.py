@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, log, pi
 
 import numpy as np
 
-from baytree.exports.onnx_graph import ML, Graph
-from baytree.exports.onnx_trees import routed, weights
+from baytree.exports.onnx import functions
+from baytree.exports.onnx.graph import ML, Graph
+from baytree.exports.onnx.trees import routed, weights
+from baytree.exports.places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,
@@ -48,7 +49,8 @@ class Expressions:
     """Writes expressions into a graph."""
 
     def __init__(self, formula: Formula, graph: Graph) -> None:
-        self.formula, self.graph = formula, graph
+        self.formula, self.places = with_few_places(formula)
+        self.graph = graph
         self._steps: dict[int, str] = {}
         self._codes: dict[int, str] = {}
 
@@ -115,7 +117,7 @@ class Expressions:
         op, axis = self.graph.op, self.graph.constant(np.array([1], np.int64))
         match expression:
             case Softmax(of):
-                return self._softmax(self.value(of))
+                return functions.softmax(self.graph, self.value(of))
             case Total(of):
                 return op("ReduceSum", self.value(of), axis, keepdims=1)
             case Highest(of):
@@ -123,7 +125,8 @@ class Expressions:
             case FirstHighest(of):
                 return self.graph.to_double(op("ArgMax", self.value(of), axis=1, keepdims=1))
             case Route(tree):
-                return routed(self.graph, self.formula.trees[tree], self._read)
+                nodes = self.formula.trees[tree]
+                return routed(self.graph, nodes, self.places.get(tree, range(len(nodes))), self._read)
             case Spread(tree, table):
                 return self._spread(tree, table)
             case Matching():
@@ -133,14 +136,15 @@ class Expressions:
     def _called(self, expression: Expression | None) -> str:
         match expression:
             case Apply(function, of):
-                return self._applied(function, self.value(of))
+                return functions.applied(self.graph, function, self.value(of))
             case LogDensity():
-                return self._log_density(expression)
+                return functions.log_density(self.graph, expression, self.value(expression.of))
             case LogRising(Constant(shape), amount):
-                return self._log_rising(np.array(shape), self.value(amount))
+                return functions.log_rising(self.graph, np.array(shape), self.value(amount))
             case Kernels(of, classes, None):
                 x = self.value(of)
-                columns = [self._kernel_sum(x, np.array(c.centre), np.array(c.weight), c.width) for c in classes]
+                of_class = ((np.array(c.centre), np.array(c.weight), c.width) for c in classes)
+                columns = [functions.kernel_sum(self.graph, x, *bumps) for bumps in of_class]
                 return self.graph.op("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
             case LogRising():
                 raise ValueError("ONNX: an urn whose contents are not known in advance has no closed form; use Python or C")
@@ -209,101 +213,3 @@ class Expressions:
             )
         parts = weights(self.graph, nodes, self._read)
         return self.graph.fold("Add", [self.graph.op("Mul", part, self.graph.row(table[n])) for n, part in parts])
-
-    # --- functions ----------------------------------------------------------------------------------------------------
-
-    def _softmax(self, scores: str) -> str:
-        op, axis = self.graph.op, self.graph.constant(np.array([1], np.int64))
-        parts = op("Exp", op("Sub", scores, op("ReduceMax", scores, axis, keepdims=1)))
-        return op("Div", parts, op("ReduceSum", parts, axis, keepdims=1))
-
-    def _applied(self, function: str, x: str) -> str:
-        op = self.graph.op
-        if function == "log1p":
-            return self._log1p(x)
-        if function == "erfc":
-            raise ValueError("ONNX: runtimes have the error function of floats only, 1e-5 off; use Python, C or SQL")
-        return op({"exp": "Exp", "log": "Log", "sqrt": "Sqrt", "abs": "Abs", "round": "Round"}[function], x)
-
-    def _log1p(self, x: str) -> str:
-        """log(1 + x) · x / ((1 + x) − 1), which is right to the last bits also of small x."""
-        op, one = self.graph.op, self.graph.number(1.0)
-        more = op("Add", x, one)
-        exact = op("Div", op("Mul", op("Log", more), x), op("Sub", more, one))
-        return op("Where", op("Equal", more, one), x, exact)
-
-    def _log_density(self, density: LogDensity) -> str:
-        op, number, row, x = self.graph.op, self.graph.number, self.graph.row, self.value(density.of)
-        mean, scale, degrees = (np.array(values) for values in (density.mean, density.scale, density.degrees))
-        half = op("Sub", op("Div", x, number(2.0)), row(mean / 2))
-        gap = op("Sub", x, row(mean))
-        z = op("Where", op("IsInf", gap), op("Div", half, row(scale / 2)), op("Div", gap, row(scale)))
-        distance = op("Add", op("Log", op("Abs", half)), row(log(2.0) - np.log(scale)))
-        is_near = op("LessOrEqual", op("Abs", z), number(2.0**500))
-        near = self._near(z, degrees, density.constant)
-        return op("Where", is_near, near, self._far(distance, degrees, density.constant))
-
-    def _near(self, z: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
-        op, is_normal = self.graph.op, np.isinf(degrees)
-        finite = np.where(is_normal, 1.0, degrees)
-        normal = op("Mul", op("Mul", self.graph.number(-0.5), z), z)
-        student = op(
-            "Mul", self.graph.row(-0.5 * (finite + 1)), self._log1p(op("Mul", op("Div", z, self.graph.row(finite)), z))
-        )
-        chosen = op("Where", self.graph.constant(is_normal[None]), normal, student)
-        return op("Add", self.graph.row(constant), chosen)
-
-    def _far(self, distance: str, degrees: np.ndarray, constant: Sequence[float]) -> str:
-        op, is_normal = self.graph.op, np.isinf(degrees)
-        finite = np.where(is_normal, 1.0, degrees)
-        share = op("Add", self.graph.number(1.0), op("Div", distance, self.graph.number(2048.0)))
-        normal = op("Mul", self.graph.number(-(2.0**990)), share)
-        rest = op("Mul", self.graph.row(-(finite + 1)), op("Sub", distance, self.graph.row(0.5 * np.log(finite))))
-        return op("Where", self.graph.constant(is_normal[None]), normal, op("Add", self.graph.row(constant), rest))
-
-    def _log_rising(self, shape: np.ndarray, x: str) -> str:
-        """Stirling's series after shapes are shifted to 15 or more."""
-        op, graph = self.graph.op, self.graph
-        a, shift = np.where(shape == 0, 1.0, shape), graph.number(0.0)
-        for _ in range(15):
-            is_small = a < 15
-            if not is_small.any():
-                break
-            term = self._log1p(op("Div", x, graph.row(np.where(is_small, a, 1.0))))
-            shift = op("Add", shift, op("Mul", graph.row(is_small.astype(float)), term))
-            a = np.where(is_small, a + 1, a)
-        more = op("Add", x, graph.row(a))
-        logs = op(
-            "Add", op("Mul", x, op("Log", more)), op("Mul", graph.row(a - 0.5), self._log1p(op("Div", x, graph.row(a))))
-        )
-        rest = op("Sub", op("Sub", self._stirling(more), graph.row(_stirling(a))), shift)
-        value = op("Add", op("Sub", logs, x), rest)
-        value = op("Where", graph.constant((shape == 0)[None]), graph.number(-inf), value)
-        return op("Where", op("Equal", x, graph.number(0.0)), graph.number(0.0), value)
-
-    def _stirling(self, x: str) -> str:
-        op, number = self.graph.op, self.graph.number
-        r = op("Div", number(1.0), op("Mul", x, x))
-        inner = number(1 / 1680)
-        for factor in (1 / 1260, 1 / 360, 1 / 12):
-            inner = op("Sub", number(factor), op("Mul", r, inner))
-        return op("Div", inner, x)
-
-    def _kernel_sum(self, x: str, centre: np.ndarray, weight: np.ndarray, width: float) -> str:
-        op, number, axis = self.graph.op, self.graph.number, self.graph.constant(np.array([1], np.int64))
-        apart = op("Sub", op("Div", x, number(2 * width)), self.graph.row(centre / (2 * width)))
-        z = op("Mul", number(2.0), op("Abs", apart))
-        least = op("ReduceMin", z, axis, keepdims=1)
-        gap = op("Mul", op("Mul", number(0.5), op("Sub", z, least)), op("Add", z, least))
-        bells = op("Exp", op("Neg", op("Min", gap, number(745.0))))
-        total = op("ReduceSum", op("Mul", bells, self.graph.row(weight)), axis, keepdims=1)
-        size = log(float(weight.sum())) + log(width) + 0.5 * log(2 * pi)
-        near = op("Sub", op("Sub", op("Log", total), number(size)), op("Mul", op("Mul", number(0.5), least), least))
-        share = op("Div", op("Log", op("Min", least, number(1.797693e308))), number(2048.0))
-        far = op("Mul", number(-(2.0**990)), op("Add", number(1.0), share))
-        return op("Where", op("Less", least, number(2.0**500)), near, far)
-
-
-def _stirling(x: np.ndarray) -> np.ndarray:
-    r = 1 / (x * x)
-    return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r / 1680))) / x

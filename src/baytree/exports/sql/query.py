@@ -10,12 +10,13 @@ try:
 except ModuleNotFoundError as error:  # an extra
     raise ModuleNotFoundError("SQL is written by sqlglot; pip install 'baytree[export]'", name="sqlglot") from error
 
-from baytree.exports import sql_terms as terms
-from baytree.exports.sql_layers import Computed, Layers
+from baytree.exports.sql import terms
+from baytree.exports.sql.layers import Computed, Layers
 from baytree.formula import Formula
 from baytree.table.schema import Kind
 
 LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8, characters
+MOST_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
 MOST_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
 
 
@@ -29,6 +30,7 @@ def query(
     """
     _refuse(formula, dialect)
     layers = Layers(formula, dialect)
+    formula = layers.formula
     wanted = [k for k, step in enumerate(formula.steps) if step.effect_of is not None] if effects else []
     layers.run(wanted)
     answers = _answers(formula, layers, dialect)
@@ -38,6 +40,11 @@ def query(
     if widest > limit:
         raise ValueError(
             f"SQL: this model needs {widest:,} columns at once, and {dialect} holds {limit:,}; export to Python or C"
+        )
+    if len(layers.layers) > (deepest := MOST_LAYERS.get(dialect, 10_000)):
+        raise ValueError(
+            f"SQL: this model needs {len(layers.layers)} steps one after the other, and {dialect} joins {deepest} at once; "
+            "export to Python or C"
         )
     selected = SOURCES[dialect](table, layers.layers, _short(shown, dialect), dialect)
     return selected if view is None else f"CREATE VIEW {_quoted(view, dialect)} AS {selected}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import numpy_helper
 
-from baytree.exports.onnx_graph import ML, Graph
+from baytree.exports.onnx.graph import ML, Graph
 from baytree.formula.node_table import SPREAD, STOP, Node, Test, in_depth, n_branches
 
 LEQ, LT, MEMBER = 0, 1, 6  # modes of the operator
@@ -23,6 +23,7 @@ Read = Callable[
 class _Binary:
     """A tree of two branches a node, as the operator takes it: children are nodes, or leaves."""
 
+    places: Sequence[int]
     features: list[int] = field(default_factory=list)
     modes: list[int] = field(default_factory=list)
     splits: list[float] = field(default_factory=list)
@@ -32,13 +33,13 @@ class _Binary:
     members: list[list[float]] = field(default_factory=list)
 
 
-def routed(graph: Graph, nodes: Sequence[Node], read: Read) -> str:
-    """The number of the node where a row comes to rest. [n_rows, 1]"""
+def routed(graph: Graph, nodes: Sequence[Node], places: Sequence[int], read: Read) -> str:
+    """The place of the node where a row comes to rest. [n_rows, 1]"""
     if not nodes[0].tests:
-        return graph.number(0.0)
+        return graph.number(float(places[0]))
     check_depth(nodes)
     columns: dict[str, int] = {}
-    binary = _Binary()
+    binary = _Binary(places)
     _grow(graph, nodes, read, binary, columns)
     features = graph.op("Concat", *columns, axis=1) if len(columns) > 1 else next(iter(columns))
     return graph.op("TreeEnsemble", features, domain=ML, **_attributes(binary))
@@ -180,7 +181,7 @@ def _chain(
 
 
 def _leaf(binary: _Binary, n: int) -> tuple[bool, int]:
-    binary.leaves.append(float(n))
+    binary.leaves.append(float(binary.places[n]))
     return True, len(binary.leaves) - 1
 
 

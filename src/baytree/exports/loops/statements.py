@@ -7,12 +7,12 @@ array with a place for each class; arithmetic on vectors is a loop over `k`. A `
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
-from typing import Protocol
 
 import msgspec
 
-from baytree.exports.loop_trees import arrays, depth
+from baytree.exports.loops.language import Language
+from baytree.exports.loops.tables import Tables
+from baytree.exports.loops.trees import depth
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,
@@ -32,6 +32,7 @@ from baytree.formula.expressions import (
     Matching,
     Named,
     Number,
+    Numbers,
     OverWords,
     Pick,
     Product,
@@ -50,53 +51,14 @@ _FILLED = (Softmax, Spread, Kernels, OverWords, Matching)  # what a function of 
 RULES = ("amount", "presence", "rising")  # of sums over words, by the number that the runtime takes
 
 
-class Language(Protocol):
-    """How a language writes what all of them have."""
-
-    def number(self, value: float) -> str:
-        """A literal."""
-
-    def doubles(self, name: str, values: Iterable[float]) -> str:
-        """A constant array of doubles."""
-
-    def integers(self, name: str, values: Iterable[int]) -> str:
-        """A constant array of whole numbers."""
-
-    def local(self, name: str, value: str) -> str:
-        """A number that is evaluated here."""
-
-    def place(self, name: str, value: str) -> str:
-        """A whole number that is evaluated here."""
-
-    def array(self, name: str, n: int) -> str:
-        """An array that is filled by what follows."""
-
-    def loop(self, n: int, statement: str) -> str:
-        """A statement for each k below n."""
-
-    def call(self, function: str, *arguments: str) -> str:
-        """A call of a function of the runtime, or of one that the language has."""
-
-    def table(self, name: str) -> str:
-        """The name of a constant array where it is read."""
-
-    def known(self, column: int, kind: Kind) -> str:
-        """Whether a column has a value."""
-
-    def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
-        """The tables of a bag of words, and the statements that fill the array of its amounts, `s{k}`."""
-
-
 class Loops:
-    """Writes the steps of a formula as statements (`lines`); the tables that they read are in `tables`."""
+    """Writes the steps of a formula as statements (`lines`); the arrays that they read are in `tables`."""
 
     def __init__(self, formula: Formula, language: Language) -> None:
         self.formula, self.language = formula, language
         self.widths = widths(formula)
-        self.tables: list[str] = []
+        self.tables = Tables(formula, language)
         self.lines: list[str] = []
-        self._n_named = 0
-        self._trees: dict[int, tuple[str, ...]] = {}
 
     def steps(self, wanted: Iterable[int]) -> None:
         """Writes these steps, each under its own name."""
@@ -104,7 +66,7 @@ class Loops:
             value = self.formula.steps[k].value
             if isinstance(value, Bag):
                 tables, lines = self.language.bag(value, k)
-                self.tables += tables
+                self.tables.lines += tables
                 self.lines += lines
             else:
                 self._define(f"s{k}", value)
@@ -113,7 +75,7 @@ class Loops:
         """The source of a number, or of the element at `k` of a vector."""
         match expression:
             case Constant(values):
-                return self.language.number(values[0]) if len(values) == 1 else f"{self._doubles(values)}[k]"
+                return self.language.number(values[0]) if len(values) == 1 else f"{self.tables.doubles(values)}[k]"
             case Named(step):
                 return f"s{step}" if self.widths[step] == 1 else f"s{step}[k]"
             case Number(column):
@@ -135,7 +97,7 @@ class Loops:
         """The name of an array that holds a vector."""
         if isinstance(expression, Named):
             return f"s{expression.step}"
-        name = self._name("v")
+        name = self.tables.name("v")
         self._define(name, expression)
         return name
 
@@ -176,12 +138,12 @@ class Loops:
             case FirstHighest(of):
                 value = self.language.call("first_highest", self.vector(of), str(self._width(of)))
             case Route(tree):
-                value = self.language.call("route", *self._tree(tree), "x")
+                value = self.tables.route(tree)
             case Named(step) if isinstance(self.formula.steps[step].value, (Route, FirstHighest)):
                 return f"s{step}"
             case _:
                 value = self.language.call("whole", self.number(expression))
-        name = self._name("i")
+        name = self.tables.name("i")
         self.lines.append(self.language.place(name, value))
         return name
 
@@ -193,7 +155,7 @@ class Loops:
     # --- what functions of the runtime fill: an array with a place for each class -----------------------------------------
 
     def _filled(self, expression: Expression) -> str:
-        name = self._name("v")
+        name = self.tables.name("v")
         self._fill(expression, name)
         return f"{name}[k]" if self._width(expression) > 1 else f"{name}[0]"
 
@@ -209,44 +171,28 @@ class Loops:
                 return call("softmax", scores, str(wide), name)
             case Spread(tree, table):
                 nodes = self.formula.trees[tree]
-                shares, waiting = (
-                    self._doubles([share for node in nodes for share in node.shares] or [0.0]),
-                    str(depth(nodes)),
-                )
-                return call("spread", *self._tree(tree), shares, waiting, "x", self._table(table), str(wide), name)
-            case Kernels():
-                return self._kernels(expression, name)
+                shares = self.tables.doubles([share for node in nodes for share in node.shares] or [0.0])
+                waiting = str(depth(nodes))
+                told = (shares, waiting, "x", self.tables.rows(table), str(wide), name)
+                return call("spread", *self.tables.tree(tree), *told)
+            case Kernels(of, _, None):
+                return call("kernels", self.number(of), *self.tables.kernels(expression), name)
+            case Kernels(of, _, precision) if precision is not None:
+                near = self.language.number(precision)
+                return call("interval_kernels", self.number(of), *self.tables.kernels(expression), name, near)
             case OverWords(Named(step), rule, table):
-                values = self._table(table) if table else self._doubles((1.0,) * self._n_words(step))
+                values = self.tables.rows(table) if table else self.tables.doubles((1.0,) * self._n_words(step))
                 return call(
                     "over_words", f"s{step}", str(self._n_words(step)), str(RULES.index(rule)), values, str(wide), name
                 )
             case Matching():
-                return self._matched(expression, name)
+                return call("matching", "x", *self.tables.combinations(expression), name)
         raise TypeError(f"there is no {type(expression).__name__} in C-like languages")
 
     def _single(self, expression: Expression) -> str:
-        name = self._name("v")
+        name = self.tables.name("v")
         self.lines += [self.language.array(name, 1), f"{name}[0] = {self.number(expression)};"]
         return name
-
-    def _kernels(self, kernels: Kernels, name: str) -> str:
-        classes = kernels.classes
-        starts = [0, *accumulate(len(bumps.centre) for bumps in classes)]
-        centre, weight = [v for c in classes for v in c.centre], [w for c in classes for w in c.weight]
-        tables = map(self._doubles, (centre, weight, [c.width for c in classes]))
-        given = (self.number(kernels.of), *tables, self._integers(starts), str(len(kernels.classes)), name)
-        if kernels.precision is None:
-            return self.language.call("kernels", *given)
-        return self.language.call("interval_kernels", *given, self.language.number(kernels.precision))
-
-    def _matched(self, matching: Matching, name: str) -> str:
-        codes = self._integers([code for combination in matching.codes for code in combination] or [0])
-        classes, weight = self._integers(matching.classes or [0]), self._doubles(matching.weight or [0.0])
-        columns, n_levels = self._integers(matching.columns), self._integers(matching.n_levels)
-        sizes = (str(len(matching.columns)), str(len(matching.codes)), str(matching.n_classes))
-        added = self.language.number(matching.added)
-        return self.language.call("matching", "x", columns, n_levels, codes, classes, weight, *sizes, added, name)
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
@@ -254,39 +200,18 @@ class Loops:
         """The last row of the table is that of a missing value."""
         column, n = self.formula.columns[lookup.column], str(len(lookup.table))
         if column.kind is Kind.NUMERIC:
-            cuts = self._doubles(lookup.cuts or [0.0])
+            cuts = self.tables.doubles(lookup.cuts or [0.0])
             place = self.language.call("bin", f"x[{lookup.column}]", cuts, str(len(lookup.cuts)), n)
         else:
             place = self.language.call("level", f"x[{lookup.column}]", n)
-        name = self._name("i")
+        name = self.tables.name("i")
         self.lines.append(self.language.place(name, place))
         return self._row((*lookup.table, lookup.missing), name)
 
-    def _row(self, table: Sequence[Sequence[float]], place: str) -> str:
+    def _row(self, table: Sequence[Numbers], place: str) -> str:
         """The element at `k` of the row at a place."""
-        named, wide = self._table(table), len(table[0])
+        named, wide = self.tables.rows(table), len(table[0])
         return f"{named}[{place}]" if wide == 1 else f"{named}[{place} * {wide} + k]"
-
-    def _table(self, table: Sequence[Sequence[float]]) -> str:
-        return self._doubles([value for row in table for value in row])
-
-    def _doubles(self, values: Sequence[float]) -> str:
-        name = self._name("T")
-        self.tables.append(self.language.doubles(name, values))
-        return self.language.table(name)
-
-    def _integers(self, values: Sequence[int]) -> str:
-        name = self._name("T")
-        self.tables.append(self.language.integers(name, values))
-        return self.language.table(name)
-
-    def _tree(self, tree: int) -> tuple[str, ...]:
-        """The arrays of a tree by name, written once."""
-        if tree not in self._trees:
-            found = arrays(self.formula.trees[tree], self.formula.columns)
-            whole = (self._integers(values) for values in (found.nodes, found.tests, found.branches))
-            self._trees[tree] = (*whole, self._doubles(found.cuts))
-        return self._trees[tree]
 
     # --- names --------------------------------------------------------------------------------------------------------
 
@@ -302,10 +227,6 @@ class Loops:
             element = self.number(value)
             self.lines += [self.language.array(name, self._width(value))]
             self.lines += [self.language.loop(self._width(value), f"{name}[k] = {element};")]
-
-    def _name(self, letter: str) -> str:
-        self._n_named += 1
-        return f"{letter}{self._n_named}"
 
     def _width(self, expression: msgspec.Struct) -> int:
         return width(expression, self.widths)

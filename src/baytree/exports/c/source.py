@@ -6,11 +6,15 @@ as probabilities. Every name of the table stands in the source as an escaped ASC
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from string import ascii_letters, digits
 
-from baytree.exports.loops import Loops
-from baytree.exports.runtime import functions_of, needed
+from baytree.exports.c.reading import columns_read
+from baytree.exports.c.trees import is_nested, nested
+from baytree.exports.loops.carried import functions_of, needed
+from baytree.exports.loops.statements import Loops
+from baytree.exports.places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
 from baytree.formula.inputs import Input
@@ -23,15 +27,18 @@ _PLAIN = frozenset(ascii_letters + digits + " _-.,()")
 _CELL = "typedef struct { double number; const char *text; } model_cell;"
 
 
-def source(formula: Formula) -> str:
+def file(formula: Formula) -> str:
     """A file with `model_predict` and, for classes, `model_predict_proba`; a row is an array of cells."""
     _refuse(formula)
-    written = Loops(formula, C())
+    shorter, places = with_few_places(formula)
+    if all(map(is_nested, formula.trees)):
+        formula = shorter
+    written = Loops(formula, C(places if formula is shorter else {}))
     written.steps(reached(formula))
     functions = [*_reading(formula), *_evaluation(formula, written), *_faces(formula)]
-    carried = needed("\n".join(functions), functions_of("c_runtime.c"))
+    carried = needed("\n".join(functions), functions_of(Path(__file__).with_name("runtime.c")))
     top = [_title(formula), "#include <math.h>", "#include <string.h>", "", _CELL, "", *_names(formula), ""]
-    return "\n".join([*top, *written.tables, "", *carried, *functions]) + "\n"
+    return "\n".join([*top, *written.tables.lines, "", *carried, *functions]) + "\n"
 
 
 def literal(text: str) -> str:
@@ -42,6 +49,9 @@ def literal(text: str) -> str:
 
 class C:
     """How C writes numbers, arrays and loops."""
+
+    def __init__(self, places: Mapping[int, Sequence[int]]) -> None:
+        self.places = places
 
     def number(self, value: float) -> str:
         """A literal; a negative one in parentheses."""
@@ -85,6 +95,12 @@ class C:
         """Whether a column has a value."""
         return f"x[{column}] == x[{column}]" if kind is Kind.NUMERIC else f"x[{column}] >= 0"
 
+    def tree(self, tree: int, formula: Formula) -> tuple[str, str] | None:
+        """Nested conditions where they are not too deep."""
+        nodes, name = formula.trees[tree], f"model_tree{tree}"
+        places = self.places.get(tree, range(len(nodes)))
+        return (nested(name, nodes, formula.columns, places), f"{name}(row, x)") if is_nested(nodes) else None
+
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """Words are refused before."""
         raise TypeError("C has no words")
@@ -123,23 +139,31 @@ def _names(formula: Formula) -> Iterator[str]:
 
 def _reading(formula: Formula) -> Iterator[str]:
     """The function that reads a row, and says whether the model takes it."""
-    lines: list[str] = []
+    lines, read = [], columns_read(formula)
     for j, column in enumerate(formula.columns):
+        if j not in read:
+            continue
         if column.kind is Kind.NUMERIC:
             lines += [f"x[{j}] = row[{j}].number;", *_refusals(j, column)]
-            continue
-        levels = sorted((str(level).encode("utf-8", "surrogatepass"), code) for code, level in enumerate(column.levels))
-        names = [literal(text.decode("utf-8", "surrogatepass")) for text, _ in levels]
-        if names:
-            yield f"static const char *const model_levels{j}[{len(names)}] = {{{', '.join(names)}}};"
-            yield _array("int", f"model_codes{j}", [str(code) for _, code in levels])
-            lines.append(f"x[{j}] = model_read_level(row[{j}].text, model_levels{j}, model_codes{j}, {len(names)});")
         else:
-            lines.append(f"x[{j}] = -1;")
-        if formula.unseen == "error":
-            lines.append(f"if (row[{j}].text && x[{j}] < 0) return 0;")
+            yield from _levels(j, column)
+            lines.append(f"x[{j}] = {_code(j, len(column.levels))};")
+            lines += [f"if (row[{j}].text && x[{j}] < 0) return 0;"] if formula.unseen == "error" else []
     yield from ("", "static int model_read(const model_cell *row, double *x) {", *(f"  {line}" for line in lines))
-    yield from (*([] if lines else ["  (void)row, (void)x;"]), "  return 1;", "}", "")
+    yield from ("  (void)row, (void)x;", "  return 1;", "}", "")
+
+
+def _levels(j: int, column: Input) -> Iterator[str]:
+    """The levels of a column in the order of their bytes, and their codes."""
+    levels = sorted((str(level).encode("utf-8", "surrogatepass"), code) for code, level in enumerate(column.levels))
+    names = [literal(text.decode("utf-8", "surrogatepass")) for text, _ in levels]
+    if names:
+        yield f"static const char *const model_levels{j}[{len(names)}] = {{{', '.join(names)}}};"
+        yield _array("int", f"model_codes{j}", [str(code) for _, code in levels])
+
+
+def _code(j: int, n_levels: int) -> str:
+    return f"model_read_level(row[{j}].text, model_levels{j}, model_codes{j}, {n_levels})" if n_levels else "-1"
 
 
 def _refusals(j: int, column: Input) -> list[str]:
@@ -151,12 +175,12 @@ def _evaluation(formula: Formula, written: Loops) -> Iterator[str]:
     wide = len(formula.classes or (1,))
     answer = written.number(formula.answers)
     choice = "0" if formula.choice is None else f"(int){written.number(formula.choice)}"
-    yield "static int model_evaluate(const model_cell *row, double *out) {"
+    yield "static inline int model_evaluate(const model_cell *row, double *out) {"
     yield f"  double x[{max(len(formula.columns), 1)}];"
     yield "  if (!model_read(row, x)) {"
     yield f"    for (int k = 0; k < {wide}; k++) out[k] = NAN;"
     yield from ("    return -1;", "  }", *(f"  {line}" for line in written.lines))
-    yield f"  {C().loop(wide, f'out[k] = {answer};')}" if wide > 1 else f"  out[0] = {answer};"
+    yield f"  {C({}).loop(wide, f'out[k] = {answer};')}" if wide > 1 else f"  out[0] = {answer};"
     yield from (f"  return {choice};", "}", "")
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.exports.onnx_expressions import Expressions
-from baytree.exports.onnx_graph import ML, Graph
+from baytree.exports.onnx.expressions import Expressions
+from baytree.exports.onnx.graph import ML, Graph
 from baytree.formula import Formula
 from baytree.formula.steps import reached
 from baytree.table.schema import Kind
@@ -25,6 +25,7 @@ def model(formula: Formula) -> bytes:
     _refuse(formula)
     graph = Graph()
     written = Expressions(formula, graph)
+    formula = written.formula
     for k in reached(formula):
         written.step(k)
     n_classes = len(formula.classes or (1,))

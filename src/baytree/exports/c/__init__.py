@@ -1,0 +1,1 @@
+"""Formulas as C: one C99 file that needs the mathematical library only."""

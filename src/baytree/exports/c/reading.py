@@ -1,0 +1,24 @@
+"""Which columns C reads before it computes anything."""
+
+from __future__ import annotations
+
+from baytree.exports.c.trees import is_nested
+from baytree.exports.places import records
+from baytree.formula import Formula
+from baytree.formula.expressions import Known, Lookup, Matching, Number
+from baytree.table.schema import Kind
+
+
+def columns_read(formula: Formula) -> frozenset[int]:
+    """The columns that are read before anything is computed; conditions of trees read numbers themselves."""
+    found = {j for j, column in enumerate(formula.columns) if column.domain != "any" or formula.unseen == "error"}
+    for record in records(formula):
+        match record:
+            case Number(j) | Known(j) | Lookup(column=j):
+                found.add(j)
+            case Matching(columns=columns):
+                found.update(columns)
+    for nodes in formula.trees:
+        tests = (test.column for node in nodes for test in node.tests)
+        found.update(j for j in tests if not is_nested(nodes) or formula.columns[j].kind is not Kind.NUMERIC)
+    return frozenset(found)

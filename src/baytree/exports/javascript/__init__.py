@@ -1,0 +1,1 @@
+"""Formulas as JavaScript: a script without requires, for node or inside a page."""

@@ -1,0 +1,1 @@
+"""Formulas as ONNX: a graph of strings and doubles."""

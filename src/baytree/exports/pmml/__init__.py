@@ -1,0 +1,1 @@
+"""Formulas as PMML 4.4: a chain of trees and transformations."""

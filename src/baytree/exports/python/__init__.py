@@ -1,0 +1,1 @@
+"""Formulas as Python source: a module of the standard library alone."""

@@ -1,0 +1,219 @@
+"""Formulas as layers of columns: what a layer computes reads only the layers before it, so that nothing is computed twice.
+
+Databases have neither vectors nor infinite numbers that all of them agree on: a vector is a column for each class, and
+−∞ is a number far below every score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from baytree.exports.places import with_few_places
+from baytree.exports.sql import densities, functions, tables, terms
+from baytree.exports.sql.tables import listed, picked
+from baytree.exports.sql.terms import FAR_BELOW, Term
+from baytree.exports.sql.trees import Read, routed
+from baytree.formula import Formula
+from baytree.formula.expressions import (
+    Apply,
+    Bag,
+    Case,
+    Compare,
+    Constant,
+    Expression,
+    FirstHighest,
+    Greatest,
+    Highest,
+    Kernels,
+    Known,
+    LogDensity,
+    LogRising,
+    Lookup,
+    Matching,
+    Named,
+    Number,
+    OverWords,
+    Pick,
+    Product,
+    Quotient,
+    Route,
+    Smallest,
+    Softmax,
+    Spread,
+    Sum,
+    Total,
+)
+from baytree.formula.steps import reached, width, widths
+from baytree.table.schema import Kind
+
+
+class Computed(NamedTuple):
+    """A column that a layer adds."""
+
+    name: str
+    value: exp.Expression
+
+
+class Layers:
+    """Writes a formula as layers; `layers[i]` reads the table and the layers before i."""
+
+    def __init__(self, formula: Formula, dialect: str) -> None:
+        self.formula, self.places = with_few_places(formula)
+        self.dialect = dialect
+        self.widths = widths(self.formula)
+        self.layers: list[list[Computed]] = []
+        self._steps: dict[int, list[Term]] = {}
+        self._columns: dict[int, Term] = {}
+        self._kept: dict[str, Term] = {}
+        self._n_named = 0
+
+    def run(self, wanted: Sequence[int]) -> None:
+        """Computes these steps."""
+        for k in sorted({*reached(self.formula), *wanted}):
+            self._steps[k] = self._kept_vector(self.vector(self.formula.steps[k].value))
+
+    def step(self, k: int) -> list[Term]:
+        """The columns of a step."""
+        return self._steps[k]
+
+    def keep(self, term: Term) -> Term:
+        """The name of a column that holds a value; equal values are held once."""
+        if isinstance(term.sql, (exp.Column, exp.Literal)):
+            return term
+        key = term.sql.sql()
+        if key not in self._kept:
+            self._n_named += 1
+            while len(self.layers) <= term.layer:
+                self.layers.append([])
+            name = f"baytree_{self._n_named}"
+            self.layers[term.layer].append(Computed(name, term.sql))
+            self._kept[key] = Term(exp.column(exp.to_identifier(name, quoted=True)), term.layer + 1)
+        return self._kept[key]
+
+    def column(self, j: int) -> Term:
+        """A column of the table as a double, or as the code of its level; NULL where it is missing."""
+        if j not in self._columns:
+            column = self.formula.columns[j]
+            raw = terms.raw(column, self.dialect)
+            self._columns[j] = self.keep(Term(raw, 0))
+        return self._columns[j]
+
+    def refused(self) -> list[exp.Expression]:
+        """Conditions under which a row is refused, as `predict` refuses it."""
+        found: list[exp.Expression] = []
+        for j, column in enumerate(self.formula.columns):
+            if column.kind is Kind.NUMERIC and column.domain != "any":
+                size = exp.Abs(this=self.column(j).sql.copy())
+                found.append(exp.GT(this=size, expression=terms.literal(1.7976931348623157e308, self.dialect)))
+            if column.kind is Kind.NUMERIC and column.domain == "count":
+                found.append(exp.LT(this=self.column(j).sql.copy(), expression=terms.literal(0.0, self.dialect)))
+            if column.kind is not Kind.NUMERIC and self.formula.unseen == "error":
+                given = exp.Case(
+                    ifs=[exp.If(this=terms.is_null(terms.name(column.name)), true=exp.Literal.number(0))],
+                    default=exp.Literal.number(1),
+                )
+                is_given = exp.EQ(this=self.keep(Term(given, 0)).sql, expression=exp.Literal.number(1))
+                found.append(exp.And(this=is_given, expression=terms.is_null(self.column(j).sql)))
+        return found
+
+    # --- values: a term for each class, or one ------------------------------------------------------------------------
+
+    def vector(self, expression: Expression) -> list[Term]:
+        """The terms of a value."""
+        wide = width(expression, self.widths)
+        match expression:
+            case Named(step):
+                return self._steps[step]
+            case Softmax(of):
+                return functions.softmax(self, self.vector(of))
+            case Spread(tree, table):
+                return tables.spread(self, self.formula.trees[tree], table, self._read())
+            case Matching():
+                return tables.matched(self, expression, [self.column(j) for j in expression.columns])
+            case Kernels(of, classes):
+                densities.check_kernels(expression)
+                return [densities.kernel_sum(self, bumps, self.keep(self.element(of, 0))) for bumps in classes]
+            case Bag() | OverWords():
+                raise TypeError("SQL has no words")
+        return [self.element(expression, k) for k in range(wide)]
+
+    def element(self, expression: Expression, k: int) -> Term:
+        """Element k of a value; of a number the number."""
+        match expression:
+            case Constant(values):
+                return self.number(values[k % len(values)])
+            case Named(step):
+                return self._steps[step][k % len(self._steps[step])]
+            case Number(column):
+                return self.column(column)
+            case Sum(of) | Product(of):
+                parts = [self.element(each, k) for each in of]
+                return terms.added(parts) if isinstance(expression, Sum) else terms.multiplied(parts)
+            case Quotient(above, below):
+                return terms.divided(self.element(above, k), self.element(below, k))
+            case Smallest(of) | Greatest(of):
+                kind = exp.Least if isinstance(expression, Smallest) else exp.Greatest
+                return terms.extreme(kind, [self.element(each, k) for each in of])
+            case Case(whens, otherwise):
+                sides = [(self._holds(when.condition, k), self.element(when.value, k)) for when in whens]
+                return terms.case(sides, self.element(otherwise, k))
+        return self._looked_up(expression, k)
+
+    def number(self, value: float) -> Term:
+        """A literal."""
+        return Term(terms.literal(max(min(value, -FAR_BELOW), FAR_BELOW) if value - value else value, self.dialect), 0)
+
+    def _looked_up(self, expression: Expression, k: int) -> Term:
+        match expression:
+            case Lookup(column, table, missing, cuts):
+                k %= len(missing)  # one number stands for every class
+                return self._table_of(column, [row[k] for row in table], missing[k], cuts)
+            case Pick(of, table):
+                place = self.keep(self.element(of, 0))
+                values = [row[k % len(row)] for row in table]
+                return listed(place, values, self) if self.dialect == "duckdb" else picked(place, values, self)
+            case Route(tree):
+                nodes = self.formula.trees[tree]
+                return routed(nodes, self.places.get(tree, range(len(nodes))), self._read())
+            case Total(of):
+                return terms.added(self._kept_vector(self.vector(of)))
+            case Highest(of):
+                return terms.extreme(exp.Greatest, self._kept_vector(self.vector(of)))
+            case FirstHighest(of):
+                return functions.first_highest(self, self._kept_vector(self.vector(of)))
+            case Apply(function, of):
+                return functions.applied(self, function, self.keep(self.element(of, k)))
+            case LogDensity():
+                return densities.log_density(self, expression, k, self.keep(self.element(expression.of, k)))
+            case LogRising(shape, amount):
+                return densities.log_rising(self, self.element(shape, k), self.keep(self.element(amount, k)))
+        value = self.vector(expression)
+        return value[k % len(value)]
+
+    def _kept_vector(self, values: list[Term]) -> list[Term]:
+        return [self.keep(value) for value in values]
+
+    def _holds(self, condition: Known | Compare, k: int) -> Term:
+        if isinstance(condition, Known):
+            column = self.column(condition.column)
+            return Term(terms.is_known(column.sql), column.layer)
+        left, right = self.element(condition.left, k), self.element(condition.right, k)
+        if (
+            condition.relation == "=="
+            and isinstance(condition.right, Constant)
+            and condition.right.values[0] == -float("inf")
+        ):
+            return terms.compared(left, "<=", self.number(FAR_BELOW / 10))
+        return terms.compared(left, condition.relation, right)
+
+    def _table_of(self, j: int, values: list[float], missing: float, cuts: Sequence[float]) -> Term:
+        x = self.column(j)
+        if self.formula.columns[j].kind is not Kind.NUMERIC:
+            return tables.by_level(self, x, values, missing)
+        return tables.by_bin(self, x, values, missing, cuts)
+
+    def _read(self) -> Read:
+        return lambda j: (self.column(j), self.formula.columns[j].kind is Kind.NUMERIC)
