@@ -56,7 +56,7 @@ def test_a_column_that_training_did_not_have_is_named(server):
     assert (answer.status, "x00" in answer.json()["error"]) == (422, True)
 
 
-@pytest.mark.parametrize("body", [b"", b"x0\n1,2", b"x0,x0\n1,2", b"x0\n" + SECRET.encode(), b'x0\n"1\n', b"\xff\n1"])
+@pytest.mark.parametrize("body", [b"", b"x0\n1,2", b"x0,x0\n1,2", b"x0\n" + SECRET.encode(), SECRET.encode() + b"\n1", b'x0\n"1\n', b"\xff\n1"])
 def test_a_bad_csv_is_refused(server, body):
     answer = server.ask("POST", "/models/nb/predict", body, CSV)
     assert answer.status in (400, 422)
