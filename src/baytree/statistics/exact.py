@@ -6,7 +6,6 @@ so neither the order of rows, nor the boundaries of parts, nor the number of thr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -95,6 +94,10 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __sub__(self, other: Self) -> Self:
         left, right, low = _aligned(self, other)
         return type(self).carried(left - right, low)
+
+    def times(self, factor: int) -> Self:
+        """The numbers times a whole one below 2^29."""
+        return type(self).carried(self.limbs * factor, self.low)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ExactSum) and self.low == other.low and np.array_equal(self.limbs, other.limbs)
@@ -189,9 +192,10 @@ def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> Ex
     low = min(part.low for part, _ in parts)
     high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
     limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
-    totals = limbs.reshape(n_places, math.prod(limbs.shape[1:]))
+    width = int(np.prod(limbs.shape[1:]))  # told, since of no places it could not be found
+    totals = limbs.reshape(n_places, width)
     for part, place in parts:
-        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), totals.shape[1]))
+        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), width))
     return ExactSum.carried(limbs, low)
 
 

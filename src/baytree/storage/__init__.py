@@ -101,7 +101,11 @@ def dumps(estimator: EstimatorLike) -> bytes:
     return document.write(
         Document(
             type(estimator).__name__,
-            {name: encode(plain(value, name)) for name, value in estimator.get_params(deep=False).items()},
+            {
+                name: encode(plain(value, name))
+                for name, value in estimator.get_params(deep=False).items()
+                if _is_told(name, value)
+            },
             estimator.schema_,
             estimator._accepts_infinite,
             hasattr(estimator, "feature_names_in_"),
@@ -110,6 +114,11 @@ def dumps(estimator: EstimatorLike) -> bytes:
             estimator.profile_,
         )
     )
+
+
+def _is_told(name: str, value: object) -> bool:
+    """Whether a parameter is written: files of this format are older than `profile`, and without it mean True."""
+    return name != "profile" or value is not True
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
