@@ -7,10 +7,10 @@ import pytest
 import baytree as bt
 
 ROWS = 50_000 * 6 * 9 * 8  # bytes of the table
-WORK = {
-    "naive Bayes": (lambda rows: bt.NaiveBayesClassifier().fit(rows, "y"), 0.02),
-    "linear discriminant": (lambda rows: bt.LinearDiscriminantAnalysis().fit(rows, "y"), 0.02),
-    "logistic regression": (lambda rows: bt.LogisticRegression().fit(rows, "y"), 0.02),
+WORK = {  # and the most that may move, as a share of the table: a fit also brings the profile of each piece
+    "naive Bayes": (lambda rows: bt.NaiveBayesClassifier().fit(rows, "y"), 0.2),
+    "linear discriminant": (lambda rows: bt.LinearDiscriminantAnalysis().fit(rows, "y"), 0.2),
+    "logistic regression": (lambda rows: bt.LogisticRegression().fit(rows, "y"), 0.2),
     "tree": (lambda rows: bt.DecisionTreeClassifier(max_depth=2).fit(rows, "y"), 0.2),
     "ranking": (lambda rows: bt.rank_features(rows, "y"), 0.1),
     "verdict": (lambda rows: bt.evaluate(MODEL, rows), 0.2),
