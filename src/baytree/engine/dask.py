@@ -16,10 +16,9 @@ import numpy as np
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
-from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
-from baytree.engine.told import Told, telling_errors
+from baytree.engine.told import AT_ONCE, Sent, Told, add_large, as_bytes, brought, telling_errors
 from baytree.engine.watching import is_watched, told, told_at_once
 from baytree.given import FrameLike
 
