@@ -132,9 +132,10 @@ def kept(pieces: Sequence[Any]) -> Persisted | OnWorkers:
         from distributed import futures_of, wait
     except ImportError:
         return Persisted(pieces)
-    futures = [future for piece in pieces for future in futures_of(piece)]
-    if not futures:
+    known = {future.key: future for future in futures_of(pieces)}
+    if not known:
         return Persisted(pieces)
+    futures = [known[piece.key] for piece in pieces]
     _tell(futures)
     wait(futures)
     return OnWorkers(futures)
