@@ -21,6 +21,7 @@ fast: $(VENV)/test  ## the tests that take a few minutes
 
 lint: $(VENV)/lint  ## style
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/hadolint deploy/Dockerfile
 
 types: $(VENV)/lint  ## types
 	$(VENV)/bin/pyrefly check --summary=none

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["foundation", "text", "trees", "c50", "linear", "splines", "choose", "spark"]
+MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "spark"]
 
 
 def main(names: list[str]) -> None:

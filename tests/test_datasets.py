@@ -40,7 +40,7 @@ def test_every_table_names_its_source_and_free_terms(name):
 
 
 def test_the_tables_the_guide_speaks_of_are_there():
-    promised = "play-tennis enjoy-sport loans gladiator iris mushroom titanic penguins sms-spam"
+    promised = "play-tennis enjoy-sport loans gladiator iris mushroom titanic penguins sms-spam zoo"
     assert set(promised.split()) <= set(datasets.names())
 
 

@@ -24,13 +24,14 @@ LEVELS = [
     {"predictor"},
     {"labelled"},
     {"interview"},
+    {"drifts"},
     {"bayes", "tree", "linear"},
     {"exports"},
     {"reports"},
     {"estimators"},
     {"storage"},
     {"choose"},
-    {"datasets", "streams"},
+    {"datasets", "streams", "serve"},
     {"cli"},
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

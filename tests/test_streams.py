@@ -47,7 +47,7 @@ def test_confusions_of_batches_add_up_to_those_of_all_rows(tmp_path, monkeypatch
     table.write_csv(tmp_path / "p.csv")
     model = bt.NaiveBayesClassifier().fit(table, "species")
     monkeypatch.setattr(files.blocks, "BLOCK", 2000)
-    counted = batch_answers.confusion(model._predictor, files.source(tmp_path / "p.csv"))
+    counted = batch_answers.verdict(model._predictor, files.source(tmp_path / "p.csv"))
     assert counted.n_rows == len(table)
     assert np.trace(counted.counts) / len(table) == model.score(table, "species")
 

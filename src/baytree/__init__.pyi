@@ -9,6 +9,7 @@ from baytree.choose.by_hand import gini as gini
 from baytree.choose.by_hand import information_gain as information_gain
 from baytree.choose.compare.assumptions import compare_assumptions as compare_assumptions
 from baytree.choose.compare.compare import compare as compare
+from baytree.choose.evaluation import evaluate as evaluate
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures
 from baytree.choose.select.filters import rank_features as rank_features
 from baytree.choose.select.wrapper import BackwardSelection as BackwardSelection
@@ -16,6 +17,7 @@ from baytree.choose.select.wrapper import ForwardSelection as ForwardSelection
 from baytree.choose.validate.curves import learning_curve as learning_curve
 from baytree.choose.validate.curves import root_stability as root_stability
 from baytree.choose.validate.validation import cross_validate as cross_validate
+from baytree.drifts import drift as drift
 from baytree.engine.scan import scan as scan
 from baytree.estimators.bayes.bernoulli_dropin import BernoulliNB as BernoulliNB
 from baytree.estimators.bayes.categorical_dropin import CategoricalNB as CategoricalNB

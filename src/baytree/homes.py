@@ -40,6 +40,7 @@ HOMES = {
     "compare_assumptions": "choose.compare.assumptions",
     "conditional_entropy": "choose.by_hand",
     "cross_validate": "choose.validate.validation",
+    "drift": "drifts",
     "entropy": "choose.by_hand",
     "estimate_bernoulli": "bayes.one_parameter",
     "estimate_normal": "bayes.one_parameter",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from baytree.engine.parts import Parts
 from baytree.model import Model
 from baytree.statistics.exact import is_of_rows
-from baytree.statistics.profile import Profile, is_small
+from baytree.statistics.profile import MOST_COLUMNS, Profile, distance, some_rows
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
@@ -81,20 +82,25 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 def profiled(rows: Parts) -> Profile | None:
-    """What the rows look like; None where there are so many that telling would take time."""
-    return rows.total(Profile.of) if is_small(rows.schema, rows.n_rows) else None
+    """What the rows look like: of very many, some at even distances; of very many columns nothing."""
+    if len(rows.schema) > MOST_COLUMNS:
+        return None
+    step = distance(rows.schema, rows.n_rows)
+    if step == 1:
+        return rows.total(Profile.of)
+    return Profile.of_some(rows.gather(partial(some_rows, step)), step, rows.n_rows)
 
 
 def _joined(mine: Observed, theirs: Observed, joint: Schema) -> Profile | None:
-    """The profile of both, where both are known and it is still one of few rows."""
+    """The profile of both, where both are known."""
     if mine.profile is None or theirs.profile is None:
         return None
-    both = mine.profile.grown(mine.schema, joint) + theirs.profile.grown(theirs.schema, joint)
-    return both if is_small(joint, int(both.rows[0])) else None
+    return mine.profile.grown(mine.schema, joint) + theirs.profile.grown(theirs.schema, joint)
 
 
 def _without(mine: Observed, gone: Observed, left: Schema) -> Profile | None:
-    if mine.profile is None or gone.profile is None:
+    """The profile without these rows; None where it is not of all rows, so that nobody knows which of them are in it."""
+    if mine.profile is None or gone.profile is None or not (mine.profile.is_of_all and gone.profile.is_of_all):
         return None
     return (mine.profile - gone.profile.grown(gone.schema, mine.schema)).grown(mine.schema, left)
 
@@ -117,10 +123,6 @@ class Additive(Learner, Protocol):
     def total(self, rows: Parts) -> Any:
         """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
         return rows.total(self.observe)
-
-    def observed(self, rows: Parts) -> Observed:
-        """The statistic of all rows, with their schema: what adds up to that of rows with other levels, words or classes."""
-        return Observed(rows.schema, self.total(rows), profiled(rows))
 
     def learn(self, rows: Parts) -> Learnt:
         """derive(Σ of(part))."""

@@ -52,6 +52,17 @@ def choices(model: Model, table: Table) -> np.ndarray:
     return choose(table) if choose else np.argmax(model.answers(table), axis=1)
 
 
+def answered(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray | None]:
+    """The answers of each row, and the code of the class that is chosen; None where they are numbers.
+
+    A model that finds both in one go has a method for it.
+    """
+    both = getattr(model, "answered", None)
+    if table.schema.target.classes is None:
+        return model.answers(table), None
+    return both(table) if both else (model.answers(table), choices(model, table))
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """One line of a ledger: what a column's value adds to the score of each class."""
 

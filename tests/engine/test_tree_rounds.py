@@ -19,6 +19,8 @@ TREES = {
     "leaves": lambda: bt.DecisionTreeClassifier(max_leaves=11),
     "largest": lambda: bt.DecisionTreeClassifier(max_depth=6, missing="largest"),
     "CART": lambda: bt.CARTClassifier(cp=0.001, max_surrogates=0),
+    "CART by 1 SE": lambda: bt.CARTClassifier(cp=0.001, max_surrogates=0, pruning="1se"),
+    "CART by least error": lambda: bt.CARTClassifier(cp=0.002, max_surrogates=0, pruning="min", cv=4, criterion="entropy"),
 }
 
 

@@ -15,6 +15,7 @@ import baytree as bt
 from baytree import notices
 from baytree.engine import threads
 from baytree.engine.parts import InMemory
+from baytree.learner import Observed
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
@@ -104,7 +105,7 @@ def test_parts_that_know_only_their_own_words_levels_and_classes_add_up_to_the_w
     parts = [{name: values[a:b] for name, values in SAID.items()} for a, b in pairwise(ends)]
     tables = [estimator._enter(part, "good", None).table for part in parts]
     learner = estimator._learner(tables[0].schema)
-    seen = threads.added([learner.observed(InMemory(table)) for table in tables])
+    seen = threads.added([Observed(table.schema, learner.total(InMemory(table))) for table in tables])
     assert (seen.schema.columns, seen.schema.target) == (whole.schema_.columns, whole.schema_.target)
     assert _written(seen.seen) == _written(whole.seen_)
 

@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import baytree as bt
+from baytree import storage
+from baytree.statistics.profile import Profile, distance, some_rows
 from baytree.statistics.sketch import EXACT, MOST_BUCKETS, Sketch
+from baytree.table.schema import Column, Kind, Schema, Target
+from baytree.table.table import Table
 
 finite = st.floats(-1e300, 1e300)
 close = st.one_of(st.floats(-1000, 1000), st.sampled_from([0.0, -0.0, np.nan, 1e9, -1e-300, np.inf]))
@@ -87,7 +91,7 @@ def test_a_profile_survives_its_file_and_a_file_without_one_loads(tmp_path):
     same_profile(bt.load(tmp_path / "m.baytree").profile_, model.profile_)
     model.profile_ = None
     bt.save(model, tmp_path / "without.baytree")
-    assert b'"profile"' not in (tmp_path / "without.baytree").read_bytes()
+    assert b'"profile": {' not in (tmp_path / "without.baytree").read_bytes()
     assert bt.load(tmp_path / "without.baytree").profile_ is None
 
 
@@ -96,6 +100,67 @@ def test_rows_in_another_order_leave_the_same_profile():
     same_profile(bt.CARTClassifier().fit(shuffled, "y").profile_, bt.CARTClassifier().fit(FRAME, "y").profile_)
 
 
-def test_learning_from_very_many_cells_takes_no_time_for_a_profile():
+def test_learning_from_very_many_columns_takes_no_time_for_a_profile():
     wide = np.zeros((300, 5000))
     assert bt.GaussianNB().fit(wide, np.arange(300) % 2).profile_ is None
+
+
+@pytest.mark.parametrize("estimator", [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LogisticRegression])
+def test_a_model_keeps_no_profile_where_none_is_wanted(estimator):
+    model = estimator(profile=False).fit(FRAME, "y")
+    assert model.profile_ is None
+    assert storage.loads(storage.dumps(model)).profile is False
+    with pytest.raises(ValueError, match=r"profile='no'"):
+        estimator(profile="no").fit(FRAME, "y")
+
+
+def test_batches_without_a_profile_stay_without():
+    model = bt.NaiveBayesClassifier(profile=False).partial_fit(FRAME[:300], "y").partial_fit(FRAME[300:], "y")
+    assert model.profile_ is None
+
+
+LARGE = Table(
+    Schema((Column("size", Kind.NUMERIC), Column("kind", Kind.NOMINAL, ("a", "b"))), Target("y", ("no", "yes"))),
+    (RANDOM.normal(size=4000), (np.arange(4000) % 2).astype(np.int32)),
+    np.ones(4000),
+    (np.arange(4000) % 4 < 1).astype(np.int32),
+    True,
+)
+
+
+@given(st.integers(0, 4000), st.sampled_from([2, 8, 64]))
+@settings(max_examples=20, deadline=None)
+def test_parts_of_a_large_table_choose_the_rows_that_the_whole_does(cut, step):
+    parts = [some_rows(step, LARGE.rows(*span)).values[0] for span in ((0, cut), (cut, 4000))]
+    whole = some_rows(step, LARGE).values[0]
+    assert np.array_equal(np.concatenate(parts), whole)
+    assert 4000 // step <= len(whole) <= -(-4000 // step)
+
+
+def test_the_rows_that_are_looked_at_stand_for_all_whatever_the_rhythm_of_the_table():
+    seen = Profile.of_some(some_rows(8, LARGE), 8, 4000)
+    assert seen.rows[0] == 4000
+    assert seen.n_looked_at == 500
+    weight = seen.columns[1].known()
+    assert weight.sum() == 4000
+    assert abs(weight[0].sum() - 2000) < 500
+    assert abs(weight[:, 1].sum() - 1000) < 400
+
+
+def test_of_a_million_cells_every_row_is_looked_at_and_of_more_a_bounded_number():
+    assert [distance(LARGE.schema, n) for n in (0, 1 << 19, (1 << 19) + 1, 1 << 20, 10_000_000)] == [1, 1, 4, 4, 64]
+
+
+def test_profiles_of_some_rows_and_of_all_add_up():
+    some, all_rows = Profile.of_some(some_rows(8, LARGE), 8, 4000), Profile.of(LARGE.rows(0, 100))
+    both = some + all_rows
+    assert (both.rows[0], both.n_looked_at) == (4100, 600)
+    assert both.columns[1].known().sum() == 4100
+
+
+def test_a_profile_of_some_rows_cannot_forget_and_is_left_out(monkeypatch):
+    for name in ("MOST_CELLS", "SOME_CELLS"):
+        monkeypatch.setattr(f"baytree.statistics.profile.{name}", 100)
+    model = bt.NaiveBayesClassifier().fit(FRAME, "y")
+    assert model.profile_.n_looked_at < 600
+    assert model.forget(FRAME[:100], "y").profile_ is None

@@ -19,7 +19,7 @@ from baytree.choose.validate.validation import problem_of
 SIZES = ["S", "M", "L"]
 PRIORS = {"no": 0.5, "maybe": 0.2, "yes": 0.3}
 COSTS = {"no": {"maybe": 1, "yes": 5}, "maybe": {"no": 1, "yes": 2}, "yes": {"no": 2, "maybe": 1}}
-COMMON = {"unseen": ["missing", "error"], "n_jobs": [1, 2]}
+COMMON = {"unseen": ["missing", "error"], "n_jobs": [1, 2], "profile": [True, False]}
 TREE = {
     "branching": ["binary", "multiway", "merge"],
     "missing": ["learned", "surrogate", "fractional", "category", "largest"],

@@ -162,7 +162,7 @@ def test_folds_by_row_numbers_name_the_rows_as_they_came():
 
 
 def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(monkeypatch):
-    usual, calls, release, is_finished = cart._losses, count(), Event(), Event()
+    usual, calls, release, is_finished = cart.losses, count(), Event(), Event()
 
     def lost(*arguments):
         if next(calls) == 0:
@@ -171,7 +171,7 @@ def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(m
         is_finished.set()
         return usual(*arguments)
 
-    monkeypatch.setattr(cart, "_losses", lost)
+    monkeypatch.setattr(cart, "losses", lost)
     X, y = np.arange(200.0)[:, None], np.arange(200) // 20 % 2
     model = bt.CARTClassifier().fit(X, y)
     before = model.model_

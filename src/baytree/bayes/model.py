@@ -78,6 +78,11 @@ class NaiveBayes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             by_rows(table, write)
         return probabilities
 
+    def answered(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """The posterior of each class, and the code of the most probable one."""
+        answers = self.answers(table)
+        return answers, np.argmax(answers, axis=1)
+
     def choices(self, table: Table) -> np.ndarray:
         """The code of the most probable class of each row; of equally probable ones the first."""
         choices = np.empty(len(table), np.int32)

@@ -25,6 +25,12 @@ def taken(rows: Any, index: np.ndarray) -> Any:
     return native[index].to_native() if isinstance(native, (nw.DataFrame, nw.Series)) else np.asarray(rows)[index]
 
 
+def column_of(X: FrameLike, name: str) -> Any:
+    """The column of that name, as its library has it."""
+    names = X if isinstance(X, Mapping) else getattr(X, "column_names", X.columns)
+    return X[next(other for other in names if str(other) == name)]
+
+
 def selected(X: FrameLike, columns: Iterable[int]) -> Any:
     """These columns of a frame, an array or a mapping of columns, by position, in the same type."""
     places = list(columns)

@@ -74,7 +74,7 @@ def predictor(path: Path, is_strict: bool = False) -> Predictor:
 
     from baytree.storage import read_predictor
 
-    found = read_predictor(_model_file(path))
+    found = read_predictor(model_file(path))
     return msgspec.structs.replace(found, unseen="error") if is_strict else found
 
 
@@ -82,12 +82,24 @@ def learnt(path: Path) -> Estimator:
     """The estimator in a model file, which can go on learning."""
     from baytree.storage import load
 
-    return load(_model_file(path))
+    return load(model_file(path))
 
 
 def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
     """The table, its columns read as the model was trained; others are only passed over."""
-    from baytree.table import files
+    found, levels = _as_trained(model, table, options)
+    columns([name for name in model.needed(found.columns) if name not in found.columns], found)
+    columns(kept, found)
+    return _passed_over(found, levels)
+
+
+def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> Source:
+    """The table, as `source_for` gives it, where columns of the model may be absent."""
+    return _passed_over(*_as_trained(model, table, options))
+
+
+def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
+    """The table, its columns read as in training, and the levels of those that the model knows."""
     from baytree.table.schema import Kind
 
     schema = model.schema
@@ -96,12 +108,17 @@ def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: I
     words = {name for name, known in levels.items() if known and isinstance(known[0], str)}
     words |= {column.source for column in schema.columns if column.form or column.kind is Kind.TEXT}
     found = source(table, asked({**options, "keep": ()}, words=words))
-    columns([name for name in model.needed(found.columns) if name not in found.columns], found)
-    columns(kept, found)
+    return found, levels
+
+
+def _passed_over(found: Source, levels: Mapping[str, Any]) -> Source:
+    from baytree.table import files
+
     return files.checked(files.passing_over(found, [name for name in found.columns if name not in levels]))
 
 
-def _model_file(path: Path) -> Path:
+def model_file(path: Path) -> Path:
+    """The path of a model file that is there."""
     if path.exists():
         return path
     near = sorted(file.name for file in path.parent.glob("*.baytree")) if path.parent.is_dir() else []

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import answering, arguments, choosing, engine_options, exporting, showing
+from baytree.cli import answering, arguments, choosing, drifting, engine_options, exporting, serving, showing
 from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
@@ -174,3 +174,5 @@ main.add_command(choosing.rank)
 main.add_command(showing.report)
 main.add_command(showing.play)
 main.add_command(exporting.write_model)
+main.add_command(drifting.drift)
+main.add_command(serving.serve)

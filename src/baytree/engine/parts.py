@@ -131,6 +131,9 @@ class Kept(Generic[T]):
 
 def by_rows(table: Table, work: Callable[[Table, int, int], Any], n_jobs: int | None = None) -> None:
     """Calls work(part, first, last) for parts of a table's rows; each call writes only what belongs to its rows."""
+    if len(table) <= LEAST_ROWS:  # most tables are a row that somebody asks about
+        work(table, 0, len(table))
+        return
     step = min(ROWS_PER_PART, max(LEAST_ROWS, -(-len(table) // threads.count(n_jobs))))
     spans = [(start, min(start + step, len(table))) for start in range(0, max(len(table), 1), step)]
     threads.in_order(lambda span: work(table.rows(*span), *span), spans, n_jobs)

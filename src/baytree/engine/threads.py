@@ -114,9 +114,9 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
 
 def by_columns(columns: Sequence[A], n_rows: int, work: Callable[[A], T]) -> tuple[T, ...]:
     """What the work gives for each column, in order; the columns of a large table are shared among threads."""
-    n_threads = min(count(None), len(columns))
-    if n_rows < MANY_ROWS or n_threads < 2:
-        return tuple(work(column) for column in columns)
+    n_threads = min(count(None), len(columns)) if n_rows >= MANY_ROWS else 1
+    if n_threads < 2:
+        return tuple([work(column) for column in columns])
     # a thread takes every n-th column: to hand out each of many columns that cost nothing would cost more
     shares = [range(k, len(columns), n_threads) for k in range(n_threads)]
     done = in_order(lambda own: [(j, work(columns[j])) for j in own], shares, n_threads)

@@ -96,7 +96,8 @@ class AdditiveEstimator(Estimator):
         return Observed(self.schema_, self.seen_, self.profile_)
 
     def _observed(self, table: Table) -> Observed:
-        return self._additive(table.schema).observed(InMemory(table, self.n_jobs))
+        rows = InMemory(table, self.n_jobs)
+        return Observed(table.schema, self._additive(table.schema).total(rows), self._profiled(rows))
 
     def _additive(self, schema: Schema) -> Additive:
         learner = self._learner(schema)

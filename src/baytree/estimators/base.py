@@ -64,6 +64,7 @@ class Estimator(BaseEstimator):
     schema: SchemaLike
     unseen: str
     n_jobs: int | None
+    profile: bool
     _read_labels: ReadLabels
     model_: Any  # what the learner gave, a frozen record
     schema_: Schema
@@ -87,7 +88,7 @@ class Estimator(BaseEstimator):
             labels.refuse_one_class(entered.rows.schema.target)
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
-        learnt = msgspec.structs.replace(learner.learn(rows), profile=profiled(rows))
+        learnt = msgspec.structs.replace(learner.learn(rows), profile=self._profiled(rows))
         with SETTLING:
             self._settle(rows.schema, learnt, entered.has_text_names)
         return self
@@ -156,6 +157,10 @@ class Estimator(BaseEstimator):
     def _check_common_parameters(self) -> None:
         settings.one_of("unseen", self.unseen, ("missing", "error"))
         settings.kinds_of_columns(self.schema)
+        settings.flag("profile", self.profile)
+
+    def _profiled(self, rows: Parts) -> Profile | None:
+        return profiled(rows) if self.profile else None
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         """Puts a finished fit in place, all at once."""

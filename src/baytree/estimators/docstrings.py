@@ -23,13 +23,18 @@ PARAMETERS = {
     ),
     "trace": ("bool, default=False", "Whether every candidate of every node is kept in `trace_`."),
     "n_jobs": ("int, optional", "The number of threads; all cores by default. The model does not depend on it."),
+    "profile": (
+        "bool, default=True",
+        "Whether what the rows looked like is kept beside the model, for questions, pages and drift: see `profile_`.",
+    ),
 }
 ATTRIBUTES = {
     "schema_": ("Schema", "Kinds and levels of the columns, as inferred or declared."),
     "model_": ("Model", "What was learnt: a frozen record of arrays."),
     "profile_": (
         "Profile or None",
-        "What the rows looked like: each column's levels or numbers in each class. None above a million cells.",
+        "What the rows looked like: each column's levels or numbers in each class. Of tables above a million cells it is\n"
+        "that of rows at even distances. None with ``profile=False``.",
     ),
     "classes_": ("ndarray of shape (n_classes,)", "The classes: sorted, or in the order that was declared."),
     "n_features_in_": ("int", "The number of columns that were given."),

@@ -11,11 +11,12 @@ import msgspec
 from sklearn.base import clone
 
 from baytree import notices
+from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Additive, Learner, profiled
+from baytree.learner import Additive, Learner
 from baytree.table.frames import RawFrame
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -39,6 +40,13 @@ def learner_of(estimator: Estimator, schema: Schema, rows: Table | None = None) 
     return estimator._learner(schema, **for_rows)
 
 
+def far_rows(estimator: Estimator, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Elsewhere:
+    """The rows of an engine as the estimator reads them."""
+    rows = estimator._enter(X, y, sample_weight).rows
+    assert isinstance(rows, Elsewhere)
+    return rows
+
+
 def schema_of(estimator: Estimator, frame: RawFrame) -> Schema:
     """The kinds and levels that the estimator would see in the columns of a frame."""
     return estimator._schema_of(frame)
@@ -60,7 +68,7 @@ def settled(estimator: E, table: Table, has_text_names: bool) -> E:
     """The estimator, learnt from rows that are encoded already."""
     rows = InMemory(table, estimator.n_jobs)
     learnt = learner_of(estimator, table.schema, table).learn(rows)
-    estimator._settle(table.schema, msgspec.structs.replace(learnt, profile=profiled(rows)), has_text_names)
+    estimator._settle(table.schema, msgspec.structs.replace(learnt, profile=estimator._profiled(rows)), has_text_names)
     return estimator
 
 

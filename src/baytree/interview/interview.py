@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, TypeAlias
 
 import msgspec
@@ -33,6 +34,16 @@ def interview(predictor: Predictor, frame: FrameLike = None, sure: float = SURE)
     if frame is not None:
         predictor = msgspec.structs.replace(predictor, profile=Profile.of(labelled(predictor, frame)[0]))
     return Interview(predictor, sure)
+
+
+def resumed(talk: Interview, answers: Mapping[str, Answer], sure: float) -> Interview:
+    """Another interview with the same model, in which these columns have been answered in this order."""
+    again = copy(talk)
+    names = again.schema.names
+    again.sure = sure
+    again._given = [(names.index(name), _read(again.schema[name], value), value) for name, value in answers.items()]
+    again._imagine()
+    return again
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -8,22 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
 from baytree.reports.comparison import Comparison
+from baytree.reports.subject import Fitted, predictor_of
 from baytree.show.report.records import Page
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
-
-
-class Fitted(Protocol):
-    """A fitted estimator."""
-
-    @property
-    def _predictor(self) -> Predictor: ...
 
 
 Reported = Fitted | Predictor | Comparison
@@ -72,6 +66,11 @@ def report(
     return Path(path)
 
 
+def page_of(model: Reported) -> str:
+    """The page of a model or a comparison, without rows, as it would stand in a file."""
+    return _page(model, None, None)
+
+
 def notebook_view(model: Reported) -> str | None:
     """What a notebook shows of a fitted model or a comparison: the page's templates without scripts; None without jinja2."""
     from baytree.show.report.page import fragment
@@ -89,7 +88,7 @@ def _still(model: Reported) -> Page:
         return compared(model)
     from baytree.reports.model_page import still
 
-    return still(_predictor_of(model))
+    return still(predictor_of(model))
 
 
 def _is_comparison(model: Reported) -> TypeIs[Comparison]:
@@ -100,13 +99,9 @@ def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None) -
     from baytree.show.report.page import to_html
 
     if _is_comparison(model):
-        from baytree.reports.compared import compared
+        from baytree.reports.compared import compared_page
 
-        return to_html(compared(model))
+        return to_html(compared_page(model))
     from baytree.reports.model_page import model_page
 
-    return to_html(model_page(_predictor_of(model), frame, rows))
-
-
-def _predictor_of(model: Fitted | Predictor) -> Predictor:
-    return model if isinstance(model, Predictor) else model._predictor
+    return to_html(model_page(model, frame, rows))

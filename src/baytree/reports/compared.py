@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 import numpy as np
 
+from baytree.exports import export
+from baytree.reports.column_section import table_view
 from baytree.reports.comparison import Comparison, Entry, Standing, Validation
+from baytree.reports.model_page import whole
+from baytree.reports.subject import Subject, predictor_of
 from baytree.show.names import number
-from baytree.show.report.records import Page
+from baytree.show.report.records import Page, Section
 from baytree.show.report.records.comparison_views import LeaderboardView, ModelView
 from baytree.show.terminal import escaped
 
 MOST_POINTS = 120  # of a ROC curve
 MOST_PROSE = 6000  # letters of a model
 MOST_CURVES = 8
+MOST_PROGRAM = 300_000  # letters of a model's formula; larger ones are told in words, and have a page of their own
 
 
 def compared(comparison: Comparison) -> Page:
@@ -32,7 +41,37 @@ def compared(comparison: Comparison) -> Page:
         models=models,
     )
     title = f"Models for {comparison.target}"
-    return Page(title, f"Which model suits {comparison.target}, and why.", (board,), {"classes": [], "columns": []})
+    return Page(title, f"Which model suits {comparison.target}, and why.", (board,))
+
+
+def compared_page(comparison: Comparison) -> Page:
+    """The comparison, the table, and below each model its drawing, what-if and questions, where these are not too large."""
+    page = compared(comparison)
+    subjects = [Subject.of(predictor_of(entry.fitted), None) for entry in comparison.entries]
+    opened = [_opened(subject) for subject in subjects]
+    able = [each for each in opened if each is not None]
+    board = msgspec.structs.replace(page.sections[0], models=tuple(_with_sections(page.sections[0], opened)))
+    tables = [table_view(each.predictor.schema, each.profile) for each in subjects if each.profile is not None]
+    payloads, programs = (tuple(each[k] for each in able) for k in (1, 2))
+    return msgspec.structs.replace(page, sections=(board, *tables[:1]), payloads=payloads, programs=programs)
+
+
+def _opened(subject: Subject) -> tuple[list[Section], dict[str, Any], str] | None:
+    """A model as its own page shows it; None where that would be too much."""
+    program = str(export(subject.predictor, "javascript"))
+    if len(program) > MOST_PROGRAM:
+        return None
+    return *whole(subject), program
+
+
+def _with_sections(board: Any, opened: list[tuple[list[Section], dict[str, Any], str] | None]) -> Iterator[ModelView]:
+    place = 0
+    for model, own in zip(board.models, opened, strict=True):
+        if own is None:
+            yield model
+            continue
+        yield msgspec.structs.replace(model, sections=tuple(own[0]), place=place)
+        place += 1
 
 
 def _beside(comparison: Comparison) -> list[str]:

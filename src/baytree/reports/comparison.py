@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from baytree.reports.subject import Fitted
 from baytree.table.labels import Labels
 
 
@@ -52,7 +53,7 @@ class Entry(Protocol):
     @property
     def validation(self) -> Validation: ...
     @property
-    def fitted(self) -> object: ...
+    def fitted(self) -> Fitted: ...
     @property
     def size(self) -> Worded: ...
 

@@ -13,52 +13,73 @@ from baytree.reports.asking import asking
 from baytree.reports.chosen_rows import rows_view
 from baytree.reports.coefficient_section import coefficients_view, nomograms, slopes_view
 from baytree.reports.column_section import table_view, told_by
+from baytree.reports.distribution_section import ellipses_view, joint_view
 from baytree.reports.impurities import impurity_view
 from baytree.reports.likelihoods import bayes_view
 from baytree.reports.overview import overview
+from baytree.reports.pruned_errors import Path, validated_path, with_errors
 from baytree.reports.spline_section import functions_view
-from baytree.reports.subject import Subject
+from baytree.reports.subject import Fitted, Subject, predictor_of
 from baytree.reports.vote_section import trials_view, voting_rules_view
-from baytree.show.report.records import Page
+from baytree.show.report.records import Page, Section
 from baytree.show.report.records.interactive_views import AskView, BoundaryView, WhatIfView
 from baytree.show.report.records.model_views import ProseView, TreeView
 from baytree.show.terminal import escaped
-from baytree.summary.bayes import NaiveBayesSummary
-from baytree.summary.linear import LinearSummary, RegressionSummary, SplineSummary
+from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 from baytree.table.schema import Kind
 
 MOST_PROSE = 20_000  # letters
 
 
-def model_page(predictor: Predictor, frame: FrameLike, rows: int | Sequence[int] | None) -> Page:
+def model_page(model: Fitted | Predictor, frame: FrameLike, rows: int | Sequence[int] | None) -> Page:
     """Everything about one model."""
+    predictor = predictor_of(model)
     subject = Subject.of(predictor, frame)
-    payload = _payload(subject)
-    sections: list[Any] = [overview(subject)]
-    sections += _drawn(subject, payload)
-    sections.append(WhatIfView(subject.classes, predictor.schema.target.name))
-    if payload.get("ask"):
-        sections.append(AskView(predictor.schema.target.name, subject.classes))
-    if len(payload["boundary"]) > 1:
-        names = tuple(predictor.schema.names[j] for j in payload["boundary"])
-        sections.append(BoundaryView(names, subject.classes))
+    own, payload = whole(subject, validated_path(model, subject, frame))
+    sections: list[Section] = [overview(subject), *own]
     if subject.profile is not None:
         sections.append(table_view(predictor.schema, subject.profile))
     if isinstance(subject.summary, TreeSummary) and subject.profile is not None and len(subject.classes) > 1:
         sections.append(impurity_view(subject))
     if rows is not None:
         sections.append(rows_view(subject, rows))
-        payload["has_rows"] = True
     sections.append(ProseView(_prose(predictor)))
-    return Page(title(predictor), _lead(subject), tuple(sections), payload, str(export(predictor, "javascript")))
+    program = str(export(predictor, "javascript"))
+    return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (program,), rows is not None)
+
+
+def whole(subject: Subject, validated: Path | None = None) -> tuple[list[Section], dict[str, Any]]:
+    """The sections in which a model is looked at and tried, and what their scripts read."""
+    target, payload = subject.predictor.schema.target.name, _payload(subject, validated)
+    sections: list[Section] = [*_drawn(subject, payload), WhatIfView(subject.classes, target)]
+    if payload.get("ask"):
+        sections.append(AskView(target, subject.classes, _unasked(subject)))
+    if len(payload["boundary"]) > 1:
+        names = tuple(subject.predictor.schema.names[j] for j in payload["boundary"])
+        sections.append(BoundaryView(names, subject.classes))
+    return sections, payload
+
+
+def _unasked(subject: Subject) -> tuple[str, ...]:
+    """The columns of text: no question could offer their answers."""
+    return tuple(column.name for column in subject.predictor.schema.columns if column.kind is Kind.TEXT)
 
 
 def still(predictor: Predictor) -> Page:
     """What a notebook shows of a model: the sections that need no script."""
     subject = Subject.of(predictor, None)
-    sections = [section for section in (overview(subject), *_drawn(subject, {})) if not isinstance(section, TreeView)]
-    return Page(title(predictor), _lead(subject), (*sections, ProseView(_prose(predictor))), {})
+    drawn = [_stilled(subject, section) for section in _drawn(subject, {})]
+    sections = [overview(subject), *drawn]
+    return Page(title(predictor), _lead(subject), (*sections, ProseView(_prose(predictor))))
+
+
+def _stilled(subject: Subject, section: Section) -> Section:
+    """The section, or in place of a tree that a script would draw a picture of it."""
+    if isinstance(section, TreeView) and isinstance(subject.summary, TreeSummary):
+        return tree_section.drawing_view(subject.summary)
+    return section
 
 
 def title(predictor: Predictor) -> str:
@@ -72,7 +93,7 @@ def _lead(subject: Subject) -> str:
     return f"Predicts {schema.target.name}, {what}, from {n} column{'s' * (n != 1)}."
 
 
-def _payload(subject: Subject) -> dict[str, Any]:
+def _payload(subject: Subject, validated: Path | None) -> dict[str, Any]:
     schema = subject.predictor.schema
     columns, ask, _ = asking(subject)
     payload: dict[str, Any] = {"target": schema.target.name, "classes": list(subject.classes), "columns": columns}
@@ -80,7 +101,7 @@ def _payload(subject: Subject) -> dict[str, Any]:
         payload["ask"] = ask
     payload["boundary"] = _crossed(subject) if ask is not None else []
     if isinstance(subject.summary, TreeSummary):
-        payload["tree"] = tree_section.tree_payload(subject.summary, schema)
+        payload["tree"] = with_errors(tree_section.tree_payload(subject.summary, schema), subject, validated)
     return payload
 
 
@@ -94,7 +115,7 @@ def _crossed(subject: Subject) -> list[int]:
     return sorted(able, key=lambda j: (schema.columns[j].kind is not Kind.NUMERIC, -gain[j]))[:60]
 
 
-def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:
+def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Section]:
     """The sections that show the model for what it is."""
     match subject.summary:
         case TreeSummary():
@@ -106,6 +127,10 @@ def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:
             return [coefficients_view(subject.summary), *nomograms(subject)]
         case RegressionSummary():
             return [slopes_view(subject.summary)]
+        case QuadraticSummary():
+            return [view for view in [ellipses_view(subject.summary, _numbers(subject))] if view is not None]
+        case JointSummary():
+            return [joint_view(subject.summary, subject.classes)]
         case SplineSummary():
             return [view for view in [functions_view(subject)] if view is not None]
         case RuleSetSummary():
@@ -113,6 +138,10 @@ def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Any]:
         case TrialsSummary():
             return [trials_view(subject.summary)]
     return []
+
+
+def _numbers(subject: Subject) -> frozenset[str]:
+    return frozenset(column.name for column in subject.predictor.schema.columns if column.kind is Kind.NUMERIC)
 
 
 def _prose(predictor: Predictor) -> str:

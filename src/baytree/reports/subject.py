@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import msgspec
 import numpy as np
 
@@ -12,6 +14,18 @@ from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
 from baytree.summary import Summary
 from baytree.table.table import Table
+
+
+class Fitted(Protocol):
+    """A fitted estimator."""
+
+    @property
+    def _predictor(self) -> Predictor: ...
+
+
+def predictor_of(model: Fitted | Predictor) -> Predictor:
+    """What a fitted estimator, or a model file, answers with."""
+    return model if isinstance(model, Predictor) else model._predictor
 
 
 class Judged(msgspec.Struct, frozen=True):

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from math import isfinite
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from baytree.show.report.records.model_views import RulesView, RuleView, TreeView
+from baytree.show.report.records.model_views import DrawingView, RulesView, RuleView, TreeView
 from baytree.show.tree.condition_text import label, sentence
+from baytree.show.tree.node_cards import drawing_of_summary, parent_places
+from baytree.show.tree.svg import to_svg
 from baytree.summary.tree import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 
 MOST_RULES = 200
 MOST_STEPS = 200
 NAMED_LEVELS = 6
+STILL_LEVELS = 4  # of a tree that stands still
 
 
 def tree_view(summary: TreeSummary, n_steps: int) -> TreeView:
     """The tree, to be drawn by the page."""
     return TreeView(len(summary.nodes), n_steps, bool(summary.classes))
+
+
+def drawing_view(summary: TreeSummary) -> DrawingView:
+    """The tree, or its upper levels, as a picture that stands still."""
+    picture = to_svg(drawing_of_summary(summary, STILL_LEVELS)).encode("utf-8")
+    is_cut = any(node.depth > STILL_LEVELS for node in summary.nodes)
+    return DrawingView(f"data:image/svg+xml;base64,{b64encode(picture).decode('ascii')}", is_cut)
 
 
 def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
@@ -29,15 +40,6 @@ def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
     columns = {column.name: (j, _codes(column.levels)) for j, column in enumerate(schema.columns)}
     nodes = [_node(node, parent, columns) for node, parent in zip(summary.nodes, parents, strict=True)]
     return {"nodes": nodes, "path": sequence(summary.nodes, parents)}
-
-
-def parent_places(nodes: tuple[Node, ...]) -> list[int]:
-    """The place of each node's parent, −1 at the root."""
-    parents, last = [], [-1]
-    for place, node in enumerate(nodes):
-        parents.append(last[node.depth])
-        last[node.depth + 1 :] = [place]
-    return parents
 
 
 def sequence(nodes: tuple[Node, ...], parents: list[int]) -> list[list[Any]]:
@@ -105,7 +107,9 @@ def _node(node: Node, parent: int, columns: dict[str, tuple[int, dict[str, int]]
     asked = columns[node.column][0] if node.branches else None
     counts = [[code, weight] for code, weight in node.counts]
     told = [node.id, parent, branch, node.rows, node.weight, node.prediction, node.value, counts, asked]
-    return [*told, _finite(node.complexity) or 0.0, node.risk, _condition(node.condition, columns)]
+    told += [_finite(node.complexity) or 0.0, node.risk, _condition(node.condition, columns)]
+    surrogates = [[_condition(each.first, columns), _condition(each.second, columns)] for each in node.surrogates]
+    return [*told, node.missing, surrogates] if surrogates else [*told, node.missing] if node.branches else told
 
 
 def _condition(condition: NamedCondition | None, columns: dict[str, tuple[int, dict[str, int]]]) -> list[Any] | None:

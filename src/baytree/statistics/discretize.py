@@ -14,25 +14,29 @@ from baytree import _core
 QUANTILE_BINS = 10
 
 
-def best_cut(values: np.ndarray, label: np.ndarray, n_classes: int) -> np.ndarray:
+def best_cut(values: np.ndarray, label: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
     """The one cut with the largest information gain over every place between two different values; none where none gains.
+
+    `times` says how often each row comes; None is once.
 
     >>> best_cut(np.array([1.0, 2.0, 8.0, np.nan]), np.array([0, 0, 1, 1], np.int32), 2)
     array([5.])
     """
     values, order = _sorted(values)
-    position, *_ = _core.best_entropy_cut(values, order, label, _UNUSED, _entropies(len(order)), n_classes)
+    position, *_ = _core.best_entropy_cut(values, order, label, *_counted(times, order), n_classes)
     return _between(values, order, np.array([position] if position else [], np.int64))
 
 
-def mdl_cuts(values: np.ndarray, label: np.ndarray, n_classes: int) -> np.ndarray:
+def mdl_cuts(values: np.ndarray, label: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
     """The cuts that Fayyad and Irani (1993) accept: each gains more bits than its own description costs.
+
+    `times` says how often each row comes; None is once.
 
     >>> mdl_cuts(np.repeat([1.0, 2.0, 3.0], 30), np.repeat(np.array([0, 1, 0], np.int32), 30), 2)
     array([1.5, 2.5])
     """
     values, order = _sorted(values)
-    positions = _core.mdl_cuts(values, order, label, _UNUSED, _entropies(len(order)), n_classes)
+    positions = _core.mdl_cuts(values, order, label, *_counted(times, order), n_classes)
     return _between(values, order, positions)
 
 
@@ -85,6 +89,13 @@ def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
 
 
 _UNUSED = np.empty(0)  # weights where each row counts once; logarithms of counts where it does not
+
+
+def _counted(times: np.ndarray | None, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How often each row comes, and n log₂ n of every count that may occur."""
+    if times is None:
+        return _UNUSED, _entropies(len(order))
+    return np.ascontiguousarray(times, np.float64), _entropies(int(times[order].sum()))
 
 
 def _sorted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -188,9 +188,10 @@ def regrouped(parts: Sequence[tuple[ExactSum, np.ndarray]], n_places: int) -> Ex
     low = min(part.low for part, _ in parts)
     high = max(part.low + part.limbs.shape[-1] for part, _ in parts)
     limbs = np.zeros((n_places, *parts[0][0].shape[1:], high - low), np.int64)
-    totals = limbs.reshape(n_places, -1)
+    width = int(np.prod(limbs.shape[1:]))  # told, since of no places it could not be found
+    totals = limbs.reshape(n_places, width)
     for part, place in parts:
-        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), -1))
+        _core.add_at_places(totals, place, _window(part, low, high).reshape(len(place), width))
     return ExactSum.carried(limbs, low)
 
 

@@ -1,7 +1,8 @@
 """What a table looked like: the distribution of each column in each class, small, and additive like any statistic.
 
 A model keeps the profile of the rows that it has learnt from. Questions in an interview, pages and drift read it; no answer
-of the model does.
+of the model does. Of a table above a million cells it is that of some rows, so that learning stays fast: of every 2^k rows
+one, which stands for all of them. Where these lie follows from their number alone, so parts and engines give the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from baytree.statistics.sketch import Sketch
 from baytree.table.schema import Column, Kind, Schema, level_map
 from baytree.table.table import Table, Tokens
 
-MOST_CELLS = 1 << 20  # rows times columns; a larger table is told with rows that are given, so that learning stays fast
+MOST_CELLS = 1 << 20  # rows times columns of a table that is looked at as a whole
+SOME_CELLS = 1 << 19  # that are looked at of a larger one, at most
+MOST_COLUMNS = 1 << 10  # of more, nothing is kept: the profile would be larger than most models
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="profile"):
@@ -29,6 +32,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
     rows: np.ndarray  # int64 [1]
     columns: tuple[Sketch | Counts, ...]
     target: Sketch | None = None
+    looked_at: np.ndarray | None = None  # int64 [1], how many of the rows; None where all of them
 
     @classmethod
     def of(cls, table: Table) -> Self:
@@ -41,12 +45,33 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
         target = Sketch.of(table.label, label, weight, 1) if is_number else None
         return cls(np.array([len(table)]), columns, target)
 
+    @classmethod
+    def of_some(cls, some: Table, distance: int, n_rows: int) -> Self:
+        """The profile of so many rows by some of them, each of which stands for `distance` rows."""
+        seen = cls.of(some)
+        columns = tuple(each.times(distance) for each in seen.columns)
+        target = None if seen.target is None else seen.target.times(distance)
+        return cls(np.array([n_rows]), columns, target, seen.rows)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether every row was looked at."""
+        return self.looked_at is None
+
+    @property
+    def n_looked_at(self) -> int:
+        """The number of rows behind these shares: what a test that compares them with others has to go by."""
+        return int((self.rows if self.looked_at is None else self.looked_at)[0])
+
     def __add__(self, other: Self) -> Self:
         columns = tuple(mine + theirs for mine, theirs in zip(self.columns, other.columns, strict=True))  # type: ignore
         target = None if self.target is None or other.target is None else self.target + other.target
-        return type(self)(self.rows + other.rows, columns, target)
+        is_of_all = self.is_of_all and other.is_of_all
+        looked_at = None if is_of_all else np.array([self.n_looked_at + other.n_looked_at])
+        return type(self)(self.rows + other.rows, columns, target, looked_at)
 
     def __sub__(self, other: Self) -> Self:
+        """Without these rows; both profiles are of all their rows."""
         columns = tuple(mine - theirs for mine, theirs in zip(self.columns, other.columns, strict=True))  # type: ignore
         target = None if self.target is None or other.target is None else self.target - other.target
         return type(self)(self.rows - other.rows, columns, target)
@@ -65,6 +90,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
         n_classes = max(len(schema.classes), 1)
         if self.rows.shape != (1,) or self.rows.dtype != np.int64 or len(self.columns) != len(schema):
             raise ValueError("the profile does not fit the columns")
+        if self.looked_at is not None and (self.looked_at.shape != (1,) or not 0 <= self.looked_at[0] <= self.rows[0]):
+            raise ValueError("the profile has looked at more rows than there were")
         for column, seen in zip(schema.columns, self.columns, strict=True):
             _check(column, seen, n_classes)
         if (self.target is None) is (schema.target.classes is None):
@@ -73,9 +100,23 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
             self.target.check(1)
 
 
-def is_small(schema: Schema, n_rows: int) -> bool:
-    """Whether the profile of so many rows takes no time worth mentioning."""
-    return n_rows * max(len(schema), 1) <= MOST_CELLS
+def distance(schema: Schema, n_rows: int) -> int:
+    """Of how many rows one is looked at: 1, or the least power of two that leaves few enough cells."""
+    cells = n_rows * max(len(schema), 1)
+    return 1 if cells <= MOST_CELLS else 1 << ((cells - 1) // SOME_CELLS).bit_length()
+
+
+def some_rows(distance: int, part: Table) -> Table:
+    """One row of each run of so many of the whole table, as if drawn, so that no rhythm of the table can hide in it."""
+    return part.take(_places(distance, part.first, len(part)))
+
+
+def _places(distance: int, first: int, n_rows: int) -> np.ndarray:
+    run = np.arange(first // distance, -(-(first + n_rows) // distance), dtype=np.uint64)
+    mixed = (run + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    place = (run * np.uint64(distance) + (mixed >> np.uint64(32)) % np.uint64(distance)).astype(np.int64) - first
+    return place[(place >= 0) & (place < n_rows)]
 
 
 def _observed(

@@ -48,6 +48,10 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sketc
         kept = np.flatnonzero(left.known().any(axis=1))
         return type(self)(self.exponent, edges[kept], left.recoded([kept], np.arange(left.cells.shape[1])))
 
+    def times(self, factor: int) -> Self:
+        """The same sketch with every row so many times."""
+        return type(self)(self.exponent, self.edges, self.counts.times(factor))
+
     def recoded(self, classes: np.ndarray) -> Self:
         """The same sketch under other class codes; −1 for a new class."""
         same = np.arange(len(self.edges))

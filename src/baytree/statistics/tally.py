@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.statistics.counts import Counts
-from baytree.statistics.exact import ExactSum, joined
+from baytree.statistics.exact import ExactSum, joined, regrouped
 
 MOST_VALUES = 1 << 16  # that are kept as they are
 
@@ -51,7 +51,7 @@ class Tally(msgspec.Struct, frozen=True):
     @classmethod
     def _united(cls, values: np.ndarray, cells: ExactSum, is_coarse: bool) -> Self:
         distinct, place = np.unique(values, return_inverse=True)
-        return cls(distinct, cells.grouped(place, len(distinct)), is_coarse)
+        return cls(distinct, regrouped([(cells, place)], len(distinct)), is_coarse)
 
 
 class Chances(Tally, frozen=True):

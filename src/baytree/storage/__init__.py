@@ -8,6 +8,8 @@ model predicts bit for bit as before, and can go on learning, merge and forget. 
 from __future__ import annotations
 
 import os
+import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,7 +21,8 @@ from baytree.homes import HOMES
 from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
-from baytree.storage.document import Document
+from baytree.storage.document import Document, digest
+from baytree.storage.loaded import loaded
 from baytree.storage.model_file_error import ModelFileError, naming
 from baytree.storage.parameters import plain, restored
 from baytree.storage.schemas import refuse_odd_labels
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from baytree.estimators.base import Estimator
     from baytree.table.schema import Schema
 
-__all__ = ["ModelFileError", "dumps", "load", "loads", "read_predictor", "save"]
+__all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of", "read_predictor", "save"]
 
 
 def save(estimator: Estimator, path: str | os.PathLike) -> None:
@@ -70,7 +73,8 @@ def load(path: str | os.PathLike) -> Any:
     Returns
     -------
     Estimator
-        It predicts bit for bit as the one that was saved.
+        It predicts bit for bit as the one that was saved. Answers alone do without scikit-learn, which is imported when
+        anything else is asked of it.
 
     Examples
     --------
@@ -82,7 +86,11 @@ def load(path: str | os.PathLike) -> Any:
     ├─ wind = strong: no (no 1)
     └─ wind = weak: yes (yes 1)
     """
-    return loads(files.read(Path(path)), str(path))
+    content, name = files.read(Path(path)), str(path)
+    if "sklearn" in sys.modules:
+        return loads(content, name)
+    predictor = predictor_of(content, name)
+    return loaded(predictor, partial(_estimator_named, predictor.name, name), partial(loads, content, name))
 
 
 def dumps(estimator: EstimatorLike) -> bytes:
@@ -93,7 +101,11 @@ def dumps(estimator: EstimatorLike) -> bytes:
     return document.write(
         Document(
             type(estimator).__name__,
-            {name: encode(plain(value, name)) for name, value in estimator.get_params(deep=False).items()},
+            {
+                name: encode(plain(value, name))
+                for name, value in estimator.get_params(deep=False).items()
+                if _is_told(name, value)
+            },
             estimator.schema_,
             estimator._accepts_infinite,
             hasattr(estimator, "feature_names_in_"),
@@ -102,6 +114,11 @@ def dumps(estimator: EstimatorLike) -> bytes:
             estimator.profile_,
         )
     )
+
+
+def _is_told(name: str, value: object) -> bool:
+    """Whether a parameter is written: files of this format are older than `profile`, and without it mean True."""
+    return name != "profile" or value is not True
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
@@ -116,15 +133,21 @@ def loads(content: bytes, name: str = "the model file") -> Any:
             parameters = format1.parameters(held.estimator, parameters)
         model, seen = record(held.model, version), record(held.seen, version)
         _check_records(held, model, seen)
-        loaded = estimator(**parameters)
-        loaded._restore(held.schema, Learnt(model, seen, profile=held.profile), held.has_text_names)
-    return loaded
+        made = estimator(**parameters)
+        made._restore(held.schema, Learnt(model, seen, profile=held.profile), held.has_text_names)
+    return made
 
 
 def read_predictor(path: str | os.PathLike) -> Predictor:
     """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
-    version, held = document.read(files.read(Path(path)), str(path))
-    with naming(str(path)):
+    return predictor_of(files.read(Path(path)), str(path))
+
+
+def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
+    """What the bytes of a model file need to answer."""
+    version, held = document.read(content, name)
+    _refuse_stranger(held.estimator, name)
+    with naming(name):
         model = record(held.model, version)
         _check_records(held, model, None)
         unseen = decode(held.parameters.get("unseen", msgspec.Raw(b'"missing"')), str)
@@ -133,12 +156,13 @@ def read_predictor(path: str | os.PathLike) -> Predictor:
 
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     """The public estimator of this name; a file cannot name anything else of the library."""
-    from baytree.estimators.base import Estimator
+    _refuse_stranger(estimator, name)
+    return getattr(import_module(f"baytree.{HOMES[estimator]}"), estimator)
 
-    found = getattr(import_module(f"baytree.{HOMES[estimator]}"), estimator) if estimator in HOMES else None
-    if not (isinstance(found, type) and issubclass(found, Estimator)):
+
+def _refuse_stranger(estimator: str, name: str) -> None:
+    if not HOMES.get(estimator, "").startswith("estimators."):
         raise ModelFileError(f"{name}: holds a {estimator!r}, which this version of baytree does not know")
-    return found
 
 
 class _Checked(Protocol):

@@ -74,5 +74,11 @@ def read(content: bytes, name: str) -> tuple[int, Document]:
     return version, document
 
 
+def digest(content: bytes) -> str:
+    """The digest that stands at the beginning of a file: 64 hexadecimal digits, none where the file is not ours."""
+    head = _HEAD.match(content)
+    return head[2].decode() if head else ""
+
+
 def _digest(version: int, body: bytes) -> bytes:
     return hashlib.sha256(b"baytree %d " % version + body).hexdigest().encode()

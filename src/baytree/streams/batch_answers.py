@@ -8,8 +8,10 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from baytree.choose.judging import Judged, judged
+from baytree.drifts.batch import Batch
 from baytree.streams.batch_learning import Progress
 from baytree.table import files
+from baytree.table.frames import read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +52,12 @@ def target_of(model: Predictor) -> Target:
     if model.schema.target is None:
         raise ValueError(f"{model.name} has no target")
     return model.schema.target
+
+
+def drift_of(model: Predictor, source: files.Source, progress: Progress | None = None) -> Batch:
+    """What the rows of a source look like beside those of training."""
+    parts = (Batch.of(model, read(frame)) for frame in source.batches(progress))
+    return reduce(add, parts, Batch.none(model))
 
 
 def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:

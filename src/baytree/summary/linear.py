@@ -98,10 +98,11 @@ class SplineSummary(msgspec.Struct, frozen=True, tag="splines"):
 
 
 class QuadraticSummary(msgspec.Struct, frozen=True, tag="quadratic_discriminant"):
-    """The prior and the means of each class."""
+    """The prior, the means and, of few features, the covariance of each class."""
 
     target: str
     classes: tuple[str, ...]
     prior: tuple[float, ...]
     features: tuple[str, ...]
     mean: tuple[tuple[float, ...], ...]  # [n_features, n_classes]
+    covariance: tuple[tuple[tuple[float, ...], ...], ...] = ()  # [n_classes, n_features, n_features]; none of many

@@ -20,6 +20,13 @@ class NamedCondition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     unit: str | None = None
 
 
+class NamedSurrogate(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What stands in where a node's column has no value: what it asks for the first branch, and for the second."""
+
+    first: NamedCondition
+    second: NamedCondition
+
+
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A node: how a row gets there, what is predicted, and what is asked next."""
 
@@ -38,6 +45,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     log_p: float | None = None  # of the split, adjusted for the number of ways to merge
     risk: float = 0.0  # the cost of stopping here: expected loss, or sum of squares; in units of weight
     complexity: float = 0.0  # the penalty per split, over the root's risk, at which the split goes
+    surrogates: tuple[NamedSurrogate, ...] = ()  # asked one after the other where the column has no value
 
 
 class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):

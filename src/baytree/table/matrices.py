@@ -10,6 +10,8 @@ import numpy as np
 
 from baytree.table.table import SparseColumns, Table
 
+_FEW_ROWS = 64
+
 
 def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
     """Numeric columns as matrices [n_rows, k], in order and together all columns, without copying what lies together.
@@ -20,7 +22,12 @@ def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
         for k in range(0, len(columns), 64):
             yield table.values.matrix[:, columns[k : k + 64]].toarray()
         return
-    yield from _runs([table.values[j] for j in columns])
+    arrays = [table.values[j] for j in columns]
+    if len(table) > _FEW_ROWS:
+        yield from _runs(arrays)
+        return
+    for k in range(0, len(arrays), 8):  # copying a few rows takes less time than finding out where they lie
+        yield np.stack(arrays[k : k + 8]).T
 
 
 def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:

@@ -21,10 +21,17 @@ SortedColumn sorted_column(const Vector<double>& values, const Vector<std::int64
   return column;
 }
 
-// Calls work with the entropy that fits: looked up for counts, computed for weights.
+// Calls work with the entropy that fits: looked up for counts, computed for weights. A weight with a table of entropies is a
+// whole number of rows, of which the table has an entry for all together.
 template <typename Work> auto with_entropy(const SortedColumn& column, const Vector<double>& of_count, const Work& work) {
-  if (!column.weight.empty() || column.order.empty()) return work(XLog2X{});  // of no rows nothing is looked up
-  if (of_count.shape(0) <= column.order.size()) throw nb::value_error("the table of entropies is too short");
+  if ((!column.weight.empty() && of_count.shape(0) == 0) || column.order.empty()) return work(XLog2X{});
+  double rows = 0;
+  for (std::size_t i = 0; i < column.order.size(); ++i) {
+    const double weight = column.weight_of(i);
+    if (!(weight >= 0) || weight != std::floor(weight)) throw nb::value_error("a number of rows is no whole number");
+    rows += weight;
+  }
+  if (!(rows < static_cast<double>(of_count.shape(0)))) throw nb::value_error("the table of entropies is too short");
   return work(XLog2XOfCounts{view(of_count)});
 }
 

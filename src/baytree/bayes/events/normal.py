@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import lgamma
 
 import numpy as np
@@ -14,6 +15,8 @@ from baytree.summary.bayes import Normal
 from baytree.table.matrices import matrices
 from baytree.table.schema import Schema
 from baytree.table.table import Table
+
+_REMEMBERED = 4096  # densities of a model whose constants are kept
 
 
 class NormalLikelihood(ColumnsLikelihood, frozen=True, tag="normal"):
@@ -101,6 +104,20 @@ def normals(columns: tuple[int, ...], mean: np.ndarray, scale: np.ndarray, schem
 
 def log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """The logarithm of each density at its centre."""
+    if scale.size > _REMEMBERED:
+        return _log_constants(scale, degrees)
+    return _remembered(scale.tobytes(), degrees.tobytes(), scale.shape)
+
+
+@lru_cache(maxsize=64)
+def _remembered(scale: bytes, degrees: bytes, shape: tuple[int, ...]) -> np.ndarray:
+    """The constants of small models, which answer for a row in less time than it takes to work these out."""
+    constants = _log_constants(*(np.frombuffer(each).reshape(shape) for each in (scale, degrees)))
+    constants.flags.writeable = False
+    return constants
+
+
+def _log_constants(scale: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     normal = -0.5 * np.log(2 * np.pi) - np.log(scale)
     finite = degrees < 1e300  # beyond, a Student t is normal to the last bit
     if not finite.any():

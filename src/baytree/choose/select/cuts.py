@@ -11,10 +11,12 @@ from baytree.statistics import discretize
 from baytree.table.schema import Column, Kind
 from baytree.table.table import Table
 
-CUTS: dict[str, Callable[..., np.ndarray]] = {
+CUTS: dict[str, Callable[..., np.ndarray]] = {  # of values, labels, the number of classes and how often each row comes
     "best": discretize.best_cut,
     "mdl": discretize.mdl_cuts,
-    "quantiles": lambda values, *_: discretize.quantile_cuts(values, np.ones(len(values))),
+    "quantiles": lambda values, _label, _n, times: discretize.quantile_cuts(
+        values, np.ones(len(values)) if times is None else times
+    ),
 }
 
 
@@ -28,7 +30,7 @@ class Coded(NamedTuple):
 
 def cut_up(column: Column, numbers: np.ndarray, table: Table, cut: str) -> Coded:
     """The numbers of a column in bins; one bin where no cut helps."""
-    points = CUTS[cut](numbers, table.label, table.n_classes)
+    points = CUTS[cut](numbers, table.label, table.n_classes, None if table.is_unweighted else table.weight)
     codes = discretize.binned(numbers, points) if len(points) else np.where(np.isnan(numbers), -1, 0).astype(np.int32)
     return Coded(codes, len(points) + 1, cut_in_words(column, points))
 

@@ -10,9 +10,11 @@ import numpy as np
 from baytree import settings
 from baytree.choose.problem import Problem
 from baytree.choose.select.embedded import EMBEDDED
+from baytree.choose.select.far_problem import classes_where_rows_are
 from baytree.choose.select.ranking import Rank, Ranking
-from baytree.choose.select.relevance import MEASURES, rank
+from baytree.choose.select.relevance import COUNTED, MEASURES, rank, rank_where_rows_are
 from baytree.choose.select.selector import ColumnSelector
+from baytree.engine.engines import elsewhere
 from baytree.estimators.base import Estimator
 from baytree.given import EstimatorLike, FrameLike, TargetLike
 from baytree.table.schema import Schema
@@ -34,8 +36,9 @@ def rank_features(
 
     Parameters
     ----------
-    frame : data frame, dict of columns, or array
-        The table, with its target column or without it.
+    frame : data frame, dict of columns, array, `baytree.scan`, Dask or Spark frame
+        The table, with its target column or without it. Rows that are not in memory stay where they are for measures of
+        classes but `mrmr`, `importance` and `lasso`, which bring them here where they fit.
     target : str or array
         The name of the target column, or the labels.
     by : str
@@ -73,8 +76,13 @@ def rank_features(
     1  outlook  nominal            1.0000   100%  2 levels
     2  wind     numeric            0.0000   100%  no cut helps
     """
-    problem = Problem.of(frame, target, task, schema)
     settings.one_of("by", by, MEASURES)
+    far = elsewhere(frame)
+    if far is not None and by in COUNTED:
+        rows = classes_where_rows_are(far, target, task, schema)
+        if rows is not None:
+            return rank_where_rows_are(rows, by, cuts, words)
+    problem = Problem.of(frame, target, task, schema)
     if by in EMBEDDED:
         return EMBEDDED[by](problem, estimator)
     return rank(problem.table, by, cuts, words, n_jobs)

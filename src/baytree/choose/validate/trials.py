@@ -121,9 +121,10 @@ def from_frame(estimator: EstimatorLike, problem: Problem, fold: Fold) -> Trial:
     rows, _ = problem.rows(fold.test)
     if not problem.is_classification:
         return Trial(fold.test, len(fold.train), np.asarray(model.predict(rows), np.float64), None, seconds)
+    classes = problem.label.target.classes or ()
     given = model.predict_proba(rows) if hasattr(model, "predict_proba") else None
-    probability = _spread(given, _codes(model.classes_, problem), problem)
-    return Trial(fold.test, len(fold.train), _codes(model.predict(rows), problem), probability, seconds)
+    probability = None if given is None else spread(given, codes_among(model.classes_, classes), len(classes))
+    return Trial(fold.test, len(fold.train), codes_among(model.predict(rows), classes), probability, seconds)
 
 
 def models_without(learner: Additive, table: Table, folds: Iterable[Fold]) -> Iterator[tuple[Schema, Model]]:
@@ -148,20 +149,20 @@ def _answered(model: Model, schema: Schema, fold: Fold, problem: Problem, second
     answers = model.answers(test)
     if not problem.is_classification:
         return Trial(fold.test, len(fold.train), answers[:, 0], None, seconds)
-    known = _codes(schema.classes, problem)
-    return Trial(fold.test, len(fold.train), known[choices(model, test)], _spread(answers, known, problem), seconds)
+    classes = problem.label.target.classes or ()
+    known = codes_among(schema.classes, classes)
+    return Trial(fold.test, len(fold.train), known[choices(model, test)], spread(answers, known, len(classes)), seconds)
 
 
-def _codes(answers: Any, problem: Problem) -> np.ndarray:
-    """The codes of classes among those of the problem."""
-    place = {label: code for code, label in enumerate(problem.label.target.classes or ())}
+def codes_among(answers: Any, classes: tuple) -> np.ndarray:
+    """The codes of answers among these classes: int32 [n]."""
+    place = {label: code for code, label in enumerate(classes)}
     return np.array([place[label] for label in np.asarray(answers, dtype=object).tolist()], np.int32)
 
 
-def _spread(probability: np.ndarray | None, known: np.ndarray, problem: Problem) -> np.ndarray | None:
-    """Probabilities over all classes of the problem: a class that was not in training is impossible."""
-    n_classes = len(problem.label.target.classes or ())
-    if probability is None or np.array_equal(known, np.arange(n_classes)):
+def spread(probability: np.ndarray, known: np.ndarray, n_classes: int) -> np.ndarray:
+    """Probabilities over all classes: one that was not in training is impossible."""
+    if np.array_equal(known, np.arange(n_classes)):
         return probability
     wide = np.zeros((len(probability), n_classes))
     wide[:, known] = probability

@@ -6,8 +6,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from baytree.choose.problem import Problem
+from baytree.choose.validate.far_folds import validated_where_rows_are
 from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import trials
+from baytree.engine.engines import elsewhere
 from baytree.estimators.base import Estimator
 from baytree.folds.cv import CV
 from baytree.given import EstimatorLike, FrameLike, TargetLike, WeightsLike
@@ -31,8 +33,10 @@ def cross_validate(
     estimator : estimator
         Any classifier or regressor, also a Pipeline: everything in it is learnt anew in each fold, so a selector inside
         never sees the rows that are kept back. Additive models learn by taking the fold's statistics away.
-    frame : data frame, dict of columns, or array
-        The table, with its target column or without it.
+    frame : data frame, dict of columns, array, `baytree.scan`, Dask or Spark frame
+        The table, with its target column or without it. Rows that are not in memory stay where they are if the model adds
+        up (naive Bayes, joint table, discriminants, least squares) and the folds do not overlap; else they are brought here
+        where they fit.
     target : str or array
         The name of the target column, or the labels.
     cv : int, "loo", float, splitter, or list of (train, test)
@@ -61,6 +65,10 @@ def cross_validate(
     >>> bt.cross_validate(bt.NaiveBayesClassifier(), rows, "y", cv=5).summary("accuracy").mean
     1.0
     """
+    if groups is None and elsewhere(frame) is not None:
+        found = validated_where_rows_are(estimator, frame, target, sample_weight, cv, random_state)
+        if found is not None:
+            return found
     problem = problem_of(estimator, frame, target, sample_weight).without_identifiers()
     folds = problem.folds(cv, groups, random_state)
     answered = tuple(trials(estimator, problem, folds.parts, n_jobs))

@@ -60,6 +60,7 @@ class BernoulliNB(CountNB):
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -69,6 +70,7 @@ class BernoulliNB(CountNB):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def feature_log_prob_(self) -> np.ndarray:

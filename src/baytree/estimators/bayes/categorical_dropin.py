@@ -72,6 +72,7 @@ class CategoricalNB(DiscreteNB):
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -81,6 +82,7 @@ class CategoricalNB(DiscreteNB):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def n_categories_(self) -> np.ndarray:

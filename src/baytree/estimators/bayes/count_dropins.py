@@ -93,6 +93,7 @@ class MultinomialNB(CountNB):
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -101,6 +102,7 @@ class MultinomialNB(CountNB):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
 
 class ComplementNB(CountNB):
@@ -154,6 +156,7 @@ class ComplementNB(CountNB):
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -163,6 +166,7 @@ class ComplementNB(CountNB):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def feature_all_(self) -> np.ndarray:

@@ -59,12 +59,14 @@ class GaussianNB(BayesClassifier):
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def class_count_(self) -> np.ndarray:

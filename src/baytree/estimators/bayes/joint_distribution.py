@@ -43,11 +43,19 @@ class JointDistribution(AdditiveClassifier):
     model_: JointTable
     seen_: Combinations
 
-    def __init__(self, alpha: float = 0.0, schema: SchemaLike = None, unseen: str = "missing", n_jobs: int | None = None):
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        schema: SchemaLike = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
+    ):
         self.alpha = alpha
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def table(self) -> Any:
         """The full table as a frame: a row for each combination of levels and its probability."""

@@ -57,6 +57,7 @@ class NaiveBayesClassifier(BayesClassifier):
         schema: SchemaLike = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.events = events
         self.estimate = estimate
@@ -68,6 +69,7 @@ class NaiveBayesClassifier(BayesClassifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         """Columns by event, in order; the columns of some events are looked at together."""

@@ -105,6 +105,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -112,6 +113,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def scalings_(self) -> np.ndarray:
@@ -181,6 +183,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -188,6 +191,7 @@ class QuadraticDiscriminantAnalysis(_Discriminant):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def plot(self, X: FrameLike, y: TargetLike = None, ax: Axes | None = None) -> Axes:
         """The rows on the axes that best part the classes, ringed where the answer is wrong; a frame may hold the target."""

@@ -97,6 +97,7 @@ class LogisticRegression(LogisticClassifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.penalty = penalty
         self.C = C
@@ -116,6 +117,7 @@ class LogisticRegression(LogisticClassifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _learner(self, schema: Schema) -> Logistic:
         rate = self.learning_rate

@@ -108,6 +108,7 @@ class LogisticRegressionCV(LogisticClassifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.penalty = penalty
         self.Cs = Cs
@@ -125,6 +126,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
         """The held-out loss against the strength of the penalty (matplotlib)."""

@@ -106,6 +106,7 @@ class MarsEstimator(Estimator):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.max_degree = max_degree
         self.max_terms = max_terms
@@ -124,6 +125,7 @@ class MarsEstimator(Estimator):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def rss_(self) -> float:

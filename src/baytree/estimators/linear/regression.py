@@ -108,6 +108,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.penalty = penalty
         self.C = C
@@ -120,6 +121,7 @@ class LinearRegression(LinearRegressor, AdditiveRegressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def collinear_(self) -> list[str]:

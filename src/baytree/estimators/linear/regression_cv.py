@@ -100,6 +100,7 @@ class LinearRegressionCV(LinearRegressor):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.penalty = penalty
         self.lambdas = lambdas
@@ -114,6 +115,7 @@ class LinearRegressionCV(LinearRegressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """The coefficients against the strength of the penalty (matplotlib)."""

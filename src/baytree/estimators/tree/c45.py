@@ -93,6 +93,7 @@ class C45Classifier(QuinlanClassifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.conventions = conventions
         self.criterion = criterion
@@ -110,6 +111,7 @@ class C45Classifier(QuinlanClassifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def fit(
         self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, prune_on: ArrayLike | None = None

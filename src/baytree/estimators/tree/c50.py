@@ -101,6 +101,7 @@ class C50Classifier(TreeShape, Classifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ):
         self.trials = trials
         self.rules = rules
@@ -115,6 +116,7 @@ class C50Classifier(TreeShape, Classifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     @property
     def trees_(self) -> tuple[Tree, ...]:

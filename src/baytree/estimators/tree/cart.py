@@ -188,6 +188,7 @@ class CARTClassifier(_Cart, Classifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.criterion = criterion
         self.cp = cp
@@ -207,6 +208,7 @@ class CARTClassifier(_Cart, Classifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, ("gini", "entropy")))
@@ -267,6 +269,7 @@ class CARTRegressor(_Cart, Regressor):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.cp = cp
         self.min_split = min_split
@@ -282,6 +285,7 @@ class CARTRegressor(_Cart, Regressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         return self._learner_of(Criterion.SSE, Weighing(), folds)

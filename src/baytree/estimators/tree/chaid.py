@@ -135,6 +135,7 @@ class CHAIDClassifier(CHAID, Classifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.alpha_merge = alpha_merge
         self.alpha_split = alpha_split
@@ -150,6 +151,7 @@ class CHAIDClassifier(CHAID, Classifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         return self._chaid(TESTS[given.one_of("test", self.test, TESTS)])
@@ -206,6 +208,7 @@ class CHAIDRegressor(CHAID, Regressor):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.alpha_merge = alpha_merge
         self.alpha_split = alpha_split
@@ -220,6 +223,7 @@ class CHAIDRegressor(CHAID, Regressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         return self._chaid(Criterion.SSE)

@@ -35,12 +35,19 @@ class ID3Classifier(QuinlanClassifier):
     """
 
     def __init__(
-        self, *, trace: bool = False, schema: dict | Schema | None = None, unseen: str = "missing", n_jobs: int | None = None
+        self,
+        *,
+        trace: bool = False,
+        schema: dict | Schema | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.trace = trace
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         return TreeLearner(ID3, traces=settings.flag("trace", self.trace))

@@ -118,6 +118,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.trace = trace
         self.criterion = criterion
@@ -135,6 +136,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
@@ -198,6 +200,7 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
+        profile: bool = True,
     ) -> None:
         self.trace = trace
         self.criterion = criterion
@@ -212,6 +215,7 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
+        self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)

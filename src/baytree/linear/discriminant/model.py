@@ -20,6 +20,7 @@ from baytree.table.table import Table
 if TYPE_CHECKING:
     from baytree.formula import Formula
 
+MOST_COVARIANCES = 40  # features whose covariances are told
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
 
 
@@ -132,7 +133,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         return quadratic("quadratic discriminant analysis", self, schema)
 
     def summary(self, schema: Schema) -> QuadraticSummary:
-        """Priors and class means, in the units of the columns."""
+        """Priors, class means and covariances, in the units of the columns."""
         mean = self.design.centre + self.mean * self.design.scale
         return QuadraticSummary(
             schema.target.name,
@@ -140,7 +141,16 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
             tuple(self.prior.tolist()),
             tuple(self.design.names(schema.columns)),
             tuple(map(tuple, mean.T.tolist())),
+            tuple(tuple(map(tuple, each)) for each in self._covariance().tolist()),
         )
+
+    def _covariance(self) -> np.ndarray:
+        """Of each class, in the units of the columns; none where features are many. [n_classes, n_features, n_features]"""
+        if len(self.design) > MOST_COVARIANCES:
+            return np.zeros((0, 0, 0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            root = np.linalg.inv(self.whiten) * self.design.scale[:, None]
+            return root @ root.transpose(0, 2, 1)
 
 
 def _half_square(x: np.ndarray) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,9 @@ SECTIONS = {
     records.ProseView: "prose",
     records.LeaderboardView: "leaderboard",
     records.FunctionsView: "functions",
+    records.DrawingView: "drawing",
+    records.EllipsesView: "ellipses",
+    records.JointView: "joint",
     records.VotingRulesView: "votes",
     records.TrialsView: "trials",
 }
@@ -44,36 +46,37 @@ def to_html(page: Page) -> str:
     """The page as one file."""
     script = "\n".join(_text(f"scripts/{name}.js") for name in SCRIPTS)
     style = _text("page.css")
-    policy = f"default-src 'none'; style-src {_digest(style)}; script-src {_digests([page.program, script])}; img-src data:"
+    program = "const models = [];" + "".join(f"\n{{\n{each}models.push(model);\n}}" for each in page.programs)
+    scripts = f"{_digest(program)} {_digest(script)}"
+    policy = f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; img-src data:"
     return (
         _environment()
         .get_template("page.html")
         .render(
             page=page,
-            sections=[(section, f"sections/{SECTIONS[type(section)]}.html") for section in page.sections],
             policy=f"{policy}; base-uri 'none'; form-action 'none'",
             style=style,
+            program=program,
             script=script,
-            payload=_as_json(page.payload),
+            payload=_as_json(page.payloads),
         )
     )
 
 
 def fragment(page: Page) -> str:
     """The sections that stand still, for a notebook: the same templates without scripts."""
-    shown = [(section, f"sections/{SECTIONS[type(section)]}.html") for section in page.sections]
     style = _text("page.css").replace(":root", ":scope")  # of this view only, not of the notebook around it
-    return _environment().get_template("fragment.html").render(page=page, sections=shown, style=style)
+    return _environment().get_template("fragment.html").render(page=page, style=style)
+
+
+def _template(section: records.Section) -> str:
+    return f"sections/{SECTIONS[type(section)]}.html"
 
 
 def _as_json(value: Any) -> str:
     """JSON that no parser of HTML can leave: the signs that could begin or end an element are written as escapes."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _digests(texts: Iterable[str]) -> str:
-    return " ".join(_digest(text) for text in texts if text)
 
 
 def _digest(text: str) -> str:
@@ -95,6 +98,7 @@ def _environment() -> Environment:
         autoescape=True, loader=FunctionLoader(_text), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters |= {
+        "template": _template,
         "plain": plain,
         "named": lambda text: shortened(plain(text), MOST_LETTERS),
         "number": number,

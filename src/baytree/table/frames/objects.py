@@ -63,6 +63,8 @@ def _object_numbers(items: list, name: str, kinds: set[type]) -> Numbers:
     if all(issubclass(kind, (int, np.integer)) for kind in kinds) and not any(map(_is_missing, items)):
         with contextlib.suppress(OverflowError):  # beyond 64 bits they are numbers like any other
             return Numbers.of(np.array(items, np.int64), name)
+    if kinds == {float} and set(map(type, items)) <= {float, type(None)}:
+        return Numbers.of(np.array(items, dtype=np.float64), name)  # None is NaN
     try:
         values = np.array([np.nan if _is_missing(item) else item for item in items], dtype=np.float64)
     except OverflowError:
@@ -110,6 +112,11 @@ def _mixed_levels(items: list, name: str) -> Codes:
 
 def _hashed(items: list) -> Codes:
     """Codes by Python's own hashing, in order of first appearance; the types of equal values are kept apart."""
+    if set(map(type, items)) == {str, type(None)}:
+        words = dict.fromkeys(items)
+        del words[None]
+        table = {word: code for code, word in enumerate(words)}
+        return Codes(np.fromiter(map({**table, None: -1}.__getitem__, items), np.int32, len(items)), tuple(table))
     present = [item for item in items if not _is_missing(item)]
     table = {level: code for code, level in enumerate(dict.fromkeys(present))}
     if len(present) == len(items):

@@ -33,9 +33,13 @@ class Weighing(msgspec.Struct, frozen=True):
         classes = table.schema.classes
         if not classes:
             return equal_costs(0)
+        return self.of_counts(np.bincount(table.label, table.weight, len(classes)), classes)
+
+    def of_counts(self, counts: np.ndarray, classes: tuple) -> Costs:
+        """The scales of classes of these weights."""
         priors = None if self.priors is None else _shares(self.priors.of(classes))
         loss = None if self.costs is None else self.costs.of(classes)
-        return altered_costs(np.bincount(table.label, table.weight, len(classes)), priors, loss)
+        return altered_costs(counts, priors, loss)
 
 
 def _shares(priors: np.ndarray) -> np.ndarray:

@@ -78,6 +78,7 @@ class Branches:
         self.kind = [column.kind for column in schema.columns]
         self.n_levels = [len(column.levels) for column in schema.columns]
         start = bounds(tree, tree.surrogates)
+        self.start = start.tolist()
         self.has_surrogates = ((start[1:] > start[:-1]) & tree.uses_surrogates).tolist()
         self.column, self.first, self.branches = tree.column.tolist(), tree.first.tolist(), tree.branches.tolist()
         self.missing, self.cut, self.strict = tree.missing.tolist(), tree.cut.tolist(), tree.strict.tolist()
@@ -90,6 +91,28 @@ class Branches:
         for branch in range(self.branches[node]):
             comes = missing == branch and not self.has_surrogates[node]
             yield Condition(column, self._allowed(node, column, branch), comes)
+
+    def substitutes(self, node: int) -> Iterator[tuple[Condition, Condition]]:
+        """What the surrogates of a node ask for its two branches, the one that is asked first first."""
+        if not self.has_surrogates[node]:
+            return
+        tests = self.tree.surrogates
+        for k in range(self.start[node], self.start[node + 1]):
+            column = int(tests.column[k])
+            first, second = (Condition(column, each, False) for each in self._sides(column, k))
+            yield (second, first) if tests.flipped[k] and not tests.levels[k] else (first, second)
+
+    def _sides(self, column: int, k: int) -> tuple[Interval | tuple[int, ...], Interval | tuple[int, ...]]:
+        """What a surrogate by levels sends to each branch, or one by a cut to below and above it."""
+        tests, codes = self.tree.surrogates, range(self.n_levels[column])
+        if tests.levels[k]:
+            taken = tests.branch_of[tests.start[k] : tests.start[k] + tests.levels[k]]
+            return tuple(np.flatnonzero(taken == 0).tolist()), tuple(np.flatnonzero(taken == 1).tolist())
+        cut, is_strict = float(tests.cut[k]), bool(tests.strict[k])
+        if self.kind[column] is Kind.NUMERIC:
+            return Interval(-inf, cut, False, is_strict), Interval(cut, inf, is_strict, False)
+        below = tuple(c for c in codes if (c < cut if is_strict else c <= cut))
+        return below, tuple(c for c in codes if c not in below)
 
     def _allowed(self, node: int, column: int, branch: int) -> Interval | tuple[int, ...]:
         """What a branch takes of the values that are known; nothing where it is for missing ones alone."""

@@ -61,3 +61,13 @@ def cuts(tree: Tree, node: int) -> np.ndarray:
     first, last = np.searchsorted(tree.more_cuts.node, [node, node + 1])
     every = np.append(tree.cut[node], tree.more_cuts.cut[first:last])
     return every if tree.strict[node] else every[every < np.inf]
+
+
+def first_stops(tree: Tree, is_stop: np.ndarray) -> np.ndarray:
+    """int64 [n_nodes]: the first node on the way to each at which a row is to stop, itself where there is none."""
+    above, at = parents(tree).tolist(), np.arange(len(tree))
+    for node in range(1, len(tree)):  # a child comes after its parent
+        parent = above[node]
+        if is_stop[parent] or at[parent] != parent:
+            at[node] = at[parent]
+    return at

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from baytree.show.tree import outline_text
-from baytree.summary.tree import NamedCondition, Node, TreeSummary
+from baytree.summary.tree import NamedCondition, NamedSurrogate, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
 
@@ -68,6 +68,7 @@ def outlined(
             branches.has_surrogates[node],
             log_p.get(node),
             *outcomes.cost(node),
+            tuple(NamedSurrogate(*(each.named(schema) for each in pair)) for pair in branches.substitutes(node)),
         )
         last = branches.first[node] + len(conditions) - 1
         waiting += [(last - k, depth + 1, each) for k, each in enumerate(reversed(conditions))]

@@ -15,7 +15,7 @@ from baytree.model import Explanation
 from baytree.summary.tree import TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
-from baytree.tree.model import checks, outline
+from baytree.tree.model import checks, links, outline
 from baytree.tree.model import routing as reading
 from baytree.tree.model.places import SPREAD
 
@@ -148,6 +148,13 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
         return reading.values(self, table)
 
+    def answered(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
+        """The answers, and the class of least expected loss, for each row."""
+        if np.any(self.missing[self.column >= 0] == SPREAD):
+            return self.answers(table), self.choices(table)
+        leaf = reading.leaves(self, table)
+        return self.value[leaf], self.prediction[leaf]
+
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
         if np.any(self.missing[self.column >= 0] == SPREAD):
@@ -163,6 +170,11 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         from baytree.tree.formula import decision_tree  # only who leaves needs it
 
         return decision_tree(self, schema)
+
+    def stopped(self, penalty: float) -> Tree:
+        """The tree that answers with the first node on a row's way whose split is not worth more than a penalty."""
+        at = links.first_stops(self, (self.column < 0) | (self.complexity <= penalty))
+        return msgspec.structs.replace(self, value=self.value[at], prediction=self.prediction[at], counts=self.counts[at])
 
     def summary(self, schema: Schema) -> TreeSummary:
         """The tree as records, a node after the other."""

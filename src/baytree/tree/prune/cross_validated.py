@@ -50,7 +50,7 @@ def validated_path(table: Table, policy: Policy, weighing: Weighing, step: Cross
 
 def with_values(table: Table, policy: Policy) -> Table:
     """The rows that CART is fitted to: those that have a value."""
-    is_fitted = _has_value(table, policy)
+    is_fitted = has_value(table, policy)
     return table if is_fitted.all() else table.take(is_fitted)
 
 
@@ -81,8 +81,7 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
     """The path of a tree with the errors that its penalties make on rows left out: one tree per fold."""
     cp, by_impurity = policy.stopping.cp, _by_impurity(policy)
     steps = path(tree, cp)
-    between = np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
-    penalty = steps.cp if by_impurity else between
+    penalty = steps.cp if by_impurity else between_steps(steps)
     root, whole = float(tree.risk[0]), float(table.weight.sum())
     if _is_complete(table):  # nothing to substitute for
         none = SurrogateRules(most=0, use=policy.surrogates.use, style=policy.surrogates.style)
@@ -93,9 +92,19 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
         part = grown(inside, policy, costs, cp * unit, 1)
         part = with_complexity(part, alpha=cp * unit, is_bounded=not by_impurity)
-        return np.array(_losses(part, outside, costs, penalty * unit))
+        return np.array(losses(part, outside, costs, penalty * unit))
 
     total, squares = reduce(add, threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
+    return with_errors(steps, total, squares, root, whole)
+
+
+def between_steps(steps: Path) -> np.ndarray:
+    """A penalty between each step and the one before it, as rpart takes it: [n_steps]."""
+    return np.concatenate([[np.inf], np.sqrt(steps.cp[:-1] * steps.cp[1:])])
+
+
+def with_errors(steps: Path, total: np.ndarray, squares: np.ndarray, root: float, whole: float) -> Path:
+    """The path with the errors of its penalties, from sums of weight × loss and of weight × loss² over rows left out."""
     deviation = np.sqrt(np.maximum(squares - total**2 / whole, 0.0)) / root
     return msgspec.structs.replace(steps, error=total / root, deviation=deviation)
 
@@ -125,7 +134,7 @@ def _with_risk(tree: Tree, costs: Costs) -> Tree:
     return msgspec.structs.replace(tree, risk=((costs.risk_scale * tree.counts) @ costs.loss).min(axis=1))
 
 
-def _has_value(table: Table, policy: Policy) -> np.ndarray:
+def has_value(table: Table, policy: Policy) -> np.ndarray:
     """bool [n_rows]: which rows have a value. rpart keeps the others where weights are given; so do we where those count."""
     if policy.stopping.counts_rows and not table.is_unweighted:
         return np.ones(len(table), np.bool_)
@@ -138,7 +147,7 @@ def _has_value(table: Table, policy: Policy) -> np.ndarray:
 def _judged(table: Table, fitted: Table, policy: Policy, step: CrossValidated) -> tuple[Table, np.ndarray]:
     """The rows that are dealt into folds, and the fold of each."""
     if not isinstance(step.cv, int):
-        return fitted, _given_folds(table, step)[_has_value(table, policy)]
+        return fitted, _given_folds(table, step)[has_value(table, policy)]
     judged = fitted if policy.stopping.counts_rows else as_single_rows(fitted)
     label = judged.label if judged.n_classes else None
     return judged, dealt(row_keys(judged, step.seed), label, min(step.cv, len(judged)))
@@ -169,7 +178,7 @@ def _root_risk(table: Table, costs: Costs) -> float:
     return float(table.weight @ apart**2)
 
 
-def _losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums of weight × loss and of weight × loss² over rows, at every penalty: two arrays [n_penalties]."""
     complexity = tree.complexity * tree.risk[0]
     common = (columns(rows), level_counts(rows.schema), complexity, penalty, np.ascontiguousarray(rows.weight))

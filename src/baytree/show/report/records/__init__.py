@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 
 from baytree.show.report.records.comparison_views import LeaderboardView
+from baytree.show.report.records.distribution_views import EllipsesView, JointView
 from baytree.show.report.records.interactive_views import AskView, BoundaryView, ImpurityView, RowsView, WhatIfView
 from baytree.show.report.records.model_views import (
     BayesView,
     CoefficientsView,
+    DrawingView,
     NomogramView,
     ProseView,
     RulesView,
@@ -23,15 +25,16 @@ from baytree.show.report.records.vote_views import TrialsView, VotingRulesView
 Section = (
     Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | ProseView | WhatIfView
     | AskView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
-    | VotingRulesView | TrialsView
+    | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView
 )  # fmt: skip
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A whole page: its title, its sections in order, what its scripts read, and the model as a script."""
+    """A whole page: its title, its sections in order, and of each model what scripts read and its formula as JavaScript."""
 
     title: str
     lead: str
     sections: tuple[Section, ...]
-    payload: dict[str, Any]
-    program: str = ""  # the model's own formula as JavaScript
+    payloads: tuple[dict[str, Any], ...] = ()
+    programs: tuple[str, ...] = ()
+    has_rows: bool = False

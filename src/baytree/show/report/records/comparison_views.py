@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -28,6 +30,8 @@ class ModelView(msgspec.Struct, frozen=True):
     calibration: str
     bins: tuple[tuple[float, float, float], ...]  # place, place and radius
     words: str
+    sections: tuple[Any, ...] = ()  # of the model's own page
+    place: int = 0  # of the model among those that can be opened as a whole
 
 
 class LeaderboardView(msgspec.Struct, frozen=True):

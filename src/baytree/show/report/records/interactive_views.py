@@ -19,6 +19,7 @@ class AskView(msgspec.Struct, frozen=True):
 
     target: str
     classes: tuple[str, ...]
+    unasked: tuple[str, ...] = ()  # columns of text
     id: str = "questions"
     title: str = "Twenty questions"
 

@@ -17,6 +17,15 @@ class TreeView(msgspec.Struct, frozen=True):
     title: str = "The tree"
 
 
+class DrawingView(msgspec.Struct, frozen=True):
+    """A tree that stands still, for a notebook: a picture of its own, so that its style stays its own."""
+
+    source: str  # as a data URL
+    is_cut: bool
+    id: str = "drawing"
+    title: str = "The tree"
+
+
 class RuleView(msgspec.Struct, frozen=True):
     """IF conditions THEN answer."""
 

@@ -9,6 +9,7 @@ from baytree.engine.parts import Parts
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing, equal_costs
 from baytree.tree.grow.policy import Arithmetic, Branching, Missing, Policy
+from baytree.tree.grow.rounds.cross_validated_rounds import grow_validated
 from baytree.tree.grow.rounds.growth import SMALL, grow_in_rounds
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
@@ -19,7 +20,7 @@ def grows_in_rounds(rows: Parts, policy: Policy) -> bool:
     """Whether the tree follows from counts that are made where the rows are: classes, two branches, no surrogates."""
     if not isinstance(rows, Elsewhere) or rows.n_rows <= SMALL or not rows.schema.classes:
         return False
-    if policy.branching is not Branching.BINARY or policy.pruning:
+    if policy.branching is not Branching.BINARY or not _is_pruned_in_rounds(policy):
         return False
     if policy.arithmetic is Arithmetic.OWN:
         return policy.missing is not Missing.SURROGATE
@@ -27,8 +28,20 @@ def grows_in_rounds(rows: Parts, policy: Policy) -> bool:
     return policy.arithmetic is Arithmetic.RPART and not has_surrogates and rows.encoding.is_unweighted
 
 
+def _is_pruned_in_rounds(policy: Policy) -> bool:
+    """Whether nothing is pruned, or at a penalty that is chosen by folds of what is in the rows."""
+    step = policy.cross_validated
+    if step is None:
+        return not policy.pruning
+    return len(policy.pruning) == 1 and isinstance(step.cv, int) and not step.by_impurity
+
+
 def grow_from_counts(rows: Parts, policy: Policy, weighing: Weighing) -> Tree:
     """The tree that a policy grows on rows that stay where they are."""
+    step = policy.cross_validated
+    if step is not None:
+        assert isinstance(rows, Elsewhere)
+        return grow_validated(rows, policy, step, weighing)
     if policy.arithmetic is Arithmetic.RPART:
         cp = policy.stopping.cp
         fitted = rows.changed(partial(with_values, policy=policy))

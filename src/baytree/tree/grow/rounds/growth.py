@@ -6,7 +6,7 @@ rows with the same counts: there is one search, and where every number has its o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,11 +14,13 @@ import msgspec
 import numpy as np
 
 from baytree.engine.parts import Parts
+from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs
 from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.rounds.growing_nodes import NodeRecord, in_order, records, tree_of
 from baytree.tree.grow.rounds.node_counts import AtRest, NodeCounts, places, stand_ins
+from baytree.tree.grow.rounds.questions import Ask, Bring, Growing, answered
 from baytree.tree.grow.rounds.value_codes import Codes, codes_of
 from baytree.tree.grow.sorted import grow_arrays
 from baytree.tree.model.places import STOP
@@ -31,32 +33,64 @@ MOST_CELLS = 1 << 24  # of counts that are made in one round
 
 def grow_in_rounds(rows: Parts, policy: Policy, costs_of: Callable[[Table], Costs], cp: float = 0.0) -> Tree:
     """The tree that a policy grows, not pruned."""
-    codes = codes_of(rows)
-    counts = rows.total(partial(NodeCounts.of, None, np.zeros(1, np.int64), codes)).node(0)
-    whole = stand_ins(counts, codes, rows.schema)
-    costs = costs_of(whole)
+    return grow_together(rows, [Planting(policy, costs_of, lambda risk: cp * risk)], codes_of(rows))[0]
+
+
+class Planting(msgspec.Struct, frozen=True):
+    """A tree that is to grow: its policy, what classes weigh, the least risk of a node, and which rows it learns from."""
+
+    policy: Policy
+    costs_of: Callable[[Table], Costs]
+    least_risk: Callable[[float], float]  # of the risk of the root
+    inside: Callable[[Table], Table] | None = None  # None takes all rows
+
+
+def grow_together(rows: Parts, plantings: Sequence[Planting], codes: Codes) -> list[Tree]:
+    """The trees of several plantings, not pruned: what they want to know of the rows at a time is counted in one round."""
+    most_cells = MOST_CELLS // len(plantings)
+    growths = [_grown(each, rows.schema, rows.n_jobs, codes, most_cells) for each in plantings]
+    return answered(rows, growths, [each.inside for each in plantings])
+
+
+def _grown(planting: Planting, schema: Schema, n_jobs: int | None, codes: Codes, most_cells: int) -> Growing[Tree]:
+    seen: NodeCounts = yield Ask(partial(NodeCounts.of, None, np.zeros(1, np.int64), codes))
+    counts = seen.node(0)
+    whole = stand_ins(counts, codes, schema)
+    costs = planting.costs_of(whole)
     risk = float(((costs.risk_scale * counts[0].sum(axis=0)) @ costs.loss).min())
-    growth = _Growth(rows, policy, costs, codes, cp * risk * (1 - 1e-9), float(whole.weight.sum()))
-    return growth.grown(counts)
+    min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
+    growth = _Growth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
+    return (yield from growth.grown(counts))
 
 
 class _Growth:
-    def __init__(self, rows: Parts, policy: Policy, costs: Costs, codes: Codes, min_risk: float, weight: float):
-        self.rows, self.policy, self.costs, self.codes = rows, policy, costs, codes
-        self.min_risk, self.weight = min_risk, weight
+    def __init__(
+        self,
+        schema: Schema,
+        n_jobs: int | None,
+        policy: Policy,
+        costs: Costs,
+        codes: Codes,
+        min_risk: float,
+        weight: float,
+        most_cells: int,
+    ):
+        self.schema, self.n_jobs, self.policy, self.costs, self.codes = schema, n_jobs, policy, costs, codes
+        self.min_risk, self.weight, self.most_cells = min_risk, weight, most_cells
         self.is_cart = policy.arithmetic is Arithmetic.RPART
 
-    def grown(self, counts: tuple[np.ndarray, ...]) -> Tree:
+    def grown(self, counts: tuple[np.ndarray, ...]) -> Growing[Tree]:
         root = self._split(counts, 0)
         small: list[NodeRecord] = []
         level = [(root, counts)]
         while level:
-            level = self._next_level(root, level, small)
-        self._finish(root, small)
-        rest = self.rows.total(partial(AtRest.of, self._way(root))).rows
-        return self._tree(root.with_rows(dict(zip(map(id, in_order(root)), rest.tolist(), strict=True))))
+            level = yield from self._next_level(root, level, small)
+        yield from self._finish(root, small)
+        at_rest: AtRest = yield Ask(partial(AtRest.of, self._way(root)))
+        rest = at_rest.rows.tolist()
+        return self._tree(root.with_rows(dict(zip(map(id, in_order(root)), rest, strict=True))))
 
-    def _next_level(self, root: NodeRecord, level: list, small: list[NodeRecord]) -> list:
+    def _next_level(self, root: NodeRecord, level: list, small: list[NodeRecord]) -> Growing[list]:
         """Counts the children that may be split, and splits them; of siblings, the last is what the others leave."""
         found = []
         wanted, pairs = [], []
@@ -68,7 +102,7 @@ class _Growth:
             counted = [min(large, key=lambda child: child.fields["weight"])] if is_whole else large
             pairs.append((large, counted, counts))
             wanted += counted
-        seen = self._counts(root, wanted)
+        seen = yield from self._counts(root, wanted)
         for large, counted, counts in pairs:
             own = {id(child): seen[id(child)] for child in counted}
             for child in large:
@@ -80,37 +114,37 @@ class _Growth:
             child.become(self._split(counts, child.depth))
         return [(child, counts) for child, counts in found if child.children]
 
-    def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> dict[int, tuple[np.ndarray, ...]]:
+    def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> Growing[dict[int, tuple[np.ndarray, ...]]]:
         """The counts of nodes, in as few rounds as their cells allow."""
         if not wanted:
             return {}
         tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
-        step = max(1, MOST_CELLS // (sum(self.codes.sizes) * self.costs.scale.shape[0]))
+        step = max(1, self.most_cells // (sum(self.codes.sizes) * self.costs.scale.shape[0]))
         seen = {}
         for first in range(0, len(wanted), step):
             some = wanted[first : first + step]
             nodes = np.array([place[id(record)] for record in some])
-            counts = self.rows.total(partial(NodeCounts.of, tree, nodes, self.codes))
+            counts: NodeCounts = yield Ask(partial(NodeCounts.of, tree, nodes, self.codes))
             seen |= {id(record): counts.node(k) for k, record in enumerate(some)}
         return seen
 
     def _split(self, counts: tuple[np.ndarray, ...], depth: int) -> NodeRecord:
         """A node split once, its children as leaves."""
-        table = stand_ins(counts, self.codes, self.rows.schema)
+        table = stand_ins(counts, self.codes, self.schema)
         root = records(self._arrays(table, depth, most=1), depth)
         if root.children:
             column, is_strict = int(root.fields["column"]), bool(root.fields["strict"])
             root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), is_strict)
         return root
 
-    def _finish(self, root: NodeRecord, small: list[NodeRecord]) -> None:
+    def _finish(self, root: NodeRecord, small: list[NodeRecord]) -> Growing[None]:
         """Brings the rows of small nodes here, and grows what is left to grow."""
         if not small:
             return
         tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
         for some in _batches(small):
             nodes = np.array([place[id(record)] for record in some])
-            table = self.rows.gather(partial(_chosen, tree, nodes))
+            table: Table = yield Bring(partial(_chosen, tree, nodes))
             at = places(tree, nodes, table)
             for k, record in enumerate(some):
                 own = table.take(at == k)
@@ -125,7 +159,7 @@ class _Growth:
             stop, max_depth=min(limits) if limits else None, min_gain=stop.min_gain * share, counts_rows=False
         )
         policy = msgspec.structs.replace(self.policy, stopping=stopping)
-        return grow_arrays(table, policy, self.costs, self.rows.n_jobs, self.min_risk)
+        return grow_arrays(table, policy, self.costs, self.n_jobs, self.min_risk)
 
     def _is_final(self, node: NodeRecord) -> bool:
         stop, fields = self.policy.stopping, node.fields

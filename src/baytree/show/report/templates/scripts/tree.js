@@ -1,11 +1,13 @@
 // The tree: cards on branches, laid out anew whenever something opens or closes.
 const CARD = { width: 176, height: 66, across: 194, down: 132, margin: 18 };
 const FIRST_LEVELS = 4;
+const SPREAD = -2; // a row whose branch is not known goes down every one, in shares
+const MOST_FULL = 400; // cards that are drawn in full at once; of more, those in sight
 
 class TreeDrawing {
   constructor(tree) {
-    this.nodes = tree.nodes.map(([id, parent, branch, rows, weight, prediction, answer, counts, asked, complexity, risk, condition], place) =>
-      ({ id, parent, branch, rows, weight, prediction, answer, counts, asked, complexity, risk, condition, place, children: [], depth: 0 }));
+    this.nodes = tree.nodes.map(([id, parent, branch, rows, weight, prediction, answer, counts, asked, complexity, risk, condition, missing = -1, surrogates = []], place) =>
+      ({ id, parent, branch, rows, weight, prediction, answer, counts, asked, complexity, risk, condition, missing, surrogates, place, children: [], depth: 0 }));
     for (const node of this.nodes.slice(1)) {
       const above = this.nodes[node.parent];
       above.children.push(node);
@@ -18,6 +20,7 @@ class TreeDrawing {
     this.ruler = document.createElement("canvas").getContext("2d");
     this.open = new Set();
     this.path = tree.path;
+    this.tried = tree.tried;
     this.penalty = -Infinity;
     this.lit = new Set();
     this.scale = 1;
@@ -62,23 +65,33 @@ class TreeDrawing {
   }
 
   draw() {
-    const order = this.layout();
-    const edges = drawn("g"), cards = drawn("g"), labels = drawn("g");
-    for (const node of order) {
-      for (const child of this.childrenOf(node)) {
-        edges.append(this.edge(node, child));
-        labels.append(this.label(child));
-      }
-      cards.append(this.card(node));
-    }
-    this.svg.replaceChildren(edges, labels, cards);
+    const order = this.layout(), cards = drawn("g");
+    this.edges = drawn("g");
+    this.labels = drawn("g");
+    for (const node of order) cards.append(this.card(node));
+    this.svg.replaceChildren(this.edges, this.labels, cards);
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.waiting = order;
     this.resize();
   }
 
   resize() {
     this.svg.setAttribute("width", Math.round(this.width * this.scale));
     this.svg.setAttribute("height", Math.round(this.height * this.scale));
+    this.complete();
+  }
+
+  // Draws in full what waits for it: all cards of a small tree, of a large one those in sight and about them.
+  complete() {
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.scroll, isSmall = this.waiting.length <= MOST_FULL, rest = [];
+    const from = [scrollLeft - clientWidth, scrollTop - clientHeight], to = [scrollLeft + 2 * clientWidth, scrollTop + 2 * clientHeight];
+    for (const node of this.waiting) {
+      const x = this.left(node) * this.scale, y = this.top(node) * this.scale;
+      const isNear = isSmall || (x < to[0] && x + CARD.across * this.scale > from[0] && y < to[1] && y + CARD.down * this.scale > from[1]);
+      if (isNear) this.detail(node);
+      else rest.push(node);
+    }
+    this.waiting = rest;
   }
 
   left(node) { return CARD.margin + node.x * CARD.across; }
@@ -108,18 +121,27 @@ class TreeDrawing {
     });
     card.classList.toggle("lit", this.lit.has(node.place));
     card.classList.toggle("found", Boolean(this.sought) && node.asked !== null && isSplit && payload.columns[node.asked].name.toLowerCase().includes(this.sought));
+    card.append(drawn("rect", { class: "face", width: CARD.width, height: CARD.height, rx: 9 }), drawn("text", { display: "none" }, this.support(node)));
+    card.addEventListener("click", () => this.choose(node, true));
+    node.card = card;
+    return card;
+  }
+
+  detail(node) {
+    const { card } = node, isSplit = this.isSplit(node), isClosed = isSplit && !this.open.has(node.place);
+    if (node !== this.nodes[0]) {
+      this.edges.append(this.edge(this.nodes[node.parent], node));
+      this.labels.append(this.label(node));
+    }
     const name = this.fitted(isSplit ? `${plain(payload.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 58 : 24), "600 13px system-ui");
     const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? `+${this.below(node)}` : "";
+    card.lastChild.remove();
     card.append(
-      drawn("rect", { class: "face", width: CARD.width, height: CARD.height, rx: 9 }),
       drawn("text", { class: "name", x: 12, y: 21 }, `${name} `), // a space, so that lines are also heard apart
       drawn("text", { x: 12, y: 39 }, `${support} `),
     );
     if (isClosed) card.append(drawn("text", { class: "more", x: CARD.width - 12, y: 21, "text-anchor": "end" }, more));
     this.bar(card, node);
-    card.addEventListener("click", () => this.choose(node, true));
-    node.card = card;
-    return card;
   }
 
   bar(card, node) {
@@ -184,34 +206,50 @@ class TreeDrawing {
     return missing ? (test ? `${test} or missing` : `${name} is missing`) : test || `${name}: none`;
   }
 
-  passes(node, row) {
-    const [column, low, high, fromLow, belowHigh, levels, missing] = node.condition, value = row[payload.columns[column].name];
-    if (value === null || value === undefined) return missing;
+  passes(condition, row) {
+    const [column, low, high, fromLow, belowHigh, levels] = condition, value = row[payload.columns[column].name];
     if (levels) return levels.some((code) => payload.columns[column].levels[code] === value);
     return (low === null || (fromLow ? value >= low : value > low)) && (high === null || (belowHigh ? value < high : value <= high));
   }
 
-  // Lights the way of a row, as far as the tests on it can be answered by the row itself.
+  // Lights the way of a row; where a share of it goes down every branch, all of these ways.
   light(row) {
     this.follow(row);
     this.draw();
   }
 
   follow(row) {
-    this.lit = new Set([0]);
-    let node = this.nodes[0];
-    for (let next = node; next && node.children.length; ) {
-      next = node.children.find((child) => this.passes(child, row));
-      if (!next) break;
-      node = next;
+    this.lit = new Set();
+    this.way = []; // until the row is shared out
+    const waiting = [this.nodes[0]];
+    let isWhole = true;
+    while (waiting.length) {
+      const node = waiting.pop();
       this.lit.add(node.place);
+      if (isWhole) this.way.push(node);
+      const next = this.next(node, row);
+      if (next.length > 1) isWhole = false;
+      waiting.push(...next);
     }
+  }
+
+  // The branch that a row takes: by its own value, else by the first surrogate that can tell, else that of missing values.
+  next(node, row) {
+    const known = (condition) => (row[payload.columns[condition[0]].name] ?? null) !== null, { children } = node;
+    if (!children.length) return [];
+    const own = known(children[0].condition) ? children.find((child) => this.passes(child.condition, row)) : undefined;
+    if (own) return [own];
+    for (const sides of node.surrogates) {
+      const branch = known(sides[0]) ? sides.findIndex((condition) => this.passes(condition, row)) : -1;
+      if (branch >= 0) return [children[branch]];
+    }
+    return node.missing >= 0 ? [children[node.missing]] : node.missing === SPREAD ? children : [];
   }
 
   // What each test on the way of a row changed of the share of an answer, or of the mean; what is left is not by tests.
   changes(place, answer) {
     const share = (node) => (this.isClasses ? (node.counts.find(([code]) => code === place)?.[1] ?? 0) / (node.counts.reduce((sum, [, weight]) => sum + weight, 0) || 1) : node.answer);
-    const way = [...this.lit].map((k) => this.nodes[k]), lines = [[null, share(way[0])]];
+    const { way } = this, lines = [[null, share(way[0])]];
     for (let k = 1; k < way.length; k++) lines.push([payload.columns[way[k].condition[0]].name, share(way[k]) - share(way[k - 1])]);
     const rest = answer - lines.reduce((sum, [, amount]) => sum + amount, 0);
     return Math.abs(rest) > 1e-9 ? [...lines, ["", rest]] : lines;
@@ -262,7 +300,7 @@ class TreeDrawing {
   prune(step) {
     const [cp, leaves, risk, error] = this.path[step];
     this.penalty = cp;
-    const tried = error === null ? "" : `, ${error.toFixed(3)} by cross-validation`;
+    const tried = error === undefined || error === null ? "" : `, ${error.toFixed(3)} ${this.tried}`;
     document.getElementById("tree-size").textContent = `${leaves} ${leaves === 1 ? "leaf" : "leaves"}; ${this.isClasses ? "error" : "squared error"} ${risk.toFixed(3)} of that without a tree${tried}`;
     this.draw();
   }
@@ -319,6 +357,7 @@ class TreeDrawing {
       place.scrollTop = from[1] - event.clientY;
     });
     addEventListener("pointerup", () => { from = null; place.classList.remove("dragging"); });
+    place.addEventListener("scroll", () => { if (this.waiting.length) requestAnimationFrame(() => this.complete()); }, { passive: true });
     place.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); this.zoom(event.deltaY < 0 ? 1.1 : 0.9); } }, { passive: false });
   }
 }

@@ -1,5 +1,6 @@
 // Names as they can be shown, numbers as they can be read, and elements made from them. Nothing is ever parsed as HTML.
-const payload = JSON.parse(document.getElementById("payload").textContent);
+const payloads = JSON.parse(document.getElementById("payload").textContent); // of each model on the page; `models` are their formulas
+let payload, model, tree, boundary; // of the model that is shown
 const SVG = "http://www.w3.org/2000/svg";
 
 function element(name, attributes = {}, ...children) {

@@ -1,0 +1,55 @@
+"""What is new in rows beside what a model was trained on.
+
+Reads the profile that a model keeps, and what new rows look like, a statistic that adds up: a month is the sum of its days.
+The room is called `drifts`, so that `bt.drift` stays a function.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from baytree.drifts.batch import Batch
+from baytree.drifts.drift import Drift
+from baytree.given import FrameLike
+from baytree.predictor import Predictor
+from baytree.table.frames import read
+
+__all__ = ["Batch", "Drift", "drift"]
+
+
+class Fitted(Protocol):
+    """A fitted estimator."""
+
+    @property
+    def _predictor(self) -> Predictor: ...
+
+
+def drift(model: Fitted | Predictor, frame: FrameLike) -> Drift:
+    """What is new in rows beside what a model was trained on: levels, missing values, distributions, and what it matters.
+
+    Drifts of the same model add up, exactly: the drift of a month is the sum of those of its days.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A model that keeps a profile of the rows that it has learnt from.
+    frame : data frame
+        New rows; they need no target, and a column that is not there counts as missing.
+
+    Returns
+    -------
+    Drift
+        It prints as a table. `alarms` names the columns whose distribution has changed by more than chance allows.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> penguins = bt.datasets.load("penguins")
+    >>> model = bt.CARTClassifier().fit(penguins, "species")
+    >>> bt.drift(model, penguins).alarms
+    []
+    >>> bt.drift(model, penguins.assign(bill_length_mm=penguins.bill_length_mm / 10)).alarms
+    ['bill_length_mm']
+    """
+    predictor = model if isinstance(model, Predictor) else model._predictor
+    return Drift(predictor, Batch.of(predictor, read(frame)))

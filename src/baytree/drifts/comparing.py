@@ -1,0 +1,116 @@
+"""Two distributions of a column beside each other: how far apart they are, and whether chance alone would do that."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from baytree import _core
+from baytree.statistics.counts import Counts
+from baytree.statistics.sketch import MOST_BUCKETS, Sketch
+
+MOST_CELLS = 12  # of the numbers of a column in the test
+LEAST_EXPECTED = 5.0  # rows of a cell, below which the chi-squared distribution is no good description
+
+
+class Pair(NamedTuple):
+    """The weights of training and of new rows in the same cells, in order; missing values apart."""
+
+    points: np.ndarray  # [n_cells], numbers, or codes of levels
+    before: np.ndarray  # [n_cells]
+    now: np.ndarray  # [n_cells]
+    missing_before: float
+    missing_now: float
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the cells are of numbers."""
+        return self.points.dtype.kind == "f"
+
+
+def paired(before: Sketch | Counts, now: Sketch | Counts) -> Pair:
+    """What training and new rows have in the cells of both."""
+    if isinstance(before, Sketch) and isinstance(now, Sketch):
+        wider = max(int(before.exponent[0]), int(now.exponent[0]))
+        _, edges, mine, theirs = _core.united_buckets(before.edges, now.edges, wider, MOST_BUCKETS)
+        cells, more = _placed(before, mine, len(edges)), _placed(now, theirs, len(edges))
+        return Pair(np.asarray(edges), cells, more, _missing(before.counts), _missing(now.counts))
+    assert isinstance(before, Counts)
+    assert isinstance(now, Counts)
+    codes = np.arange(len(before.known()))
+    return Pair(codes, before.known().sum(axis=1), now.known().sum(axis=1), _missing(before), _missing(now))
+
+
+def distance(pair: Pair, n_new: int = 0) -> float:
+    """Between 0 and 1: the largest difference of the shares up to a number, or half the sum of those of all levels.
+
+    New levels are in `missing_now`; here they are levels of their own, and what is missing is left out.
+    """
+    total_before, total_now = pair.before.sum(), pair.now.sum() + n_new
+    if not total_before or not total_now:
+        return 0.0 if total_before == total_now else 1.0
+    difference = pair.before / total_before - pair.now / total_now
+    if pair.is_ordered:
+        return float(np.abs(np.cumsum(difference)).max())
+    return float((np.abs(difference).sum() + n_new / total_now) / 2)
+
+
+def log_p(pair: Pair, n_new: int) -> float:
+    """log P of so large a chi-squared statistic by chance, of cells, new levels and missing values in both."""
+    cells = _few(pair) if pair.is_ordered else np.stack([pair.before, pair.now])
+    extra = [[0.0, pair.missing_before], [float(n_new), pair.missing_now - n_new]]
+    table = _pooled(np.concatenate([cells, extra], axis=1))
+    if table.shape[1] < 2 or not table.sum(axis=1).all():
+        return 0.0
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    statistic = float(((table - expected) ** 2 / expected).sum())
+    return float(_core.chi2_log_tail(np.array([statistic]), np.array([table.shape[1] - 1.0]))[0])
+
+
+def holm(log_ps: list[float]) -> list[float]:
+    """Holm's adjusted p of each of several tests: the chance that any of them is as small, if nothing has changed.
+
+    >>> holm([-5.0, 0.0, -3.0])
+    [0.02021384099725641, 1.0, 0.09957413673572789]
+    """
+    order = np.argsort(log_ps, kind="stable")
+    adjusted, largest = [1.0] * len(log_ps), 0.0
+    for rank, k in enumerate(order.tolist()):
+        largest = max(largest, min(1.0, (len(log_ps) - rank) * float(np.exp(log_ps[k]))))
+        adjusted[k] = largest
+    return adjusted
+
+
+def _placed(sketch: Sketch, place: np.ndarray, n_cells: int) -> np.ndarray:
+    return np.bincount(place, sketch.counts.known().sum(axis=1), n_cells)
+
+
+def _missing(counts: Counts) -> float:
+    return float(counts.cells.rounded()[0].sum())
+
+
+def _few(pair: Pair) -> np.ndarray:
+    """Neighbouring numbers together, so that both tables have about equally many rows in each cell: [2, n_cells]."""
+    total = pair.before + pair.now
+    if not total.sum():
+        return np.zeros((2, 0))
+    reached = (np.cumsum(total) - total / 2) / total.sum()
+    place = np.minimum((reached * MOST_CELLS).astype(int), MOST_CELLS - 1)
+    return np.stack([np.bincount(place, side, MOST_CELLS) for side in (pair.before, pair.now)])
+
+
+def _pooled(table: np.ndarray) -> np.ndarray:
+    """The table with rare cells in one, so that every cell has some rows to be expected in both."""
+    total = table.sum(axis=0)
+    share = table.sum(axis=1).min() / max(table.sum(), 1.0)
+    is_rare = total * share < LEAST_EXPECTED
+    rare = table[:, is_rare].sum(axis=1, keepdims=True)
+    kept = table[:, ~is_rare]
+    if not rare.sum():
+        return kept
+    if rare.sum() * share >= LEAST_EXPECTED or not kept.shape[1]:
+        return np.concatenate([kept, rare], axis=1)
+    least = int(np.argmin(kept.sum(axis=0)))
+    kept[:, least] += rare[:, 0]
+    return kept

@@ -1,0 +1,147 @@
+"""From a request to an answer: the token, the route, the body, the function that answers, the log and the counts."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from baytree.serve.answering import encode
+from baytree.serve.bodies import JSON
+from baytree.serve.limits import AT_ONCE, LARGE, Gone, Refusal
+from baytree.serve.logs import Log
+from baytree.serve.metrics import Metrics
+from baytree.serve.models import Models
+from baytree.serve.reading import Held, Room, read_body
+from baytree.serve.routes import WAYS, Asked, Reply, Shop, Way
+from baytree.serve.together import Together
+
+_OPEN = ("/health", "/v2/health/live")  # need no token: whoever looks after the process has none
+_CLOSES = {400, 408, 413, 429}  # the rest of the body may never come, and nobody wants it
+
+
+class App:
+    """The server as an ASGI application."""
+
+    def __init__(self, models: Models, log: Log, token: str | None = None):
+        self.shop, self.log, self.token = Shop(models, Metrics(), Together()), log, token
+        self.room = Room()
+        self.threads = ThreadPoolExecutor(2, "answer")
+        self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes wait for each other: they take much memory
+        nowhere = _Endpoint(self, Way("other", {}))
+        routes = [Route(way.path, _Endpoint(self, way)) for way in WAYS]
+        self.router = Router(routes, redirect_slashes=False, default=nowhere)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.router(scope, receive, send)
+
+    def is_allowed(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether the token is right, or none is needed."""
+        if self.token is None or path in _OPEN:
+            return True
+        kind, _, given = headers.get(b"authorization", b"").partition(b" ")
+        return kind.lower() == b"bearer" and hmac.compare_digest(given.strip(), self.token.encode())
+
+
+class _Endpoint:
+    """One path: reads the request, has it answered, tells of it."""
+
+    def __init__(self, app: App, way: Way):
+        self.app, self.way = app, way
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started, held = time.perf_counter(), Held(self.app.room)
+        try:
+            reply = await self._replied(scope, receive, held)
+        except Gone:
+            return self._tell(scope, Reply(b"", status=499), 0, started)
+        finally:
+            if held.size:
+                await held.give_back()
+        await _send(send, reply)
+        return self._tell(scope, reply, len(reply.body), started)
+
+    async def _replied(self, scope: Scope, receive: Receive, held: Held) -> Reply:
+        headers = dict(scope["headers"])
+        try:
+            return await self._answered(scope, headers, receive, held)
+        except Gone:
+            raise
+        except Refusal as refusal:
+            return _refused(refusal)
+        except asyncio.CancelledError:  # the server stops, and the client is still sending
+            return _refused(Refusal(408, "the server stops"))
+        except MemoryError:
+            return _refused(Refusal(413, "there is not enough memory for these rows; send fewer"))
+        except Exception as error:
+            where = error.__traceback__
+            while where is not None and where.tb_next is not None:
+                where = where.tb_next
+            place = f"{where.tb_frame.f_code.co_name}:{where.tb_lineno}" if where else ""
+            self.app.log.write("error", kind=type(error).__name__, place=place, route=self.way.path)
+            return _refused(Refusal(500, "this should not happen; the log of the server says where"))
+
+    async def _answered(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, held: Held) -> Reply:
+        app, method = self.app, scope["method"]
+        if not app.is_allowed(scope["path"], headers):
+            raise Refusal(401, "give the token of this server: Authorization: Bearer TOKEN")
+        if not self.way.answers:
+            raise Refusal(404, "there is no such path; see GET /openapi.json")
+        answer = self.way.answers.get("GET" if method == "HEAD" else method)
+        if answer is None:
+            raise Refusal(405, f"this path takes {', '.join(self.way.answers)}")
+        body = await read_body(headers, receive, held) if method == "POST" else b""
+        asked = Asked(scope["path_params"].get("name", ""), body, _media(headers))
+        if len(body) <= AT_ONCE and not self.way.is_slow:
+            if self.way.soon is not None and asked.media == JSON:
+                return await self.way.soon(app.shop, asked)
+            return answer(app.shop, asked)
+        threads = app.large if len(body) > LARGE else app.threads
+        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.shop, asked)
+
+    def _tell(self, scope: Scope, reply: Reply, length: int, started: float) -> None:
+        seconds, served = time.perf_counter() - started, reply.served
+        method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD") else "other"
+        self.app.shop.metrics.count(self.way.path, method, reply.status, seconds)
+        if served is not None:
+            self.app.shop.metrics.rows[served.name] += reply.n_rows
+        self.app.log.write(
+            "request",
+            method=method,
+            route=self.way.path,
+            status=reply.status,
+            model=served.name if served else None,
+            version=served.version if served else None,
+            rows=reply.n_rows,
+            bytes=length,
+            ms=round(seconds * 1e3, 3),
+        )
+
+
+async def _send(send: Send, reply: Reply) -> None:
+    headers = [
+        (b"content-type", reply.media.encode()),
+        (b"content-length", b"%d" % len(reply.body)),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    if reply.status in _CLOSES:
+        headers.append((b"connection", b"close"))
+    if reply.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+def _refused(refusal: Refusal) -> Reply:
+    return Reply(encode({"error": refusal.sentence}), status=refusal.status)
+
+
+def _media(headers: Mapping[bytes, bytes]) -> str:
+    """The content type without its parameters; JSON where none is given."""
+    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    return media.decode("latin-1") or JSON

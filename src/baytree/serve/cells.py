@@ -1,0 +1,148 @@
+"""Values that came over the wire to raw columns of a schema: each is of its column's kind, or refused by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from baytree.predictor import Predictor
+from baytree.serve.json_body import Columns, Value
+from baytree.serve.limits import Refusal, named
+from baytree.table.frames import Numbers, Raw, RawFrame, Strings, read_column
+from baytree.table.frames.numbers import NumberMatrix
+from baytree.table.reading import strings
+from baytree.table.schema import Column, Kind, Schema
+
+_NUMBER, _NOTHING = {int, float}, {type(None)}
+
+
+class Wanted:
+    """What a model asks of rows: its columns by the names under which they come, worked out once."""
+
+    def __init__(self, predictor: Predictor):
+        schema = predictor.schema
+        sources = dict.fromkeys(column.source for column in schema.columns)
+        self.schema = schema
+        self.names = tuple(sources if schema.is_named else schema.inputs)
+        self.ignored = {*schema.inputs, schema.target.name} - set(self.names)
+        by_source = {column.source: column for column in schema.columns}
+        self.column: dict[str, Column | None] = {name: by_source.get(name) for name in self.names}
+        self.plain = tuple(name for name, column in self.column.items() if column is None or _is_plain(column))
+        self.others = tuple((name, column) for name, column in self.column.items() if column and not _is_plain(column))
+
+
+def from_json(wanted: Wanted, given: Columns) -> RawFrame:
+    """Raw columns of values that have types: a number is a number."""
+    _refuse_unknown(wanted, given.values)
+    n, nothing = given.n_rows, (None,) * given.n_rows
+    columns = _plain_numbers({name: given.values.get(name, nothing) for name in wanted.plain}, n)
+    for name, column in wanted.others:
+        columns[name] = _typed(column, given.values.get(name, nothing))
+    return RawFrame({name: columns[name] for name in wanted.names}, n)
+
+
+def from_text(wanted: Wanted, given: Columns) -> RawFrame:
+    """Raw columns of values that are all written, as in CSV."""
+    _refuse_unknown(wanted, given.values)
+    nothing = (None,) * given.n_rows
+    columns = {
+        name: _written(column, [_text(value) for value in given.values.get(name, nothing)])
+        for name, column in wanted.column.items()
+    }
+    return RawFrame(columns, given.n_rows)
+
+
+def from_raw(wanted: Wanted, given: Mapping[str, Raw], n_rows: int) -> RawFrame:
+    """Raw columns of a frame; numbers that are written as strings are read."""
+    _refuse_unknown(wanted, given)
+    columns = {name: _framed(column, given.get(name), n_rows) for name, column in wanted.column.items()}
+    return RawFrame(columns, n_rows)
+
+
+def _is_plain(column: Column) -> bool:
+    return column.kind is Kind.NUMERIC and column.unit is None and column.form is None
+
+
+def _refuse_unknown(wanted: Wanted, names: Mapping[str, object]) -> None:
+    """A name that training did not have is a mistake: its values would silently be missing."""
+    for name in names:
+        if name not in wanted.column and name not in wanted.ignored:
+            raise Refusal(422, f"column {named(name)} is none that the model was trained with; see GET /models/{{name}}")
+
+
+def _plain_numbers(given: Mapping[str, Sequence[Value]], n_rows: int) -> dict[str, Raw]:
+    names = tuple(given)
+    for name, values in given.items():
+        kinds = set(map(type, values)) - _NOTHING
+        if not kinds <= _NUMBER:
+            raise Refusal(422, f"column {named(name)} takes numbers")
+        if int in kinds and any(type(value) is int and not -(1 << 53) <= value <= 1 << 53 for value in values):
+            raise Refusal(422, f"column {named(name)}: a whole number beyond 2^53 is no exact double")
+    lying = np.array([*given.values()], dtype=np.float64).reshape(len(names), n_rows)  # None is NaN
+    matrix = NumberMatrix(lying.T, names)
+    return {name: Numbers(matrix, j) for j, name in enumerate(names)}
+
+
+def _typed(column: Column, values: Sequence[Value]) -> Raw:
+    """A column of levels, of text, of dates, or of numbers that are written in a form of their own."""
+    kinds = set(map(type, values)) - _NOTHING
+    if column.kind is Kind.TEXT or _has_words(column):
+        if not kinds <= {str}:
+            raise Refusal(422, f"column {named(column.source)} takes strings")
+    elif column.kind is Kind.NUMERIC or _is_part(column):
+        takes_numbers = column.unit is None or (column.form is not None and column.form.kind == "date")
+        if not kinds <= ({str, *_NUMBER} if takes_numbers else {str}):
+            raise Refusal(422, f"column {named(column.source)} takes {'numbers' if takes_numbers else 'dates as strings'}")
+        if str in kinds:
+            return _written(column, [_text(value) for value in values])
+    return _read(column, values)
+
+
+def _written(column: Column | None, texts: list[str | None]) -> Raw:
+    raw = read_column(texts, "")
+    if column is None or column.kind is not Kind.NUMERIC or _is_part(column) or not isinstance(raw, Strings):
+        return raw
+    codes = raw.factorise()
+    read = strings.read(codes, column)
+    if read.n_misfits:
+        raise Refusal(422, f"column {named(column.source)} takes {'dates' if column.unit else 'numbers'}; one cell is none")
+    return Numbers.of(np.array([*read.values, np.nan])[codes.codes], unit=column.unit)
+
+
+def _framed(column: Column | None, raw: Raw | None, n_rows: int) -> Raw:
+    if raw is None or column is None:
+        return _empty(n_rows)
+    return _written(column, list(raw.documents())) if isinstance(raw, Strings) else raw
+
+
+def _read(column: Column, values: Sequence[Value]) -> Raw:
+    try:
+        return read_column(list(values), column.source)
+    except (ValueError, TypeError, OverflowError):
+        raise Refusal(422, f"column {named(column.source)}: its values are of several types, or too large") from None
+
+
+def _has_words(column: Column) -> bool:
+    return not _is_part(column) and column.kind is not Kind.NUMERIC and all(isinstance(each, str) for each in column.levels)
+
+
+def _is_part(column: Column) -> bool:
+    return column.form is not None and bool(column.form.part)
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None or value == "" else str(value)
+
+
+def _empty(n_rows: int) -> Numbers:
+    return Numbers.of(np.full(n_rows, np.nan))
+
+
+def encoding_refusal(schema: Schema, error: Exception) -> Refusal:
+    """What is said where a table cannot be encoded: the column that the error names, without its value."""
+    told = str(error)
+    column = next((each.source for each in schema.columns if repr(each.name) in told or repr(each.source) in told), None)
+    if column is None:
+        return Refusal(422, "the rows do not fit the columns of the model; see GET /models/{name}")
+    return Refusal(422, f"column {named(column)} has a value that the model cannot take; see GET /models/{{name}}")

@@ -1,0 +1,107 @@
+"""Connections that hold nobody up: headers and bodies come within their time and size, or the connection is closed.
+
+What is still to come has a deadline; a request that is there as a whole has none, and costs no timer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from baytree.serve.limits import ANSWER_SECONDS, BODY_SECONDS, HEADER_SECONDS, LEAST_RATE, MOST_HEADER_BYTES
+
+
+class Connection(H11Protocol):
+    """uvicorn's connection, with deadlines until a request is there and until its answer is taken: uvicorn has none."""
+
+    def __init__(self, *given: Any, **named: Any):
+        super().__init__(*given, **named)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._since = 0.0
+        self._n_headers = 0  # bytes of a request whose headers are not complete
+        self._n_body = 0  # bytes of a request whose headers are complete
+        self._untaken: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore
+        super().connection_made(transport)
+        self._wait_until(HEADER_SECONDS)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait_for_headers(len(data))
+        elif self.cycle.more_body:
+            self._wait_for_body(len(data))
+        else:
+            self._stop_waiting()
+
+    def pause_writing(self) -> None:
+        """The client does not take its answer: it has some time to do so."""
+        super().pause_writing()
+        self._untaken = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        if self._untaken is not None:
+            self._untaken.cancel()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be read as HTTP is answered in the form of every other error."""
+        self._refuse(b"400 Bad Request", "this is no HTTP request")
+
+    def _wait_for_headers(self, n: int) -> None:
+        self._n_headers += n
+        if self._n_headers > MOST_HEADER_BYTES:
+            self._refuse(b"431 Request Header Fields Too Large", "the headers are longer than 64 kB")
+        elif self._deadline is None:
+            self._wait_until(HEADER_SECONDS)
+
+    def _wait_for_body(self, n: int) -> None:
+        """A body has ten seconds, and a second more for each kilobyte that came, up to half a minute."""
+        if not self._n_body:
+            self._stop_waiting()
+        self._n_body += n
+        if self._deadline is None:
+            self._wait_until(HEADER_SECONDS)
+
+    def _wait_until(self, seconds: float) -> None:
+        if not self.transport.is_closing():
+            self._since = self.loop.time()
+            self._deadline = self.loop.call_later(seconds, self._late)
+
+    def _late(self) -> None:
+        self._deadline = None
+        if self._n_body and self._has_time():
+            self._deadline = self.loop.call_later(1.0, self._late)
+        elif self._n_body:
+            self._refuse(b"408 Request Timeout", "the body comes too slowly")
+        else:
+            self.transport.abort()
+
+    def _has_time(self) -> bool:
+        """Whether the client may go on, or it is the server that does not read."""
+        passed = self.loop.time() - self._since
+        return self.flow.read_paused or passed < min(BODY_SECONDS, HEADER_SECONDS + self._n_body / LEAST_RATE)
+
+    def _refuse(self, status: bytes, sentence: str) -> None:
+        if self.transport.is_closing():
+            return
+        body = b'{"error":"%s"}' % sentence.encode()
+        head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+        self.transport.write(head % (status, len(body)) + body)
+        self.transport.close()
+
+    def _stop_waiting(self) -> None:
+        self._n_headers = self._n_body = 0
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

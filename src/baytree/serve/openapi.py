@@ -1,0 +1,146 @@
+"""What the server takes and gives, as an OpenAPI 3.1 document: its bodies are the records that requests are read with."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from baytree.serve.answering import Talk
+from baytree.serve.bodies import ARROW, CSV, JSON
+from baytree.serve.inference_protocol import Infer
+from baytree.serve.json_body import Rows
+from baytree.version import __version__
+
+_REFUSALS = {
+    "400": "What was sent cannot be read.",
+    "401": "The token is missing or wrong.",
+    "404": "There is no such path or model.",
+    "408": "The body comes too slowly.",
+    "413": "The body is too long, or has too many rows.",
+    "415": "The body is of another kind.",
+    "422": "A value does not fit its column, or the body has another shape.",
+    "429": "Too many large bodies come at once.",
+}
+_BODILESS = ("401", "404")
+_TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
+_LABEL = {"type": ["string", "number", "boolean"]}
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The document."""
+    bodies, components = msgspec.json.schema_components((Rows, Talk, Infer), ref_template="#/components/schemas/{name}")
+    rows, talk, inference = bodies
+    tables = {JSON: {"schema": rows}, CSV: {"schema": _TEXT}, ARROW: {"schema": {"type": "string", "format": "binary"}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "baytree", "version": __version__, "description": "Answers of models that a person can read."},
+        "paths": {
+            "/models/{name}/predict": _post("predict", "The answer to each row.", tables, _predictions()),
+            "/models/{name}/explain": _post("explain", "Why each row gets its answer.", tables, _explanations()),
+            "/models/{name}/interview": _post(
+                "interview", "The next question, and what is believed.", {JSON: {"schema": talk}}, _question()
+            ),
+            "/models": _get("models", "The models that are served.", _list_of("models", _object(name=_TEXT, version=_TEXT))),
+            "/models/{name}": _get("model", "The columns of a model, and its version.", _answer(), is_of_model=True),
+            "/models/{name}/page": _get("page", "The page of a model.", None, is_of_model=True),
+            "/": _get("home", "The page of the model, or the list of models.", None),
+            "/health": _get("health", "Whether the process answers.", _object(status=_TEXT)),
+            "/ready": _get("ready", "Whether models are served.", _object(status=_TEXT, models={"type": "integer"})),
+            "/metrics": _get("metrics", "Counts for Prometheus.", None, "text/plain"),
+            "/openapi.json": _get("openapi", "This document.", {"type": "object"}),
+            "/v2": _get("serverMetadata", "What this server is.", _object(name=_TEXT, version=_TEXT)),
+            "/v2/health/live": _get("serverLive", "Whether the process answers.", _object(live={"type": "boolean"})),
+            "/v2/health/ready": _get("serverReady", "Whether models are served.", _object(ready={"type": "boolean"})),
+            "/v2/models/{name}": _get("modelMetadata", "The tensors of a model.", _object(name=_TEXT), is_of_model=True),
+            "/v2/models/{name}/ready": _get(
+                "modelReady", "Whether a model is served.", _object(name=_TEXT), is_of_model=True
+            ),
+            "/v2/models/{name}/infer": _post(
+                "infer", "The answer to each row, as tensors.", {JSON: {"schema": inference}}, _tensors()
+            ),
+        },
+        "components": {
+            "schemas": {**components, "Error": _object(error={"type": "string", "maxLength": 2048})},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+def _post(name: str, told: str, content: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    operation = {
+        "operationId": name,
+        "summary": told,
+        "parameters": [_MODEL],
+        "requestBody": {"required": True, "content": content},
+        "responses": {"200": _response(told, answer, JSON), **_refusals(tuple(_REFUSALS))},
+    }
+    return {"post": operation}
+
+
+def _get(
+    name: str, told: str, answer: dict[str, Any] | None, media: str = "text/html", is_of_model: bool = False
+) -> dict[str, Any]:
+    response = _response(told, answer or _TEXT, media if answer is None else JSON)
+    operation: dict[str, Any] = {"operationId": name, "summary": told}
+    if is_of_model:
+        operation["parameters"] = [_MODEL]
+    return {"get": {**operation, "responses": {"200": response, **_refusals(_BODILESS)}}}
+
+
+def _response(told: str, answer: dict[str, Any], media: str) -> dict[str, Any]:
+    return {"description": told, "content": {media: {"schema": answer}}}
+
+
+def _refusals(statuses: tuple[str, ...]) -> dict[str, Any]:
+    error = {"$ref": "#/components/schemas/Error"}
+    return {status: _response(_REFUSALS[status], error, JSON) for status in statuses}
+
+
+_MODEL = {
+    "name": "name",
+    "in": "path",
+    "required": True,
+    "description": "The name of a model, which is that of its file.",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+}
+
+
+def _object(**fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def _list_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
+    return _object(**{name: {"type": "array", "items": item}})
+
+
+def _answer(**fields: dict[str, Any]) -> dict[str, Any]:
+    return _object(model=_TEXT, version=_TEXT, digest=_TEXT, **fields)
+
+
+def _predictions() -> dict[str, Any]:
+    probabilities = {"type": "array", "items": {"type": "object", "additionalProperties": _NUMBER}}
+    answer = _answer(predictions={"type": "array", "items": _LABEL})
+    return {**answer, "properties": {**answer["properties"], "probabilities": probabilities}}
+
+
+def _explanations() -> dict[str, Any]:
+    effects = {"type": "array", "items": {"type": ["number", "null"]}}
+    line = _object(column=_TEXT, value=_TEXT, effect=effects)
+    ledger = _object(prediction=_LABEL, unit=_TEXT, start=effects, evidence={"type": "array", "items": line}, scores=effects)
+    return _answer(explanations={"type": "array", "items": ledger})
+
+
+def _question() -> dict[str, Any]:
+    asked = {**_object(column=_TEXT, kind=_TEXT, choices={"type": "array"}, gain=_NUMBER), "type": ["object", "null"]}
+    return _answer(question=asked, belief={"type": "object", "additionalProperties": _NUMBER}, prediction=_LABEL)
+
+
+def _tensors() -> dict[str, Any]:
+    tensor = _object(
+        name=_TEXT, datatype=_TEXT, shape={"type": "array", "items": {"type": "integer"}}, data={"type": "array"}
+    )
+    return _object(model_name=_TEXT, model_version=_TEXT, outputs={"type": "array", "items": tensor})

@@ -1,0 +1,188 @@
+"""What can be asked, and which function answers: the whole surface of the server in one table."""
+
+# ruff: noqa: ARG001 - a route may be handed more than it needs
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from baytree.serve import answering, inference_protocol
+from baytree.serve.answering import encode, identity
+from baytree.serve.bodies import JSON, encoded, frame_of, table_of
+from baytree.serve.json_body import columns_of
+from baytree.serve.limits import MOST_EXPLAINED, MOST_ROWS, Refusal
+from baytree.serve.metrics import Metrics, family
+from baytree.serve.models import Models, Served
+from baytree.serve.openapi import document
+from baytree.serve.pages import index
+from baytree.serve.together import MOST_ROWS_EACH, Together, predicted
+from baytree.serve.watching import families
+
+HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Shop(NamedTuple):
+    """What routes read: the models, and what was counted."""
+
+    models: Models
+    metrics: Metrics
+    together: Together
+
+
+class Asked(NamedTuple):
+    """A request: the model that its path names, its body, and what that is."""
+
+    name: str
+    body: bytes
+    media: str
+
+
+class Reply(NamedTuple):
+    """An answer: its bytes and what they are, and what the log tells of it."""
+
+    body: bytes
+    media: str = JSON
+    served: Served | None = None
+    n_rows: int = 0
+    status: int = 200
+
+
+Answer = Callable[[Shop, Asked], Reply]
+Soon = Callable[[Shop, Asked], Awaitable[Reply]]
+
+
+async def predict_soon(shop: Shop, asked: Asked) -> Reply:
+    """Predictions of a short body: together with those of other requests where it has few rows, and without a thread."""
+    served = shop.models[asked.name]
+    columns = columns_of(asked.body)
+    few = 0 < columns.n_rows <= MOST_ROWS_EACH
+    told = await shop.together.predicted(served, columns) if few else predicted(served, columns)
+    return _rows_reply(served, told, columns.n_rows)
+
+
+def predict(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    frame = frame_of(served.wanted, asked.body, asked.media, MOST_ROWS)
+    table = encoded(served.predictor, frame) if frame.n_rows else None
+    served.watch.see_all(frame)
+    return _rows_reply(served, answering.predictions(served, table), frame.n_rows)
+
+
+def explain(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    table = table_of(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
+    return _rows_reply(served, answering.explanations(served, table), 0 if table is None else len(table))
+
+
+def interview(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    _only_json(asked)
+    return _rows_reply(served, answering.question(served, asked.body), 0)
+
+
+def infer(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    _only_json(asked)
+    told, n_rows = inference_protocol.infer(served, asked.body)
+    return Reply(encode(told), served=served, n_rows=n_rows)
+
+
+def health(shop: Shop, asked: Asked) -> Reply:
+    return Reply(b'{"status":"ok"}')
+
+
+def ready(shop: Shop, asked: Asked) -> Reply:
+    return Reply(encode({"status": "ready", "models": len(shop.models.names)}))
+
+
+def models(shop: Shop, asked: Asked) -> Reply:
+    told = [{"name": served.name, "version": served.version, "kind": served.predictor.name} for served in shop.models]
+    return Reply(encode({"models": told}))
+
+
+def model(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    return Reply(encode(answering.description(served)), served=served)
+
+
+def page(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    return Reply(served.page(), HTML, served)
+
+
+def home(shop: Shop, asked: Asked) -> Reply:
+    served = list(shop.models)
+    return Reply(served[0].page() if len(served) == 1 else index(served), HTML)
+
+
+def metrics(shop: Shop, asked: Asked) -> Reply:
+    live = [((("model", served.name), ("version", served.version)), 1.0) for served in shop.models]
+    told = family("baytree_model_info", "gauge", "The models that are served, and their versions.", live)
+    drifts = [(served.name, drift) for served in shop.models if (drift := served.watch.drift()) is not None]
+    return Reply(shop.metrics.text([told, families(drifts)]).encode(), PROMETHEUS)
+
+
+def openapi(shop: Shop, asked: Asked) -> Reply:
+    return Reply(encode(document()))
+
+
+def v2_server(shop: Shop, asked: Asked) -> Reply:
+    return Reply(encode(inference_protocol.server()))
+
+
+def v2_live(shop: Shop, asked: Asked) -> Reply:
+    return Reply(b'{"live":true}')
+
+
+def v2_ready(shop: Shop, asked: Asked) -> Reply:
+    return Reply(b'{"ready":true}')
+
+
+def v2_model(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    return Reply(encode(inference_protocol.model(served)), served=served)
+
+
+def v2_model_ready(shop: Shop, asked: Asked) -> Reply:
+    served = shop.models[asked.name]
+    return Reply(encode({"name": served.name, "ready": True}), served=served)
+
+
+class Way(NamedTuple):
+    """A path, who answers it by which method, and whether that takes a thread of its own."""
+
+    path: str
+    answers: Mapping[str, Answer]
+    is_slow: bool = False
+    soon: Soon | None = None  # who answers short bodies of JSON instead
+
+
+WAYS = (
+    Way("/models/{name}/predict", {"POST": predict}, soon=predict_soon),
+    Way("/models/{name}/explain", {"POST": explain}),
+    Way("/v2/models/{name}/infer", {"POST": infer}),
+    Way("/health", {"GET": health}),
+    Way("/ready", {"GET": ready}),
+    Way("/models", {"GET": models}),
+    Way("/models/{name}", {"GET": model}),
+    Way("/models/{name}/interview", {"POST": interview}, is_slow=True),
+    Way("/models/{name}/page", {"GET": page}, is_slow=True),
+    Way("/", {"GET": home}, is_slow=True),
+    Way("/metrics", {"GET": metrics}, is_slow=True),
+    Way("/openapi.json", {"GET": openapi}),
+    Way("/v2", {"GET": v2_server}),
+    Way("/v2/health/live", {"GET": v2_live}),
+    Way("/v2/health/ready", {"GET": v2_ready}),
+    Way("/v2/models/{name}", {"GET": v2_model}),
+    Way("/v2/models/{name}/ready", {"GET": v2_model_ready}),
+)
+
+
+def _rows_reply(served: Served, told: Mapping[str, Any], n_rows: int) -> Reply:
+    return Reply(encode({**identity(served), **told}), served=served, n_rows=n_rows)
+
+
+def _only_json(asked: Asked) -> None:
+    if asked.media != JSON:
+        raise Refusal(415, f"send {JSON}")

@@ -1,0 +1,129 @@
+"""The server as a process: its socket, its signals, and the files that it watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import uvicorn
+
+from baytree.serve.app import App
+from baytree.serve.connections import Connection
+from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
+from baytree.serve.logs import Log
+from baytree.serve.models import Models
+
+WATCHED = 1.0  # seconds between two looks at the files
+_WAITING = 4096  # connections that the system may hold until they are taken
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def read_token(path: Path) -> str:
+    """The token in a file, without the blanks around it."""
+    token = path.read_text(encoding="utf-8").strip()
+    if not token or not token.isascii() or any(letter.isspace() for letter in token):
+        raise ValueError(f"{path}: holds no token; write one line of letters and digits into it")
+    return token
+
+
+def run(paths: Iterable[Path], host: str, port: int, token: str | None, announce: Callable[[str], object]) -> None:
+    """Serves until it is told to stop; `announce` is called with the address once it listens."""
+    models, log = Models(paths), Log()
+    with _listening(host, port) as listener:
+        address = listener.getsockname()
+        shown = f"[{address[0]}]" if listener.family == socket.AF_INET6 else address[0]
+        asyncio.run(_serve(models, log, token, listener, lambda: announce(f"http://{shown}:{address[1]}")))
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that is made with its protocol: without it asyncio leaves Nagle's algorithm on, 40 ms an answer."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        yield listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server without signals of its own: it would end the process by the signal that stopped it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        """Lets what was started finish."""
+        self.should_exit = True
+
+
+async def _serve(
+    models: Models, log: Log, token: str | None, listener: socket.socket, announce: Callable[[], object]
+) -> None:
+    app = App(models, log, token)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=_WAITING,
+            h11_max_incomplete_event_size=2 * MOST_HEADER_BYTES,
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
+    )
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop)
+    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    watching = asyncio.create_task(_watch(app, asked))
+    serving = asyncio.create_task(server.serve([listener]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.001)
+    for served in models:
+        log.write("loaded", model=served.name, version=served.version)
+    announce()
+    await serving
+    watching.cancel()
+
+
+async def _watch(app: App, asked: asyncio.Event) -> None:
+    """Reads files again when they change, or all of them when asked to."""
+    loop, models = asyncio.get_running_loop(), app.shop.models
+    while True:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), WATCHED)
+        names = models.names if asked.is_set() else models.changed()
+        asked.clear()
+        for name in names:
+            outcome = await loop.run_in_executor(app.threads, _reloaded, models, name)
+            app.shop.metrics.reloads[name, outcome] += 1
+            app.log.write("reload", model=name, version=models[name].version, outcome=outcome)
+
+
+def _reloaded(models: Models, name: str) -> str:
+    try:
+        return "changed" if models.reload(name) else "same"
+    except Exception:  # a file that is gone, damaged or half written: the model stays as it was
+        return "failed"

@@ -1,0 +1,94 @@
+"""The server as a process of its own: its socket, its deadlines, its signals, what it imports."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+
+class Process:
+    def __init__(self, *args, seconds=None):
+        shorter = f"import baytree.serve.limits as l; l.HEADER_SECONDS = l.BODY_SECONDS = {seconds};"
+        short = "" if seconds is None else shorter
+        code = f"{short}from baytree.cli import main; main()"
+        command = [sys.executable, "-c", code, "serve", *map(str, args), "--port", "0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", self.process.stdout.readline())
+        self.port = int(found[1]) if found else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def connected(self, text):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        connection.sendall(text)
+        return connection
+
+    def predict(self, name, rows):
+        body = json.dumps({"rows": rows}).encode()
+        url, head = f"http://127.0.0.1:{self.port}/models/{name}/predict", {"Content-Type": "application/json"}
+        request = urllib.request.Request(url, body, head)
+        return json.load(urllib.request.urlopen(request, timeout=10))
+
+
+@pytest.mark.slow
+def test_slow_clients_are_dropped_and_a_stop_waits_for_none_of_them(paths):
+    with Process(paths["nb"], seconds=1) as server:
+        silent, half = server.connected(b""), server.connected(b"POST /models/nb/predict HTTP/1.1\r\nHost: a\r\nX-A: ")
+        slow = server.connected(b"POST /models/nb/predict HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
+        assert server.predict("nb", [{}])["predictions"]
+        assert silent.recv(99) == b""
+        assert half.recv(99) == b""
+        assert slow.recv(99).startswith(b"HTTP/1.1 408")
+        waiting = server.connected(b"POST /models/nb/pre")
+        started = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(10) == 0
+        assert time.monotonic() - started < 5
+        waiting.close()
+
+
+@pytest.mark.slow
+def test_a_hangup_reads_the_files_again(paths, tmp_path):
+    file = tmp_path / "live.baytree"
+    file.write_bytes(paths["nb"].read_bytes())
+    with Process(file) as server:
+        before = server.predict("live", [{}])["version"]
+        file.write_bytes(paths["cart"].read_bytes())
+        server.process.send_signal(signal.SIGHUP)
+        until = time.monotonic() + 10
+        while server.predict("live", [{}])["version"] == before and time.monotonic() < until:
+            time.sleep(0.05)
+        assert server.predict("live", [{}])["version"] != before
+
+
+@pytest.mark.slow
+def test_an_address_that_others_reach_needs_a_token(paths):
+    code = "from baytree.cli import main; main()"
+    command = [sys.executable, "-c", code, "serve", str(paths["nb"]), "--host", "0.0.0.0"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "token" in done.stderr
+
+
+@pytest.mark.slow
+def test_serving_imports_neither_scikit_learn_nor_a_frame_library(paths):
+    code = (
+        "import sys; from pathlib import Path; from baytree.serve.running import run; from baytree.serve.app import App;"
+        "from baytree.serve.models import Models; from baytree.serve.logs import Log;"
+        f"App(Models([Path({str(paths['nb'])!r}), Path({str(paths['cart'])!r})]), Log());"
+        "print([m for m in ('sklearn', 'scipy', 'pandas', 'polars', 'pyarrow', 'narwhals') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+    assert done.stdout.strip() == "[]", done.stderr
