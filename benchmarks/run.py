@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "exports", "serving"]
+MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "exports", "serving", "spark"]
 
 
 def main(names: list[str]) -> None:

@@ -16,7 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "laws"), str(ROOT / "tests" / "tree"), str(ROOT / "tests")]
 
+import clusters  # noqa: E402
 import contract  # noqa: E402
+import damage  # noqa: E402
 import exactness  # noqa: E402
 import files  # noqa: E402
 import interrupts  # noqa: E402
@@ -26,8 +28,8 @@ import trees  # noqa: E402
 from figure import Scope, write  # noqa: E402
 from metamorphic import SUBJECTS  # noqa: E402
 
-CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **trees.CHECKS, **files.CHECKS, **interrupts.CHECKS}
-CHECKS |= serving.CHECKS
+MODULES = (contract, exactness, sameness, trees, files, interrupts, damage, clusters, serving)
+CHECKS = {code: check for module in MODULES for code, check in module.CHECKS.items()}
 
 
 def main() -> int:

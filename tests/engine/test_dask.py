@@ -15,7 +15,8 @@ from conftest import on_dask, written
 pytestmark = pytest.mark.dask
 
 
-def test_a_killed_worker_changes_no_bit(client, table, tmp_path):
+@pytest.mark.parametrize("moment", [0.3, 1.0])
+def test_a_killed_worker_changes_no_bit(moment, client, table, tmp_path):
     import dask.dataframe as dd
     import pandas as pd
 
@@ -27,11 +28,12 @@ def test_a_killed_worker_changes_no_bit(client, table, tmp_path):
     paths = sorted(map(str, written(rows, tmp_path, 8).glob("*.parquet")))
     frame = dd.from_map(slowly, paths, meta=pd.read_parquet(paths[0]).iloc[:0])
     victim = sorted(client.run(os.getpid).values())[0]
-    timer = threading.Timer(0.6, os.kill, (victim, signal.SIGKILL))
+    timer = threading.Timer(moment, os.kill, (victim, signal.SIGKILL))
     timer.start()
     there = bt.NaiveBayesClassifier().fit(frame, "y")
     timer.join()
-    client.wait_for_workers(2, timeout=60)
+    client.cluster.scale(2)  # a worker whose nanny gave up is replaced, too
+    client.wait_for_workers(2, timeout=120)
     assert dumps(there) == dumps(bt.NaiveBayesClassifier().fit(rows, "y"))
 
 
@@ -60,3 +62,47 @@ def test_rows_stay_on_the_workers(client):
     frame, before = dd.from_map(made, range(6), meta=made(0).iloc[:0]), sent()
     bt.NaiveBayesClassifier().fit(frame, "y")
     assert sent() - before < 2_000_000  # of 19,200,000 that the rows take
+
+
+def pieces_on(frame):
+    import dask
+
+    from baytree.engine.dask import kept
+
+    return kept(dask.persist(*frame.to_delayed()))
+
+
+def test_a_round_is_a_task_for_each_worker_that_holds_pieces(client, table, tmp_path, monkeypatch):
+    from baytree.engine import dask as engine
+    from baytree.engine.gathering import Gathered
+
+    packs = pieces_on(on_dask(table, tmp_path, 6))
+    held = {piece.key: holders for piece, holders in zip(packs.pieces, client.who_has(packs.pieces).values(), strict=True)}
+    sent = []
+    task = engine.OnWorkers._task
+    monkeypatch.setattr(engine.OnWorkers, "_task", lambda self, *given, **at: sent.append(at) or task(self, *given, **at))
+    assert len(packs.sum(lambda piece: Gathered((len(piece),))).tables) == 6
+    assert len(sent) == len({next(iter(holders)) for holders in held.values()}) <= 2
+
+
+@pytest.mark.usefixtures("client")
+def test_answers_are_added_in_the_order_of_the_pieces_whoever_held_them(table, tmp_path, monkeypatch):
+    from baytree.engine import dask as engine
+    from baytree.engine.gathering import Gathered
+
+    rows = on_dask(table, tmp_path, 6)
+    packs = pieces_on(rows)
+    monkeypatch.setattr(engine.OnWorkers, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
+    found = packs.sum(lambda piece: Gathered((len(piece),))).tables
+    assert found == tuple(rows.map_partitions(len).compute())
+
+
+def test_a_work_that_is_large_travels_once(client, table, tmp_path, monkeypatch):
+    from baytree.engine.gathering import Gathered
+
+    packs, large, sent = pieces_on(on_dask(table, tmp_path, 4)), np.arange(100_000), []
+    submit = client.submit
+    monkeypatch.setattr(client, "submit", lambda *given, **how: sent.append(given) or submit(*given, **how))
+    total = packs.sum(lambda piece: Gathered((len(piece) + int(large[-1]) * 0,)))
+    assert sum(total.tables) == len(table)
+    assert [len(given[1]) > 700_000 for given in sent if isinstance(given[1], bytes)] == [True]

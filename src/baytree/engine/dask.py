@@ -16,10 +16,9 @@ import numpy as np
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
-from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
-from baytree.engine.told import Told, telling_errors
+from baytree.engine.told import AT_ONCE, Sent, Told, add_large, as_bytes, brought, telling_errors
 from baytree.engine.watching import is_watched, told, told_at_once
 from baytree.given import FrameLike
 
@@ -133,9 +132,10 @@ def kept(pieces: Sequence[Any]) -> Persisted | OnWorkers:
         from distributed import futures_of, wait
     except ImportError:
         return Persisted(pieces)
-    futures = [future for piece in pieces for future in futures_of(piece)]
-    if not futures:
+    known = {future.key: future for future in futures_of(pieces)}
+    if not known:
         return Persisted(pieces)
+    futures = [known[piece.key] for piece in pieces]
     _tell(futures)
     wait(futures)
     return OnWorkers(futures)

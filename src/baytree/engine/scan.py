@@ -88,7 +88,7 @@ def source_of(rows: Scan) -> Scan:
     return rows
 
 
-def scan(path: str | os.PathLike, memory: str | int = "2GB") -> Scan:
+def scan(path: str | os.PathLike, memory: str | int = "2GB", verify: bool = False) -> Scan:
     """A table on disk that is never in memory as a whole, for `fit`, `predict`, `score` and the functions that choose.
 
     The files are read in batches. What a model needs more than once is kept, packed, in a private folder of this machine's
@@ -101,6 +101,10 @@ def scan(path: str | os.PathLike, memory: str | int = "2GB") -> Scan:
         the order of their names; they must have the same columns, in any order.
     memory : str or int, default='2GB'
         What rows may take in memory, in bytes or as a size such as '500MB'.
+    verify : bool, default=False
+        Whether Parquet files are read once beforehand to compare their pages with the checksums that Spark, and others if
+        asked, write with them. A flipped bit is then refused with the file and its row group; otherwise it may be read as
+        another value. It needs pyarrow.
 
     Returns
     -------
@@ -117,7 +121,12 @@ def scan(path: str | os.PathLike, memory: str | int = "2GB") -> Scan:
     >>> model.predict({"size": [1.5, 7.5]}).tolist()
     ['no', 'yes']
     """
-    return Scan(paths_of(path), bytes_of(memory))
+    paths, budget = paths_of(path), bytes_of(memory)
+    if verify:
+        from baytree.table.files.whole import verify_pages
+
+        threads.in_order(verify_pages, [each for each in paths if each.suffix.lower() == ".parquet"])
+    return Scan(paths, budget)
 
 
 def paths_of(path: str | os.PathLike) -> list[Path]:

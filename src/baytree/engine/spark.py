@@ -14,10 +14,9 @@ import numpy as np
 
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
-from baytree.engine.sent import AT_ONCE, Sent, add_large, as_bytes, brought
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
-from baytree.engine.told import Failed, Told, telling_errors
+from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors
 from baytree.engine.watching import told_at_once
 from baytree.given import FrameLike
 

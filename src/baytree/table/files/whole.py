@@ -82,6 +82,24 @@ def open_parquet(path: Path, name: str, asked: Asked = PLAINLY) -> Parquet:
     return Parquet(path, name, tuple(schema), missing=asked.missing)
 
 
+def verify_pages(path: Path) -> None:
+    """Reads a Parquet file to its end and refuses it where a page does not have its checksum; a page without one passes."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError("verify=True needs pyarrow: pip install pyarrow") from None
+    where = ""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                where = f", row group {group}"
+                for _ in file.iter_batches(_rows_per_batch(len(file.schema_arrow)), row_groups=[group], use_threads=False):
+                    pass
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(f"{path.name}{where}", "Parquet", error) from None
+
+
 def open_excel(path: Path, name: str, asked: Asked = PLAINLY) -> Frame:
     """A sheet of a workbook, the first that holds something unless one is named; read as a text file is."""
     rows, notes = sheet_rows(path, name, asked.sheet)

@@ -42,9 +42,11 @@ class DocumentFrequency(msgspec.Struct, frozen=True):
         return self._combined(other, np.subtract)
 
     def _combined(self, other: DocumentFrequency, operation: np.ufunc) -> DocumentFrequency:
-        vocabulary, (ours, theirs) = union([self.vocabulary, other.vocabulary])
-        seen = np.zeros((2, len(vocabulary)))
-        seen[0, ours], seen[1, theirs] = self.documents, other.documents
+        vocabulary, seen = self.vocabulary, (self.documents, other.documents)
+        if vocabulary != other.vocabulary:  # parts of one table share their words: nothing to bring together
+            vocabulary, (ours, theirs) = union([self.vocabulary, other.vocabulary])
+            seen = np.zeros((2, len(vocabulary)))
+            seen[0, ours], seen[1, theirs] = self.documents, other.documents
         return DocumentFrequency(vocabulary, operation(*seen), float(operation(self.total, other.total)))
 
 

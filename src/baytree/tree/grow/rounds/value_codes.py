@@ -89,18 +89,19 @@ def _known(values: np.ndarray) -> np.ndarray:
 def _quantiles(rows: Parts, columns: tuple[int, ...]) -> list[np.ndarray]:
     """The exact quantiles of columns: the bits of doubles are counted from the left, where a quantile still may be."""
     seen = rows.total(partial(BitCounts.of, columns, (), 64 - _FIRST_BITS, _FIRST_BITS))
-    wanted = [_Wanted.first(counts) for counts in seen.counts]
+    wanted = [_Wanted.first(counts) for counts in seen.columns]
     for shift in range(64 - _FIRST_BITS - _BITS, -1, -_BITS):
         prefixes = tuple(np.unique(each.prefix) for each in wanted)
         seen = rows.total(partial(BitCounts.of, columns, prefixes, shift, _BITS))
-        wanted = [each.next(known, counts) for each, known, counts in zip(wanted, prefixes, seen.counts, strict=True)]
+        pairs = zip(wanted, prefixes, seen.columns, strict=True)
+        wanted = [each.next(known, counts, _BITS) for each, known, counts in pairs]
     return [np.unique(_number(each.prefix)) for each in wanted]
 
 
 class BitCounts(msgspec.Struct, frozen=True):
     """For each column how many numbers begin with each of some bits, and go on with each of the next few."""
 
-    counts: tuple[np.ndarray, ...]  # int64 [n_prefixes, 2^bits]
+    columns: tuple[Cells, ...]
 
     @classmethod
     def of(cls, columns: tuple[int, ...], prefixes: tuple[np.ndarray, ...], shift: int, bits: int, table: Table) -> Self:
@@ -110,16 +111,30 @@ class BitCounts(msgspec.Struct, frozen=True):
         return cls(tuple(_counted(_key(_known(table.values[j])), own, shift, bits) for j, own in pairs))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
+        return type(self)(tuple(a + b for a, b in zip(self.columns, other.columns, strict=True)))
 
 
-def _counted(key: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) -> np.ndarray:
+class Cells(msgspec.Struct, frozen=True):
+    """How many numbers are in each cell that has some: 2^bits cells for each prefix, of which a part fills few."""
+
+    place: np.ndarray  # int32, in order
+    count: np.ndarray  # int64
+
+    def __add__(self, other: Self) -> Self:
+        place, at = np.unique(np.concatenate([self.place, other.place]), return_inverse=True)
+        count = np.zeros(len(place), np.int64)
+        np.add.at(count, at, np.concatenate([self.count, other.count]))
+        return type(self)(place, count)
+
+
+def _counted(key: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) -> Cells:
     head = key >> np.uint64(shift + bits) if shift + bits < 64 else np.zeros_like(key)
     at = np.minimum(np.searchsorted(prefixes, head), len(prefixes) - 1)
     is_in = prefixes[at] == head
     tail = (key[is_in] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
-    cell = (at[is_in] << bits) + tail.astype(np.int64)
-    return np.bincount(cell, minlength=len(prefixes) << bits).reshape(len(prefixes), 1 << bits)
+    counts = np.bincount((at[is_in] << bits) + tail.astype(np.int64))
+    place = np.flatnonzero(counts)
+    return Cells(place.astype(np.int32), counts[place])
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -129,20 +144,20 @@ class _Wanted(msgspec.Struct, frozen=True):
     rank: np.ndarray  # int64 [n], from 1
 
     @classmethod
-    def first(cls, counts: np.ndarray) -> Self:
-        n = int(counts.sum())
+    def first(cls, counted: Cells) -> Self:
+        n = int(counted.count.sum())
         rank = np.unique(np.append(np.arange(1, N_QUANTILES + 1) * n // (N_QUANTILES + 1), n))
         rank = rank[rank > 0]
-        return cls(np.zeros(len(rank), np.uint64), rank).next(np.zeros(1, np.uint64), counts)
+        return cls(np.zeros(len(rank), np.uint64), rank).next(np.zeros(1, np.uint64), counted, _FIRST_BITS)
 
-    def next(self, prefixes: np.ndarray, counts: np.ndarray) -> Self:
+    def next(self, prefixes: np.ndarray, counted: Cells, bits: int) -> Self:
         """With as many more bits as were counted."""
-        row, width = np.searchsorted(prefixes, self.prefix), counts.shape[1]
-        below = np.concatenate([[0], np.cumsum(counts)])  # cells of all prefixes, one after the other
-        rank = self.rank + below[row * width]
-        cell = np.searchsorted(below, rank, side="left") - 1
-        tail = (cell - row * width).astype(np.uint64)
-        return type(self)((self.prefix << np.uint64(width.bit_length() - 1)) | tail, rank - below[cell])
+        first = np.searchsorted(prefixes, self.prefix) << bits  # the first cell of each prefix
+        below = np.concatenate([[0], np.cumsum(counted.count)])  # numbers before each cell that has some
+        rank = self.rank + below[np.searchsorted(counted.place, first)]
+        at = np.searchsorted(below, rank, side="left") - 1
+        tail = (counted.place[at] - first).astype(np.uint64)
+        return type(self)((self.prefix << np.uint64(bits)) | tail, rank - below[at])
 
 
 def _key(values: np.ndarray) -> np.ndarray:
