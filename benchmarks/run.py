@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "exports"]
+MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "exports", "serving"]
 
 
 def main(names: list[str]) -> None:

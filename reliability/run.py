@@ -21,11 +21,13 @@ import exactness  # noqa: E402
 import files  # noqa: E402
 import interrupts  # noqa: E402
 import sameness  # noqa: E402
+import serving  # noqa: E402
 import trees  # noqa: E402
 from figure import Scope, write  # noqa: E402
 from metamorphic import SUBJECTS  # noqa: E402
 
 CHECKS = {**contract.CHECKS, **exactness.CHECKS, **sameness.CHECKS, **trees.CHECKS, **files.CHECKS, **interrupts.CHECKS}
+CHECKS |= serving.CHECKS
 
 
 def main() -> int:

@@ -69,3 +69,22 @@ def test_words_are_not_taken_for_numbers_that_a_model_could_predict(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n2,b\n" * 5)
     with pytest.raises(ValueError, match="'y' holds classes, but this model is for numbers"):
         learn({"regression": bt.CARTRegressor()}, files.source(tmp_path / "t.csv"), Lesson("y"))
+
+
+def test_the_reasons_beside_an_answer_are_the_largest_of_its_ledger(tmp_path):
+    table = datasets.load("penguins", as_="polars")[:20]
+    table.write_csv(tmp_path / "p.csv")
+    model = bt.NaiveBayesClassifier().fit(datasets.load("penguins", as_="polars"), "species")
+    (columns,) = batch_answers.answers(model._predictor, files.source(tmp_path / "p.csv"), False, n_reasons=2)
+    for row, ledger in enumerate(model.explain(table)):
+        amounts = ledger.against_runner_up()[2][1:]
+        largest = sorted(amounts, key=abs, reverse=True)
+        assert [columns["effect 1"][row], columns["effect 2"][row]] == largest[:2]
+        assert columns["reason 1"][row] == ledger.evidence[amounts.index(largest[0])].told
+
+
+def test_rows_without_so_many_reasons_have_empty_ones(tmp_path):
+    (tmp_path / "t.csv").write_text("wind\nweak\n")
+    model = bt.ID3Classifier().fit({"wind": ["weak", "strong"], "y": ["a", "b"]}, "y")
+    (columns,) = batch_answers.answers(model._predictor, files.source(tmp_path / "t.csv"), False, n_reasons=2)
+    assert (columns["reason 1"], columns["reason 2"], columns["effect 2"]) == (["wind = weak"], [None], [None])

@@ -122,3 +122,16 @@ def test_what_is_printed_names_the_changed_column(model, penguins):
     text = str(bt.drift(model, penguins.assign(flipper_length_mm=penguins.flipper_length_mm / 10)))
     assert "1 of " in text
     assert "flipper_length_mm  yes" in text
+
+
+def test_a_profile_of_some_rows_raises_no_alarm_on_more_rows_of_the_same_table(monkeypatch):
+    for name in ("MOST_CELLS", "SOME_CELLS"):
+        monkeypatch.setattr(f"baytree.statistics.profile.{name}", 2000)
+    random = np.random.default_rng(5)
+
+    def drawn(n):
+        return {"a": random.normal(size=n), "k": random.choice(["p", "q", "r"], n), "y": random.choice(["no", "yes"], n)}
+
+    model = bt.NaiveBayesClassifier().fit(drawn(40_000), "y")
+    assert model.profile_.n_looked_at < 1001
+    assert sum(bool(bt.drift(model, drawn(20_000)).alarms) for _ in range(10)) <= 2

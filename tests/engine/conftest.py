@@ -81,6 +81,17 @@ def spark_session() -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A cluster of Dask: two workers of this machine."""
+    distributed = pytest.importorskip("dask.distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
 @pytest.fixture(scope="session")
 def table() -> pl.DataFrame:
     """Numbers of few values and one of many, levels, gaps; a class and a level that occur in the last rows only."""

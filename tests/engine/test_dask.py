@@ -15,16 +15,6 @@ from conftest import on_dask, written
 pytestmark = pytest.mark.dask
 
 
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("dask.distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
-
-
 def test_a_killed_worker_changes_no_bit(client, table, tmp_path):
     import dask.dataframe as dd
     import pandas as pd

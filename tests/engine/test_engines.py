@@ -21,6 +21,12 @@ CLOSE = {
     "linear discriminant": lambda: bt.LinearDiscriminantAnalysis(),
     "quadratic discriminant": lambda: bt.QuadraticDiscriminantAnalysis(),
     "logistic regression": lambda: bt.LogisticRegression(),
+    "lasso": lambda: bt.LogisticRegression(penalty="l1", C=0.05),
+    "logistic regression of a path": lambda: bt.LogisticRegressionCV(Cs=3, cv=3),
+}
+NUMBERS = {
+    "linear regression": lambda: bt.LinearRegression(),
+    "linear regression of a path": lambda: bt.LinearRegressionCV(cv=3),
 }
 
 
@@ -32,10 +38,18 @@ def test_the_engine_and_the_borders_of_pieces_change_no_bit(name, place, table):
     assert all(dumps(make().fit(place(table.select(columns), pieces), "y")) == here for pieces in (1, 7))
 
 
-@pytest.mark.parametrize("name", CLOSE)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * n.endswith("path")) for n in CLOSE])
 def test_what_is_summed_in_doubles_is_the_same_to_the_tenth_digit(name, place, table):
     here = CLOSE[name]().fit(table.select(COLUMNS), "y").predict_proba(table)
-    there = CLOSE[name]().fit(place(table.select(COLUMNS)), "y").predict_proba(table)
+    for pieces in (1, 7):
+        there = CLOSE[name]().fit(place(table.select(COLUMNS), pieces), "y").predict_proba(table)
+        assert np.abs(here - there).max() <= 1e-10
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_are_predicted_the_same_to_the_tenth_digit(name, place, table):
+    rows = table.select("age", "colour", "size", "width").filter(pl.col("width").is_not_null())
+    here, there = (NUMBERS[name]().fit(each, "width").predict(rows) for each in (rows, place(rows, 7)))
     assert np.abs(here - there).max() <= 1e-10
 
 

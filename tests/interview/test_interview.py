@@ -135,3 +135,15 @@ def test_chance_is_the_same_everywhere():
     draws = uniform(np.arange(20_000))
     assert abs(draws.mean() - 0.5) < 0.01
     assert abs((draws < 0.1).mean() - 0.1) < 0.01
+
+
+def test_text_is_not_asked_for_and_that_is_said():
+    said = ["win money now", "see you at home", "win a prize", "home at six"] * 6
+    frame = {"said": said, "sender": ["x", "y", "x", "y"] * 6, "spam": ["yes", "no", "yes", "no"] * 6}
+    kinds = {"said": bt.Text(), "sender": "nominal"}
+    talk = bt.NaiveBayesClassifier(schema=kinds).fit(frame, "spam").interview()
+    assert talk.unasked == ("said",)
+    assert talk.next().column == "sender"
+    alone = bt.NaiveBayesClassifier(schema={"said": bt.Text()}).fit({"said": said, "spam": frame["spam"]}, "spam")
+    with pytest.raises(ValueError, match=r"reads nothing but text \('said'\), and text is not asked for"):
+        alone.interview()

@@ -84,3 +84,30 @@ def test_the_page_of_a_comparison_holds_its_models_and_the_table(tmp_path):
     assert text.count("<template ") == len(compared.entries)
     assert 'id="table"' in text
     assert "<template" not in compared._repr_html_()
+
+
+def test_the_page_of_a_comparison_opens_as_many_models_as_keep_it_small(tmp_path, monkeypatch):
+    compared = bt.compare(PENGUINS, "species", models=["nb", "cart"], cv=2, repeats=1)
+    whole = compared.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    monkeypatch.setattr("baytree.reports.MOST_LETTERS", len(whole) - 1)
+    text = compared.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert text.count("<template ") == len(compared.entries) - 1
+    assert "Opens as text" in text
+    assert "Opens as text" not in whole
+
+
+def test_names_cannot_change_one_element_of_the_page_of_a_comparison(tmp_path):
+    random = np.random.default_rng(0)
+    code, number = random.integers(0, 2, 60), random.normal(size=60)
+
+    def elements(names):
+        frame = {
+            names[0]: np.array(names[1:3], object)[code],
+            names[3]: number,
+            names[4]: np.array(names[5:7], object)[code],
+        }
+        page = bt.compare(frame, names[4], models=["nb", "cart"], cv=2, repeats=1).report(tmp_path / "page.html")
+        return re.findall(r"<[a-zA-Z][^\\s>]*", re.sub(r"(?s)<script.*?</script>", "", page.read_text(encoding="utf-8")))
+
+    evil = ["</script><b>", "<!--", "</template><script>", "'\"`", "</title><script>", "{{7*7}}", "\u202e<script"]
+    assert elements(evil) == elements([f"name{k}" for k in range(7)])

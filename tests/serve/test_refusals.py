@@ -21,6 +21,7 @@ DEEP = [b"[" * 100_000, b'{"rows": ' + b"[" * 50 + b"]" * 50 + b"}", b'{"a":' * 
 SHAPES = [b"[]", b"1", b"null", b"{}", b'{"rows": {}}', b'{"rows": [1]}', b'{"rows": [null]}', b'{"rows": [[1, 2]]}']
 SHAPES += [b'{"columns": ["x0"], "rows": [[1, 2]]}', b'{"columns": ["x0", "x0"], "rows": [[1, 2]]}']
 SHAPES += [b'{"columns": {"x0": [1], "x1": []}}', b'{"columns": ["x0"]}', b'{"rows": [], "more": 1}', b'{"rows": [{}, []]}']
+BAD_CSV = [b"", b"x0\n1,2", b"x0,x0\n1,2", b"x0\n" + SECRET.encode(), SECRET.encode() + b"\n1", b'x0\n"1\n', b"\xff\n1"]
 NO_TABLES = NOT_JSON + NO_NUMBER + TWICE + DEEP + SHAPES
 
 
@@ -56,7 +57,7 @@ def test_a_column_that_training_did_not_have_is_named(server):
     assert (answer.status, "x00" in answer.json()["error"]) == (422, True)
 
 
-@pytest.mark.parametrize("body", [b"", b"x0\n1,2", b"x0,x0\n1,2", b"x0\n" + SECRET.encode(), b'x0\n"1\n', b"\xff\n1"])
+@pytest.mark.parametrize("body", BAD_CSV)
 def test_a_bad_csv_is_refused(server, body):
     answer = server.ask("POST", "/models/nb/predict", body, CSV)
     assert answer.status in (400, 422)

@@ -20,33 +20,47 @@ EXPLAINED = 3  # rows, where none is asked for
 @MODEL
 @TABLE
 @click.option("--proba", is_flag=True, help="Also the probability of each class.")
+@click.option(
+    "--explain", "reasons", type=click.IntRange(0), default=0, metavar="K", help="Also the K reasons that tell most."
+)
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
 @STRICT
 @read_options
 @OUTPUT
-def predict(model: Path, table: str, proba: bool, keep: tuple[str, ...], output: Path | None, **options: Any) -> None:
+def predict(
+    model: Path, table: str, proba: bool, reasons: int, keep: tuple[str, ...], output: Path | None, **options: Any
+) -> None:
     """Predict each row of TABLE, as CSV on standard output or in a file.
 
     A cell that cannot be read, and a level that was not there in training, is taken as missing, with a note; --strict stops
-    there instead. Columns that the model does not use may be absent.
+    there instead. Columns that the model does not use may be absent. Text that a spreadsheet would take for a formula gets a
+    quote mark in front.
 
     \b
     Examples:
       baytree predict m.baytree new.csv
-      baytree predict m.baytree new.csv --proba -o answers.csv
+      baytree predict m.baytree new.csv --proba --explain 3 -o answers.csv
       baytree predict m.baytree new.csv --keep id,name -o answers.csv
       cat new.csv | baytree predict m.baytree -
     """
     from baytree.cli import spreadsheet
     from baytree.streams import batch_answers
+    from baytree.table import files
 
     predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
     if proba and batch_answers.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
-    source = arguments.source_for(predictor, table, options, kept)
-    with spreadsheet.written(output) as write, progress(source.size, "predicting") as done:
-        for columns in batch_answers.answers(predictor, source, proba, done, kept):
-            write(columns)
+    source = arguments.source_once(predictor, table, options, kept)
+
+    def write_all(source: files.Source) -> None:
+        with spreadsheet.written(output) as write, progress(source.size, "predicting") as done:
+            for columns in batch_answers.answers(predictor, source, proba, done, kept, reasons):
+                write(columns)
+
+    if output:  # a file appears at the end, so it can be begun anew where a later value asks for other types
+        files.attempt(source, write_all)
+    else:
+        write_all(files.checked(source))
     if output:
         say(f"saved to {output}")
 

@@ -86,7 +86,14 @@ def learnt(path: Path) -> Estimator:
 
 
 def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
-    """The table, its columns read as the model was trained; others are only passed over."""
+    """The table, its columns read as the model was trained; others are only passed over. A first reading settles types."""
+    from baytree.table import files
+
+    return files.checked(source_once(model, table, options, kept))
+
+
+def source_once(model: Predictor, table: str, options: Mapping[str, Any], kept: Iterable[str] = ()) -> Source:
+    """The table as `source_for` gives it, without the first reading: a late value may still ask for other types."""
     found, levels = _as_trained(model, table, options)
     columns([name for name in model.needed(found.columns) if name not in found.columns], found)
     columns(kept, found)
@@ -95,7 +102,9 @@ def source_for(model: Predictor, table: str, options: Mapping[str, Any], kept: I
 
 def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> Source:
     """The table, as `source_for` gives it, where columns of the model may be absent."""
-    return _passed_over(*_as_trained(model, table, options))
+    from baytree.table import files
+
+    return files.checked(_passed_over(*_as_trained(model, table, options)))
 
 
 def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
@@ -114,7 +123,7 @@ def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tup
 def _passed_over(found: Source, levels: Mapping[str, Any]) -> Source:
     from baytree.table import files
 
-    return files.checked(files.passing_over(found, [name for name in found.columns if name not in levels]))
+    return files.passing_over(found, [name for name in found.columns if name not in levels])
 
 
 def model_file(path: Path) -> Path:

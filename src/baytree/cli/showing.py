@@ -77,6 +77,8 @@ def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
     frame = None if table is None else files.all_rows(arguments.source_for(predictor, table, options))
     talk = interview(predictor, frame, sure)
     click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
+    if talk.unasked:
+        click.echo(f"Text is not asked for: {', '.join(map(escaped, talk.unasked))}.\n")
     asked = 0
     while (question := talk.next()) is not None:
         asked += 1

@@ -23,6 +23,12 @@ class Pair(NamedTuple):
     missing_before: float
     missing_now: float
 
+    def known_by(self, share: float) -> Pair:
+        """The same pair where only a share of the training rows was looked at: the others are no evidence of their own."""
+        if share == 1.0:
+            return self
+        return self._replace(before=self.before * share, missing_before=self.missing_before * share)
+
     @property
     def is_ordered(self) -> bool:
         """Whether the cells are of numbers."""

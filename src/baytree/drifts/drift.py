@@ -114,7 +114,8 @@ class Drift:
     def columns(self) -> list[ColumnDrift]:
         """What has changed in each column."""
         profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
-        pairs = [paired(before, now) for before, now in zip(profile.columns, batch.columns, strict=True)]
+        share = profile.n_looked_at / max(int(profile.rows[0]), 1)
+        pairs = [paired(*each).known_by(share) for each in zip(profile.columns, batch.columns, strict=True)]
         chances = [log_p(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
         adjusted, rows = holm(chances), imagined(self._predictor, profile)
         told = [

@@ -131,7 +131,7 @@ def refuse_more_than_fits(needed: float, source: Source) -> None:
         raise ValueError(
             f"this needs all rows in memory at once, more than {needed / 1e9:.2f} GB, and may take "
             f"{source.memory / 1e9:.2f} GB; {source.advice}, or use a model that learns in rounds, such as "
-            "NaiveBayesClassifier or LinearDiscriminantAnalysis"
+            "NaiveBayesClassifier, LogisticRegression or CARTClassifier(max_surrogates=0)"
         )
 
 

@@ -88,6 +88,8 @@ class Interview:
         The class that would be answered now.
     answers : dict
         What has been answered, by column; None where it is not known.
+    unasked : tuple of str
+        The columns of text, which are never asked for.
 
     Examples
     --------
@@ -106,6 +108,11 @@ class Interview:
             raise ValueError(f"{predictor.name} predicts numbers: an interview needs classes to tell apart")
         if not 0 < sure <= 1:
             raise ValueError(f"sure={sure!r}: give a probability above 0, at most 1")
+        if all(column.kind is Kind.TEXT for column in predictor.schema.columns):
+            raise ValueError(
+                f"{predictor.name} reads nothing but text ({predictor.schema.names[0]!r}), and text is not asked for: "
+                "an interview needs columns of levels or numbers"
+            )
         self.sure, self.schema, self._predictor = sure, predictor.schema, predictor
         profile = _known(predictor)
         self._cells = cells_of(predictor, profile, predictor.model.formula(predictor.schema))
@@ -123,6 +130,11 @@ class Interview:
     def prediction(self) -> Any:
         """The class that would be answered now."""
         return self.schema.classes[self._imagined.choice]
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """The columns of text, which are never asked for: no question could offer their answers."""
+        return tuple(column.name for column in self.schema.columns if column.kind is Kind.TEXT)
 
     @property
     def answers(self) -> dict[str, Any]:

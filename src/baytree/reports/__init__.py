@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 
+MOST_LETTERS = 1_000_000  # of the page of a comparison
 Reported = Fitted | Predictor | Comparison
 
 
@@ -99,9 +100,10 @@ def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None) -
     from baytree.show.report.page import to_html
 
     if _is_comparison(model):
-        from baytree.reports.compared import compared_page
+        from baytree.reports.compared import compared_pages
 
-        return to_html(compared_page(model))
+        texts = (to_html(page) for page in compared_pages(model))
+        return next(text for text in texts if len(text) <= MOST_LETTERS or "<template " not in text)
     from baytree.reports.model_page import model_page
 
     return to_html(model_page(model, frame, rows))

@@ -23,7 +23,7 @@ def asking(subject: Subject) -> tuple[list[dict[str, Any]], dict[str, Any] | Non
         return [_described(column) for column in schema.columns], None, ()
     cells = cells_of(predictor, profile, predictor.model.formula(schema))
     start = None
-    if subject.classes:
+    if subject.classes and any(map(len, cells)):
         prior = class_weights(profile)
         imagined = Imagined(predictor, cells, prior, {})
         cells = imagined.cells

@@ -21,7 +21,6 @@ from baytree.show.terminal import escaped
 MOST_POINTS = 120  # of a ROC curve
 MOST_PROSE = 6000  # letters of a model
 MOST_CURVES = 8
-MOST_PROGRAM = 300_000  # letters of a model's formula; larger ones are told in words, and have a page of their own
 
 
 def compared(comparison: Comparison) -> Page:
@@ -44,34 +43,28 @@ def compared(comparison: Comparison) -> Page:
     return Page(title, f"Which model suits {comparison.target}, and why.", (board,))
 
 
-def compared_page(comparison: Comparison) -> Page:
-    """The comparison, the table, and below each model its drawing, what-if and questions, where these are not too large."""
+def compared_pages(comparison: Comparison) -> Iterator[Page]:
+    """The comparison, the table, and below each model its drawing, what-if and questions; then the same of fewer models.
+
+    The models that rank first stay whole longest; the last page has none, so whoever has a limit finds one that keeps it.
+    """
     page = compared(comparison)
     subjects = [Subject.of(predictor_of(entry.fitted), None) for entry in comparison.entries]
-    opened = [_opened(subject) for subject in subjects]
-    able = [each for each in opened if each is not None]
-    board = msgspec.structs.replace(page.sections[0], models=tuple(_with_sections(page.sections[0], opened)))
-    tables = [table_view(each.predictor.schema, each.profile) for each in subjects if each.profile is not None]
-    payloads, programs = (tuple(each[k] for each in able) for k in (1, 2))
-    return msgspec.structs.replace(page, sections=(board, *tables[:1]), payloads=payloads, programs=programs)
+    tables = tuple(table_view(each.predictor.schema, each.profile) for each in subjects if each.profile is not None)[:1]
+    opened = [(*whole(subject), str(export(subject.predictor, "javascript"))) for subject in subjects]
+    for n in range(len(opened), -1, -1):
+        board = msgspec.structs.replace(page.sections[0], **_first_opened(page.sections[0], opened[:n]))
+        payloads, programs = (tuple(each[k] for each in opened[:n]) for k in (1, 2))
+        yield msgspec.structs.replace(page, sections=(board, *tables), payloads=payloads, programs=programs)
 
 
-def _opened(subject: Subject) -> tuple[list[Section], dict[str, Any], str] | None:
-    """A model as its own page shows it; None where that would be too much."""
-    program = str(export(subject.predictor, "javascript"))
-    if len(program) > MOST_PROGRAM:
-        return None
-    return *whole(subject), program
-
-
-def _with_sections(board: Any, opened: list[tuple[list[Section], dict[str, Any], str] | None]) -> Iterator[ModelView]:
-    place = 0
-    for model, own in zip(board.models, opened, strict=True):
-        if own is None:
-            yield model
-            continue
-        yield msgspec.structs.replace(model, sections=tuple(own[0]), place=place)
-        place += 1
+def _first_opened(board: Any, opened: list[tuple[list[Section], dict[str, Any], str]]) -> dict[str, Any]:
+    """The models of a board, the first ones with all their sections, and a note where that is not true of all."""
+    pairs = enumerate(zip(board.models, opened, strict=False))
+    first = [msgspec.structs.replace(model, sections=tuple(own[0]), place=k) for k, (model, own) in pairs]
+    rest = board.models[len(first) :]
+    told = f"Opens as text, or this page would be too large: {', '.join(model.name for model in rest)}; see model.report()."
+    return {"models": (*first, *rest), "notes": (*board.notes, *([told] if rest else []))}
 
 
 def _beside(comparison: Comparison) -> list[str]:

@@ -47,7 +47,7 @@ def _pair(summary: QuadraticSummary, mean: np.ndarray, covariance: np.ndarray, o
     drawn = tuple(_ellipse(k, start + unit * (mean[k] - low), unit[:, None] * _root(covariance[k])) for k in classes)
     ends = (low[0], high[0], low[1], high[1])
     across, upwards = (summary.features[j] for j in own)
-    return PairView(across, upwards, tuple(f"{end:.3g}" for end in ends), drawn)  # type: ignore
+    return PairView(across, upwards, tuple(f"{end:.4g}" for end in ends), drawn)  # type: ignore
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

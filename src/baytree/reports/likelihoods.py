@@ -110,7 +110,7 @@ def _curves(subject: Subject) -> dict[str, CurveView]:
 
 
 def _tick(value: float, unit: str | None) -> str:
-    return shown(value if unit else float(f"{value:.3g}"), unit)
+    return shown(value if unit else float(f"{value:.4g}"), unit)
 
 
 def _grid(seen: Sketch) -> np.ndarray:

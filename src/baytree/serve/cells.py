@@ -31,6 +31,10 @@ class Wanted:
         self.plain = tuple(name for name, column in self.column.items() if column is None or _is_plain(column))
         self.others = tuple((name, column) for name, column in self.column.items() if column and not _is_plain(column))
 
+    def knows(self, name: str) -> bool:
+        """Whether training had a column of this name, used or not."""
+        return name in self.column or name in self.ignored
+
 
 def from_json(wanted: Wanted, given: Columns) -> RawFrame:
     """Raw columns of values that have types: a number is a number."""
@@ -44,7 +48,9 @@ def from_json(wanted: Wanted, given: Columns) -> RawFrame:
 
 def from_text(wanted: Wanted, given: Columns) -> RawFrame:
     """Raw columns of values that are all written, as in CSV."""
-    _refuse_unknown(wanted, given.values)
+    for place, name in enumerate(given.values, 1):  # not by its name: a file without names begins with values
+        if not wanted.knows(name):
+            raise Refusal(422, f"name {place} of the first line is no column of the model; see GET /models/{{name}}")
     nothing = (None,) * given.n_rows
     columns = {
         name: _written(column, [_text(value) for value in given.values.get(name, nothing)])
@@ -67,7 +73,7 @@ def _is_plain(column: Column) -> bool:
 def _refuse_unknown(wanted: Wanted, names: Mapping[str, object]) -> None:
     """A name that training did not have is a mistake: its values would silently be missing."""
     for name in names:
-        if name not in wanted.column and name not in wanted.ignored:
+        if not wanted.knows(name):
             raise Refusal(422, f"column {named(name)} is none that the model was trained with; see GET /models/{{name}}")
 
 

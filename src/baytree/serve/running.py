@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import signal
 import socket
@@ -103,6 +104,7 @@ async def _serve(
         await asyncio.sleep(0.001)
     for served in models:
         log.write("loaded", model=served.name, version=served.version)
+    gc.freeze()  # what is loaded stays: collections need not look at it again
     announce()
     await serving
     watching.cancel()

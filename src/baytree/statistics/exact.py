@@ -144,6 +144,10 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """A power of two that no number reaches."""
         return BITS * (self.low + self.limbs.shape[-1] - _UNIT)
 
+    def times(self, factor: int) -> Self:
+        """The numbers times a whole one below 2^29."""
+        return type(self).carried(self.limbs * factor, self.low)
+
     def summed(self) -> Self:
         """The sum over the first axis, which stays with length 1."""
         return type(self).carried(self.limbs.sum(axis=0, keepdims=True), self.low)

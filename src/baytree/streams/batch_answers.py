@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 from baytree.choose.judging import Judged, judged
 from baytree.drifts.batch import Batch
+from baytree.model import answered
 from baytree.streams.batch_learning import Progress
 from baytree.table import files
 from baytree.table.frames import read
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
+    from baytree.model import Explanation
     from baytree.predictor import Predictor
     from baytree.table.schema import Target
 
@@ -26,18 +29,58 @@ def answers(
     with_probabilities: bool,
     progress: Progress | None = None,
     kept: Iterable[str] = (),
+    n_reasons: int = 0,
 ) -> Iterator[dict[str, Any]]:
-    """For each batch its answers as columns: those to copy, the prediction, the probability of each class if asked for."""
-    classes, kept = target_of(model).classes if with_probabilities else (), tuple(kept)
-    n_batches = 0
-    for n_batches, frame in enumerate(source.batches(progress), start=1):  # noqa: B007
-        columns: dict[str, Any] = {name: frame[name].to_list() for name in kept}
-        columns["prediction"] = model.predict(frame).tolist()
-        if classes:
-            columns |= dict(zip((f"P({name})" for name in classes), model.predict_proba(frame).T, strict=True))
-        yield columns
+    """For each batch its answers as columns: those to copy, the prediction, probabilities and reasons if asked for."""
+    kept, n_batches = tuple(kept), 0
+    for frame in source.batches(progress):
+        if len(frame):
+            n_batches += 1
+            yield {name: frame[name] for name in kept} | _answers(model, frame, with_probabilities, n_reasons)
     if not n_batches:  # no row, no answer, but the names of the columns
-        yield {name: [] for name in (*kept, "prediction", *(f"P({label})" for label in classes or ()))}
+        yield {
+            name: []
+            for name in (*kept, "prediction", *_probability_names(model, with_probabilities), *_reason_names(n_reasons))
+        }
+
+
+def _answers(model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int) -> dict[str, Any]:
+    table = model.encoded(frame)
+    found, choice = answered(model.model, table)
+    columns: dict[str, Any] = {"prediction": found[:, 0] if choice is None else _labels(model, choice)}
+    columns |= dict(zip(_probability_names(model, with_probabilities), found.T, strict=False))
+    return columns | _reasons(model.model.explain(table), n_reasons) if n_reasons else columns
+
+
+def _labels(model: Predictor, choice: np.ndarray) -> Any:
+    """The labels of these codes, as a column of one type where they have one."""
+    import polars as pl
+
+    classes = target_of(model).classes or ()
+    if len({type(label) for label in classes}) == 1:
+        return pl.Series(list(classes)).gather(choice)
+    return [classes[code] for code in choice.tolist()]
+
+
+def _reasons(ledgers: Sequence[Explanation], n: int) -> dict[str, list[Any]]:
+    """The lines that tell most for the prediction against the next class: what they are of, and how much they tell."""
+    columns: dict[str, list[Any]] = {name: [] for name in _reason_names(n)}
+    for ledger in ledgers:
+        _, _, (_, *amounts), _ = ledger.against_runner_up()
+        order = sorted(range(len(amounts)), key=lambda k: -abs(amounts[k]))[:n]
+        lines = [(ledger.evidence[k].told, amounts[k]) for k in order] + [(None, None)] * (n - len(order))
+        for k, (reason, amount) in enumerate(lines, 1):
+            columns[f"reason {k}"].append(reason)
+            columns[f"effect {k}"].append(amount)
+    return columns
+
+
+def _reason_names(n: int) -> list[str]:
+    return [name for k in range(1, n + 1) for name in (f"reason {k}", f"effect {k}")]
+
+
+def _probability_names(model: Predictor, are_asked_for: bool) -> list[str]:
+    return [f"P({label})" for label in target_of(model).classes or ()] if are_asked_for else []
 
 
 def verdict(model: Predictor, source: files.Source, progress: Progress | None = None) -> Judged | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.table.table import SparseColumns, Table
 
-_FEW_ROWS = 64
+_FEW_ROWS = 8
 
 
 def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:

@@ -112,9 +112,9 @@ def _mixed_levels(items: list, name: str) -> Codes:
 
 def _hashed(items: list) -> Codes:
     """Codes by Python's own hashing, in order of first appearance; the types of equal values are kept apart."""
-    if set(map(type, items)) == {str, type(None)}:
+    if set(map(type, items)) <= {str, type(None)}:
         words = dict.fromkeys(items)
-        del words[None]
+        words.pop(None, None)
         table = {word: code for code, word in enumerate(words)}
         return Codes(np.fromiter(map({**table, None: -1}.__getitem__, items), np.int32, len(items)), tuple(table))
     present = [item for item in items if not _is_missing(item)]
