@@ -99,6 +99,22 @@ def test_an_expression_is_printed_or_refused_in_a_sentence(target, expression):
         assert re.search(r"; (use|export to|prune|rename) ", str(refusal)), refusal
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("target", EXPORTS)
+def test_a_chain_of_100_000_levels_is_printed_or_refused_with_its_limit(target):
+    n = 100_000
+    chain = [node for k in range(n) for node in (Node((Test(0, (0, 1), (float(k),)),), 2 * k + 1, 1), Node())]
+    nodes = (chain[0], *(node for k in range(1, n) for node in (Node(), chain[2 * k])), Node(), Node())
+    rows = tuple((float(k % 2), 1.0 - k % 2) for k in range(len(nodes)))
+    place = (Step(Route(0)), Step(Pick(Named(0), rows)))
+    formula = Formula("a chain", (SIZE,), "y", ("a", "b"), Named(1), FirstHighest(Named(1)), place, (nodes,))
+    module, _, name = EXPORTS[target].partition(":")
+    try:
+        assert getattr(import_module(f"baytree.exports.{module}"), name)(formula)
+    except ValueError as refusal:
+        assert re.search(r"more than the 20,000|deeper than the (300|1,000)", str(refusal))
+
+
 def test_every_expression_has_an_example():
     known = {*expressions.Expression.__args__, *expressions.Condition.__args__}
     shown = {type(part) for each in EXAMPLES for part in _all(each)}

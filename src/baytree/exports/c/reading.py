@@ -19,6 +19,7 @@ def columns_read(formula: Formula) -> frozenset[int]:
             case Matching(columns=columns):
                 found.update(columns)
     for nodes in formula.trees:
-        tests = (test.column for node in nodes for test in node.tests)
-        found.update(j for j in tests if not is_nested(nodes) or formula.columns[j].kind is not Kind.NUMERIC)
+        tested = {test.column for node in nodes for test in node.tests}
+        has_conditions = is_nested(nodes)
+        found.update(j for j in tested if not has_conditions or formula.columns[j].kind is not Kind.NUMERIC)
     return frozenset(found)
