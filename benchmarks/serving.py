@@ -52,9 +52,9 @@ def one_row_requests() -> Iterator[Row]:
 def rows_beyond_parsing() -> Iterator[Row]:
     """Processor time of 1,000 rows above that of reading their JSON, beside the three milliseconds that are allowed."""
     from baytree.serve.answering import encode, identity
-    from baytree.serve.json_body import columns_of
     from baytree.serve.models import Models
     from baytree.serve.together import predicted
+    from baytree.serve.wire.json_body import columns_of
 
     with tempfile.TemporaryDirectory() as folder:
         model, rows = _model(Path(folder))

@@ -6,9 +6,9 @@ import json
 import polars as pl
 import pytest
 
-from baytree.serve.bodies import ARROW, CSV
 from baytree.serve.limits import MOST_BYTES
 from baytree.serve.routes import WAYS
+from baytree.serve.wire.bodies import ARROW, CSV
 from in_process import Server
 
 SECRET = "ECHO7f3a"

@@ -1,6 +1,6 @@
 """A server of model files: rows in, answers out, over HTTP.
 
 What comes over the wire is bytes of strangers: it is counted while it is read, refused in a sentence that repeats none of
-it, and never names a file. `bodies` makes rows of bytes, `answering` makes bytes of answers; both are plain functions.
+it, and never names a file. `wire` makes rows of bytes, `answering` makes bytes of answers; both are plain functions.
 `app` joins them to routes, `connections` and `running` to sockets and signals.
 """

@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 
 from baytree.model import answered
-from baytree.serve.bodies import encoded
-from baytree.serve.cells import from_json
-from baytree.serve.json_body import Columns, Value, check_size, decoded
 from baytree.serve.limits import MOST_ROWS, Refusal, named
 from baytree.serve.models import Served
+from baytree.serve.wire.bodies import encoded
+from baytree.serve.wire.cells import from_json
+from baytree.serve.wire.json_body import Columns, Value, check_size, decoded
 from baytree.table.schema import Column, Kind
 from baytree.version import __version__
 

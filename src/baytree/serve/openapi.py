@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from baytree.serve.answering import Talk
-from baytree.serve.bodies import ARROW, CSV, JSON
 from baytree.serve.inference_protocol import Infer
-from baytree.serve.json_body import Rows
+from baytree.serve.wire.bodies import ARROW, CSV, JSON
+from baytree.serve.wire.json_body import Rows
 from baytree.version import __version__
 
 _REFUSALS = {

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from baytree.serve import answering, inference_protocol
 from baytree.serve.answering import encode, identity
-from baytree.serve.bodies import JSON, encoded, frame_of, table_of
-from baytree.serve.json_body import columns_of
 from baytree.serve.limits import MOST_EXPLAINED, MOST_ROWS, Refusal
 from baytree.serve.metrics import Metrics, family
 from baytree.serve.models import Models, Served
@@ -18,6 +16,8 @@ from baytree.serve.openapi import document
 from baytree.serve.pages import index
 from baytree.serve.together import MOST_ROWS_EACH, Together, predicted
 from baytree.serve.watching import families
+from baytree.serve.wire.bodies import JSON, encoded, frame_of, table_of
+from baytree.serve.wire.json_body import columns_of
 
 HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
 

@@ -6,10 +6,10 @@ import asyncio
 from typing import Any, NamedTuple
 
 from baytree.serve.answering import predictions
-from baytree.serve.bodies import encoded
-from baytree.serve.cells import from_json
-from baytree.serve.json_body import Columns, joined
 from baytree.serve.models import Served
+from baytree.serve.wire.bodies import encoded
+from baytree.serve.wire.cells import from_json
+from baytree.serve.wire.json_body import Columns, joined
 
 MOST_ROWS_EACH = 16  # of a request that waits for others
 _MOST_REQUESTS = 128  # that are answered together

@@ -8,9 +8,9 @@ from threading import Lock
 
 from baytree.drifts import Batch, Drift
 from baytree.predictor import Predictor
-from baytree.serve.cells import Wanted, from_json
-from baytree.serve.json_body import Columns, joined
 from baytree.serve.metrics import Sample, family
+from baytree.serve.wire.cells import Wanted, from_json
+from baytree.serve.wire.json_body import Columns, joined
 from baytree.table.frames import RawFrame
 
 MOST_A_MINUTE = 20_000  # rows that are counted

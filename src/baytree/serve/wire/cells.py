@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from baytree.predictor import Predictor
-from baytree.serve.json_body import Columns, Value
 from baytree.serve.limits import Refusal, named
+from baytree.serve.wire.json_body import Columns, Value
 from baytree.table.frames import Numbers, Raw, RawFrame, Strings, read_column
 from baytree.table.frames.numbers import NumberMatrix
 from baytree.table.reading import strings
