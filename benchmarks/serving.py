@@ -51,8 +51,8 @@ def one_row_requests() -> Iterator[Row]:
 
 def rows_beyond_parsing() -> Iterator[Row]:
     """Processor time of 1,000 rows above that of reading their JSON, beside the three milliseconds that are allowed."""
-    from baytree.serve.answering import encode, identity
-    from baytree.serve.models import Models
+    from baytree.serve.answers import encode, identity
+    from baytree.serve.served_models import Models
     from baytree.serve.together import predicted
     from baytree.serve.wire.json_body import columns_of
 

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tables_elsewhere import written
 
 import baytree as bt
 from baytree.cli.engine_options import _Told
 from baytree.storage import dumps
-from conftest import written
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ENGINES = [pytest.param("dask", marks=pytest.mark.dask), pytest.param("spark", marks=pytest.mark.spark)]

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tables_elsewhere import on_disk
 
 import baytree as bt
 from baytree.choose import metrics
@@ -70,8 +71,6 @@ def test_a_class_that_the_model_does_not_know_is_named(place, table, models):
 
 
 def test_labels_apart_are_refused_by_name_where_rows_are_elsewhere(table, tmp_path, models):
-    from conftest import on_disk
-
     rows = on_disk(table, tmp_path, 2)
     with pytest.raises(ValueError, match="target as a column: give its name"):
         bt.evaluate(models["three classes"][0], rows, table["y"])

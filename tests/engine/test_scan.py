@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tables_elsewhere import on_disk, pieces_of, written
 
 import baytree as bt
 from baytree.engine import scan as scanning
 from baytree.storage import dumps
-from conftest import on_disk, pieces_of, written
 
 
 def left_behind() -> set[Path]:

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tables_elsewhere import on_spark
 
 import baytree as bt
 from baytree.engine import spark as engine
 from baytree.engine.gathering import Gathered
 from baytree.engine.sighting import Sighting
-from conftest import on_spark
 
 pytestmark = pytest.mark.spark
 

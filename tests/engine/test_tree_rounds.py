@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tables_elsewhere import on_disk
 
 import baytree as bt
 from baytree.engine.parts import InMemory
@@ -10,7 +11,6 @@ from baytree.storage import dumps
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.table.table import Table
 from baytree.tree.grow.rounds import grown_in_rounds, growth, value_codes
-from conftest import on_disk
 
 TREES = {
     "gini": lambda: bt.DecisionTreeClassifier(max_depth=6),

@@ -13,7 +13,7 @@ pytest.importorskip("starlette", reason="the server is not installed")
 
 from baytree.serve.app import App
 from baytree.serve.logs import Log
-from baytree.serve.models import Models
+from baytree.serve.served_models import Models
 
 
 def frame(n=200, seed=0):

@@ -127,7 +127,7 @@ def test_dates_come_as_strings():
     frame = {"day": ["2024-01-01", "2024-02-01", "2025-01-01", "2025-02-01"] * 5, "y": ["a", "a", "b", "b"] * 5}
     model = bt.CARTClassifier(min_split=2).fit(pl.DataFrame(frame).with_columns(pl.col("day").str.to_date()), "y")
     from baytree.serve.wire.bodies import table_of
-    from baytree.serve.wire.cells import Wanted
+    from baytree.serve.wire.cell_values import Wanted
 
     predictor = model._predictor
     body = b'{"rows": [{"day": "2024-01-15"}, {"day": null}]}'

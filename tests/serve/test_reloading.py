@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from baytree.serve.models import Models
+from baytree.serve.served_models import Models
 from in_process import Server
 
 

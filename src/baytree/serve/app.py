@@ -11,15 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from baytree.serve.answering import encode
+from baytree.serve.answers import encode
 from baytree.serve.limits import AT_ONCE, LARGE, Gone, Refusal
 from baytree.serve.logs import Log
-from baytree.serve.metrics import Metrics
-from baytree.serve.models import Models
+from baytree.serve.request_counts import Metrics
 from baytree.serve.routes import WAYS, Asked, Reply, Shop, Way
+from baytree.serve.served_models import Models
 from baytree.serve.together import Together
 from baytree.serve.wire.bodies import JSON
-from baytree.serve.wire.reading import Held, Room, read_body
+from baytree.serve.wire.body_reading import Held, Room, read_body
 
 _OPEN = ("/health", "/v2/health/live")  # need no token: whoever looks after the process has none
 _CLOSES = {400, 408, 413, 429}  # the rest of the body may never come, and nobody wants it

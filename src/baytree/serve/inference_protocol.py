@@ -9,9 +9,9 @@ import numpy as np
 
 from baytree.model import answered
 from baytree.serve.limits import MOST_ROWS, Refusal, named
-from baytree.serve.models import Served
+from baytree.serve.served_models import Served
 from baytree.serve.wire.bodies import encoded
-from baytree.serve.wire.cells import from_json
+from baytree.serve.wire.cell_values import from_json
 from baytree.serve.wire.json_body import Columns, Value, check_size, decoded
 from baytree.table.schema import Column, Kind
 from baytree.version import __version__

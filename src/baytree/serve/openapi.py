@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from baytree.serve.answering import Talk
+from baytree.serve.answers import Talk
 from baytree.serve.inference_protocol import Infer
 from baytree.serve.wire.bodies import ARROW, CSV, JSON
 from baytree.serve.wire.json_body import Rows

@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
-from baytree.serve import answering, inference_protocol
-from baytree.serve.answering import encode, identity
+from baytree.serve import answers, inference_protocol
+from baytree.serve.answered_rows import families
+from baytree.serve.answers import encode, identity
+from baytree.serve.index_page import index
 from baytree.serve.limits import MOST_EXPLAINED, MOST_ROWS, Refusal
-from baytree.serve.metrics import Metrics, family
-from baytree.serve.models import Models, Served
 from baytree.serve.openapi import document
-from baytree.serve.pages import index
+from baytree.serve.request_counts import Metrics, family
+from baytree.serve.served_models import Models, Served
 from baytree.serve.together import MOST_ROWS_EACH, Together, predicted
-from baytree.serve.watching import families
 from baytree.serve.wire.bodies import JSON, encoded, frame_of, table_of
 from baytree.serve.wire.json_body import columns_of
 
@@ -66,19 +66,19 @@ def predict(shop: Shop, asked: Asked) -> Reply:
     frame = frame_of(served.wanted, asked.body, asked.media, MOST_ROWS)
     table = encoded(served.predictor, frame) if frame.n_rows else None
     served.watch.see_all(frame)
-    return _rows_reply(served, answering.predictions(served, table), frame.n_rows)
+    return _rows_reply(served, answers.predictions(served, table), frame.n_rows)
 
 
 def explain(shop: Shop, asked: Asked) -> Reply:
     served = shop.models[asked.name]
     table = table_of(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
-    return _rows_reply(served, answering.explanations(served, table), 0 if table is None else len(table))
+    return _rows_reply(served, answers.explanations(served, table), 0 if table is None else len(table))
 
 
 def interview(shop: Shop, asked: Asked) -> Reply:
     served = shop.models[asked.name]
     _only_json(asked)
-    return _rows_reply(served, answering.question(served, asked.body), 0)
+    return _rows_reply(served, answers.question(served, asked.body), 0)
 
 
 def infer(shop: Shop, asked: Asked) -> Reply:
@@ -103,7 +103,7 @@ def models(shop: Shop, asked: Asked) -> Reply:
 
 def model(shop: Shop, asked: Asked) -> Reply:
     served = shop.models[asked.name]
-    return Reply(encode(answering.description(served)), served=served)
+    return Reply(encode(answers.description(served)), served=served)
 
 
 def page(shop: Shop, asked: Asked) -> Reply:

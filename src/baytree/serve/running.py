@@ -17,7 +17,7 @@ from baytree.serve.app import App
 from baytree.serve.connections import Connection
 from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
 from baytree.serve.logs import Log
-from baytree.serve.models import Models
+from baytree.serve.served_models import Models
 
 WATCHED = 1.0  # seconds between two looks at the files
 _WAITING = 4096  # connections that the system may hold until they are taken

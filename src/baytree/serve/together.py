@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from baytree.serve.answering import predictions
-from baytree.serve.models import Served
+from baytree.serve.answers import predictions
+from baytree.serve.served_models import Served
 from baytree.serve.wire.bodies import encoded
-from baytree.serve.wire.cells import from_json
+from baytree.serve.wire.cell_values import from_json
 from baytree.serve.wire.json_body import Columns, joined
 
 MOST_ROWS_EACH = 16  # of a request that waits for others

@@ -24,7 +24,7 @@ RECORDS = {
     "rule_trials": "tree.boost.rules:RuleTrials",
     "splines": "linear.splines.model:Splines",
     "tree": "tree.model.structure:Tree",
-    "tree_trials": "tree.boost.trees:TreeTrials",
+    "tree_trials": "tree.boost.voting_trees:TreeTrials",
 }
 
 

@@ -13,7 +13,7 @@ from baytree.linear.splines.importance import ImportanceTable
 from baytree.linear.splines.learner import Mars, refuse_text
 from baytree.linear.splines.model import MOST_DEGREE, Splines
 from baytree.linear.splines.options import Options
-from baytree.linear.splines.reading import curves_of, importances_of, terms_of
+from baytree.linear.splines.spline_terms import curves_of, importances_of, terms_of
 from baytree.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_letters, digits
 
-from baytree.exports.c.reading import columns_read
+from baytree.exports.c.columns_read import columns_read
 from baytree.exports.c.trees import is_nested, nested
 from baytree.exports.loops.carried import functions_of, needed
 from baytree.exports.loops.statements import Loops
-from baytree.exports.places import with_few_places
+from baytree.exports.resting_places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
 from baytree.formula.inputs import Input

@@ -9,7 +9,7 @@ import numpy as np
 from baytree.exports.onnx import functions
 from baytree.exports.onnx.graph import ML, Graph
 from baytree.exports.onnx.trees import routed, weights
-from baytree.exports.places import with_few_places
+from baytree.exports.resting_places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from baytree.exports.python.text import Tables, literal, rows, vector
+from baytree.exports.python.literals import Tables, literal, rows, vector
 from baytree.formula import Formula
 from baytree.formula.expressions import (
     Apply,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from baytree.exports.python.expressions import Expressions
-from baytree.exports.python.text import literal, needed, rows
+from baytree.exports.python.literals import literal, needed, rows
 from baytree.formula import Formula
 from baytree.formula.inputs import Input
 from baytree.formula.node_table import SPREAD, STOP, Node, Test

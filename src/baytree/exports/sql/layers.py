@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from baytree.exports.places import with_few_places
+from baytree.exports.resting_places import with_few_places
 from baytree.exports.sql import densities, functions, tables, terms
 from baytree.exports.sql.tables import listed, picked
 from baytree.exports.sql.terms import FAR_BELOW, Term

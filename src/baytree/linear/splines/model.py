@@ -167,7 +167,7 @@ class Splines(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="spli
 
     def summary(self, schema: Schema) -> SplineSummary:
         """The terms as a person reads them, and how well they fit."""
-        from baytree.linear.splines.reading import summary_of
+        from baytree.linear.splines.spline_terms import summary_of
 
         return summary_of(self, schema)
 

@@ -11,7 +11,7 @@ import numpy as np
 from baytree import notices
 from baytree.predictor import Predictor
 from baytree.serve.limits import MOST_BYTES, Refusal
-from baytree.serve.wire.cells import Wanted, encoding_refusal, from_json, from_raw, from_text
+from baytree.serve.wire.cell_values import Wanted, encoding_refusal, from_json, from_raw, from_text
 from baytree.serve.wire.json_body import Columns, columns_of
 from baytree.table.frames import RawFrame, read
 from baytree.table.table import Table

@@ -29,8 +29,8 @@ from baytree.table.schema import Schema
 from baytree.tree.boost.rule_formula import of_rules
 from baytree.tree.boost.rules import RuleTrials
 from baytree.tree.boost.soft_formula import unrolled
-from baytree.tree.boost.trees import FINE, TreeTrials, prior, told
 from baytree.tree.boost.vote_formula import MINUS, ONE, ZERO, Voted, complement, leading
+from baytree.tree.boost.voting_trees import FINE, TreeTrials, prior, told
 from baytree.tree.formula import nodes_of
 
 

@@ -16,7 +16,7 @@ from baytree.tree.boost.reweighing import Standing, abandoned
 from baytree.tree.boost.rule_making import voting_rules
 from baytree.tree.boost.rules import RuleTrials, VotingRules
 from baytree.tree.boost.soft import soft_cuts
-from baytree.tree.boost.trees import TreeTrials
+from baytree.tree.boost.voting_trees import TreeTrials
 from baytree.tree.boost.winnowing import winnow
 from baytree.tree.grow.c50_growth import Bench, bench_of, pruned_globally, tree_of_c50
 from baytree.tree.grow.costs import EQUAL, Weighing

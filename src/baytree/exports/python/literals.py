@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from types import ModuleType
 
-from baytree.exports.python import reading, runtime
+from baytree.exports.python import row_reading, runtime
 from baytree.formula.expressions import Numbers
 
 
@@ -64,7 +64,7 @@ def needed(source: str) -> list[str]:
 
 @cache
 def _sources() -> dict[str, str]:
-    return _source_of(reading) | _source_of(runtime)
+    return _source_of(row_reading) | _source_of(runtime)
 
 
 def _source_of(module: ModuleType) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from baytree.serve.limits import Refusal
-from baytree.serve.models import Served
+from baytree.serve.served_models import Served
 
 
 def index(served: Iterable[Served]) -> bytes:

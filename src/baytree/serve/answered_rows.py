@@ -8,8 +8,8 @@ from threading import Lock
 
 from baytree.drifts import Batch, Drift
 from baytree.predictor import Predictor
-from baytree.serve.metrics import Sample, family
-from baytree.serve.wire.cells import Wanted, from_json
+from baytree.serve.request_counts import Sample, family
+from baytree.serve.wire.cell_values import Wanted, from_json
 from baytree.serve.wire.json_body import Columns, joined
 from baytree.table.frames import RawFrame
 

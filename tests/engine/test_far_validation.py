@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.model_selection import KFold
+from tables_elsewhere import on_disk, written
 
 import baytree as bt
 from baytree.engine.elsewhere import Elsewhere
@@ -66,8 +67,6 @@ def test_weights_and_a_share_that_is_held_out_travel_with_the_rows(place, table)
 
 
 def test_what_does_not_add_up_is_brought_here_within_the_budget_or_refused(table, tmp_path):
-    from conftest import on_disk, written
-
     rows = table.drop("w")
     here = bt.cross_validate(bt.CARTClassifier(), rows, "y", cv=3).mean("accuracy")
     assert bt.cross_validate(bt.CARTClassifier(), on_disk(rows, tmp_path, 3), "y", cv=3).mean("accuracy") == here

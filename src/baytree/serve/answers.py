@@ -11,7 +11,7 @@ import numpy as np
 from baytree.interview.interview import Interview, Question, resumed
 from baytree.model import answered
 from baytree.serve.limits import Refusal, named
-from baytree.serve.models import Served
+from baytree.serve.served_models import Served
 from baytree.serve.wire.json_body import Value, decoded, refuse_twice
 from baytree.table.schema import Column, Kind
 from baytree.table.table import Table

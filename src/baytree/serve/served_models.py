@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from baytree.interview.interview import Interview, interview
 from baytree.predictor import Predictor
+from baytree.serve.answered_rows import Watch
 from baytree.serve.limits import Refusal
-from baytree.serve.watching import Watch
-from baytree.serve.wire.cells import Wanted
+from baytree.serve.wire.cell_values import Wanted
 from baytree.storage import digest, files, predictor_of
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from baytree.exports.c.trees import is_nested
-from baytree.exports.places import records
+from baytree.exports.resting_places import records
 from baytree.formula import Formula
 from baytree.formula.expressions import Known, Lookup, Matching, Number
 from baytree.table.schema import Kind
