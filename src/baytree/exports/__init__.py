@@ -24,7 +24,7 @@ EXPORTS: Mapping[str, str] = {
     "sql": "sql.query:query",
     "onnx": "onnx.file:model",
     "pmml": "pmml.file:document",
-    "json": "document:document",
+    "json": "formula_json:document",
 }
 
 
