@@ -105,6 +105,7 @@ def by_name(models: list[Scored], advice: Advice) -> tuple[str, str]:
     return models[advice.chosen].name, models[advice.best].name
 
 
+@pytest.mark.slow
 @given(comparisons())
 def test_what_is_advised_loses_at_most_one_standard_error_and_one_point(models):
     advice = advise(models, 0.1, POINT)
@@ -114,6 +115,7 @@ def test_what_is_advised_loses_at_most_one_standard_error_and_one_point(models):
     assert chosen.is_as_good
 
 
+@pytest.mark.slow
 @given(comparisons(), st.randoms(use_true_random=False))
 def test_the_order_of_the_models_changes_nothing(models, random):
     shuffled = random.sample(models, len(models))

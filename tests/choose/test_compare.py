@@ -50,6 +50,7 @@ def test_the_leaderboard_is_sorted_marked_and_fits_eighty_columns():
     assert list(result.to_frame()["model"]) == [entry.name for entry in result.entries]
 
 
+@pytest.mark.slow
 def test_the_recommendation_is_the_smallest_model_that_is_as_good_as_the_best():
     result = bt.compare(bands(), "label", cv=5, repeats=1)
     chosen = result.recommendation
@@ -153,6 +154,7 @@ def test_results_are_valid_json_without_nan():
     assert "NaN" not in text
 
 
+@pytest.mark.slow
 def test_a_number_as_target_gets_the_regression_models():
     rng = np.random.default_rng(0)
     x = rng.random(80)
@@ -234,6 +236,7 @@ def test_what_would_take_very_long_is_left_out_unless_it_is_named():
     assert [participant.short for participant in participants(problem, "lda")[0]] == ["lda"]
 
 
+@pytest.mark.slow
 def test_points_stand_below_each_other_in_the_scores_of_a_regression():
     rng = np.random.default_rng(0)
     x = rng.random(80)

@@ -192,6 +192,7 @@ def test_the_corrected_test_is_more_careful_than_the_plain_one():
     assert significance.corrected_t(differences, 0) == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
 
 
+@pytest.mark.slow
 def test_the_corrected_test_seldom_finds_a_difference_where_there_is_none():
     rng = np.random.default_rng(0)
     alarms = 0

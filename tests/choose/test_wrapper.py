@@ -61,6 +61,7 @@ def test_forward_selection_takes_the_columns_that_scikit_learn_takes(n_classes):
     assert np.array_equal(bt.ForwardSelection(GaussianNB(), k=3, cv=4).fit(X, y).get_support(), theirs)
 
 
+@pytest.mark.slow
 def test_backward_selection_takes_the_columns_that_scikit_learn_takes():
     X, y = make_classification(200, 8, n_informative=4, random_state=1)
     theirs = SequentialFeatureSelector(GaussianNB(), n_features_to_select=3, direction="backward", cv=4).fit(X, y)

@@ -340,6 +340,7 @@ def test_a_closed_pipe_ends_quietly(titanic):
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_130_and_a_word(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     process = baytree("fit", tmp_path / "pipe", "-t", "y", "-o", tmp_path / "m.baytree", start_new_session=True)

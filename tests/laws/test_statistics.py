@@ -42,7 +42,7 @@ def exactly(total: ExactSum) -> list[Fraction]:
 
 
 @given(rows())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_moments_are_the_exact_rational_sums(case):
     values, label, weight, _, _ = case
     seen = moments(values, label, weight)
@@ -58,7 +58,7 @@ def test_moments_are_the_exact_rational_sums(case):
 
 
 @given(rows())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_moments_of_parts_add_up_in_any_order_and_can_be_taken_away(case):
     values, label, weight, order, cut = case
     whole, first, second = (moments(values, label, weight, part) for part in (slice(None), slice(cut), slice(cut, None)))
@@ -102,7 +102,7 @@ def test_weighted_moments_of_many_rows_are_those_of_small_parts():
 
 
 @given(rows())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_rows_leave_is_of_rows_and_what_a_stranger_leaves_is_not(case):
     values, label, weight, _, cut = case
     whole, part = moments(values, label, weight), moments(values, label, weight, slice(cut))
@@ -114,7 +114,7 @@ def test_what_rows_leave_is_of_rows_and_what_a_stranger_leaves_is_not(case):
 
 
 @given(rows())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_empty_part_is_neutral(case):
     values, label, weight, _, _ = case
     whole, empty = moments(values, label, weight), moments(values, label, weight, slice(0))
@@ -123,7 +123,7 @@ def test_the_empty_part_is_neutral(case):
 
 
 @given(rows())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_mean_and_deviation_are_the_rational_ones_rounded(case):
     values, label, weight, _, _ = case
     seen = moments(values, label, weight)
@@ -150,7 +150,7 @@ def test_mean_and_deviation_are_the_rational_ones_rounded(case):
     st.integers(0, 40),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_counts_are_exact_and_add_up(cases, cut, is_weighted):
     code = np.array([c[0] for c in cases], np.int32)
     label = np.array([c[1] for c in cases], np.int32)

@@ -108,6 +108,7 @@ def test_an_unpenalised_fit_is_optimal_or_says_that_it_is_not(shape, seed, class
         assert gradient_norm(model, x, y, 0.0, 0.0) <= 1e-7
 
 
+@pytest.mark.slow
 def test_more_levels_than_rows_without_a_penalty_are_learnt_with_a_warning():
     random = np.random.default_rng(0)
     n = 90

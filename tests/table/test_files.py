@@ -53,6 +53,7 @@ def test_blocks_join_to_the_file_and_hold_whole_records(rows, size):
     assert [row for part in parts for row in csv.reader(io.StringIO(part.decode(), newline=""))] == rows
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.lists(FIELD, min_size=3, max_size=3), min_size=1, max_size=20))
 @REPEAT
 @pytest.mark.usefixtures("small_blocks")
@@ -69,6 +70,7 @@ def test_reading_in_small_blocks_gives_what_was_written(rows, tmp_path):
 VALUE = st.sampled_from(["1", "7", "2.5", "", "x", " 3 ", "2020-01-02", "?", "007"])
 
 
+@pytest.mark.slow
 @given(values=st.lists(VALUE, min_size=1))
 @REPEAT
 def test_the_types_do_not_depend_on_the_size_of_the_blocks(values, tmp_path):

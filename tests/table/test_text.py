@@ -79,6 +79,7 @@ def assert_sound(vocabulary: tuple[str, ...], tokens: Tokens) -> None:
     assert set(tokens.code.tolist()) == set(range(len(vocabulary)))
 
 
+@pytest.mark.slow
 @given(documents=documents_strategy, options=st.sampled_from(OPTIONS))
 @settings(max_examples=200, deadline=None)
 def test_tokens_are_those_of_scikit_learn_on_any_unicode(options, documents):
@@ -88,6 +89,7 @@ def test_tokens_are_those_of_scikit_learn_on_any_unicode(options, documents):
     assert bags(vocabulary, tokens) == [Counter(analyzer(document)) for document in documents]
 
 
+@pytest.mark.slow
 def test_every_code_point_makes_or_parts_words_as_in_scikit_learn():
     documents = [f"a{chr(c)}b {chr(c)}{chr(c)}" for c in range(0x110000) if c % 7 == 0 or c < 0x3000]
     vocabulary, tokens = text.count(documents)

@@ -299,6 +299,7 @@ def test_impurities_are_those_of_the_textbooks():
     np.testing.assert_allclose(curves["entropy"], [0, 0.7219280949, 1, 0])
 
 
+@pytest.mark.slow
 def test_plots_are_drawn():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
