@@ -82,7 +82,7 @@ def reloads(scope: Scope) -> Iterator[Figure]:
             content = files[k % 3]
             path.write_bytes(content if k % 2 else content[: len(content) // 2])
             with contextlib.suppress(ValueError):
-                server.app.shop.models.reload("nb")
+                server.app.serving.models.reload("nb")
             answer = server.predict("nb", row)
             version = answer.json()["version"]
             mixed += answer.status != 200 or expected.setdefault(version, answer.body) != answer.body

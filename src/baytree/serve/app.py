@@ -15,7 +15,7 @@ from baytree.serve.answers import encode
 from baytree.serve.limits import AT_ONCE, LARGE, Gone, Refusal
 from baytree.serve.logs import Log
 from baytree.serve.request_counts import Metrics
-from baytree.serve.routes import WAYS, Asked, Reply, Shop, Way
+from baytree.serve.routes import WAYS, Asked, Reply, Serving, Way
 from baytree.serve.served_models import Models
 from baytree.serve.together import Together
 from baytree.serve.wire.bodies import JSON
@@ -29,7 +29,7 @@ class App:
     """The server as an ASGI application."""
 
     def __init__(self, models: Models, log: Log, token: str | None = None):
-        self.shop, self.log, self.token = Shop(models, Metrics(), Together()), log, token
+        self.serving, self.log, self.token = Serving(models, Metrics(), Together()), log, token
         self.room = Room()
         self.threads = ThreadPoolExecutor(2, "answer")
         self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes wait for each other: they take much memory
@@ -99,17 +99,17 @@ class _Endpoint:
         asked = Asked(scope["path_params"].get("name", ""), body, _media(headers))
         if len(body) <= AT_ONCE and not self.way.is_slow:
             if self.way.soon is not None and asked.media == JSON:
-                return await self.way.soon(app.shop, asked)
-            return answer(app.shop, asked)
+                return await self.way.soon(app.serving, asked)
+            return answer(app.serving, asked)
         threads = app.large if len(body) > LARGE else app.threads
-        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.shop, asked)
+        return await asyncio.get_running_loop().run_in_executor(threads, answer, app.serving, asked)
 
     def _tell(self, scope: Scope, reply: Reply, length: int, started: float) -> None:
         seconds, served = time.perf_counter() - started, reply.served
         method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD") else "other"
-        self.app.shop.metrics.count(self.way.path, method, reply.status, seconds)
+        self.app.serving.metrics.count(self.way.path, method, reply.status, seconds)
         if served is not None:
-            self.app.shop.metrics.rows[served.name] += reply.n_rows
+            self.app.serving.metrics.rows[served.name] += reply.n_rows
         self.app.log.write(
             "request",
             method=method,

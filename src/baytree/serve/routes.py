@@ -22,7 +22,7 @@ from baytree.serve.wire.json_body import columns_of
 HTML, PROMETHEUS = "text/html; charset=utf-8", "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Shop(NamedTuple):
+class Serving(NamedTuple):
     """What routes read: the models, and what was counted."""
 
     models: Models
@@ -48,104 +48,104 @@ class Reply(NamedTuple):
     status: int = 200
 
 
-Answer = Callable[[Shop, Asked], Reply]
-Soon = Callable[[Shop, Asked], Awaitable[Reply]]
+Answer = Callable[[Serving, Asked], Reply]
+Soon = Callable[[Serving, Asked], Awaitable[Reply]]
 
 
-async def predict_soon(shop: Shop, asked: Asked) -> Reply:
+async def predict_soon(serving: Serving, asked: Asked) -> Reply:
     """Predictions of a short body: together with those of other requests where it has few rows, and without a thread."""
-    served = shop.models[asked.name]
+    served = serving.models[asked.name]
     columns = columns_of(asked.body)
     few = 0 < columns.n_rows <= MOST_ROWS_EACH
-    told = await shop.together.predicted(served, columns) if few else predicted(served, columns)
+    told = await serving.together.predicted(served, columns) if few else predicted(served, columns)
     return _rows_reply(served, told, columns.n_rows)
 
 
-def predict(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def predict(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     frame = frame_of(served.wanted, asked.body, asked.media, MOST_ROWS)
     table = encoded(served.predictor, frame) if frame.n_rows else None
     served.watch.see_all(frame)
     return _rows_reply(served, answers.predictions(served, table), frame.n_rows)
 
 
-def explain(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def explain(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     table = table_of(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
     return _rows_reply(served, answers.explanations(served, table), 0 if table is None else len(table))
 
 
-def interview(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def interview(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     _only_json(asked)
     return _rows_reply(served, answers.question(served, asked.body), 0)
 
 
-def infer(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def infer(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     _only_json(asked)
     told, n_rows = inference_protocol.infer(served, asked.body)
     return Reply(encode(told), served=served, n_rows=n_rows)
 
 
-def health(shop: Shop, asked: Asked) -> Reply:
+def health(serving: Serving, asked: Asked) -> Reply:
     return Reply(b'{"status":"ok"}')
 
 
-def ready(shop: Shop, asked: Asked) -> Reply:
-    return Reply(encode({"status": "ready", "models": len(shop.models.names)}))
+def ready(serving: Serving, asked: Asked) -> Reply:
+    return Reply(encode({"status": "ready", "models": len(serving.models.names)}))
 
 
-def models(shop: Shop, asked: Asked) -> Reply:
-    told = [{"name": served.name, "version": served.version, "kind": served.predictor.name} for served in shop.models]
+def models(serving: Serving, asked: Asked) -> Reply:
+    told = [{"name": served.name, "version": served.version, "kind": served.predictor.name} for served in serving.models]
     return Reply(encode({"models": told}))
 
 
-def model(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def model(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     return Reply(encode(answers.description(served)), served=served)
 
 
-def page(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def page(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     return Reply(served.page(), HTML, served)
 
 
-def home(shop: Shop, asked: Asked) -> Reply:
-    served = list(shop.models)
+def home(serving: Serving, asked: Asked) -> Reply:
+    served = list(serving.models)
     return Reply(served[0].page() if len(served) == 1 else index(served), HTML)
 
 
-def metrics(shop: Shop, asked: Asked) -> Reply:
-    live = [((("model", served.name), ("version", served.version)), 1.0) for served in shop.models]
+def metrics(serving: Serving, asked: Asked) -> Reply:
+    live = [((("model", served.name), ("version", served.version)), 1.0) for served in serving.models]
     told = family("baytree_model_info", "gauge", "The models that are served, and their versions.", live)
-    drifts = [(served.name, drift) for served in shop.models if (drift := served.watch.drift()) is not None]
-    return Reply(shop.metrics.text([told, families(drifts)]).encode(), PROMETHEUS)
+    drifts = [(served.name, drift) for served in serving.models if (drift := served.watch.drift()) is not None]
+    return Reply(serving.metrics.text([told, families(drifts)]).encode(), PROMETHEUS)
 
 
-def openapi(shop: Shop, asked: Asked) -> Reply:
+def openapi(serving: Serving, asked: Asked) -> Reply:
     return Reply(encode(document()))
 
 
-def v2_server(shop: Shop, asked: Asked) -> Reply:
+def v2_server(serving: Serving, asked: Asked) -> Reply:
     return Reply(encode(inference_protocol.server()))
 
 
-def v2_live(shop: Shop, asked: Asked) -> Reply:
+def v2_live(serving: Serving, asked: Asked) -> Reply:
     return Reply(b'{"live":true}')
 
 
-def v2_ready(shop: Shop, asked: Asked) -> Reply:
+def v2_ready(serving: Serving, asked: Asked) -> Reply:
     return Reply(b'{"ready":true}')
 
 
-def v2_model(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def v2_model(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     return Reply(encode(inference_protocol.model(served)), served=served)
 
 
-def v2_model_ready(shop: Shop, asked: Asked) -> Reply:
-    served = shop.models[asked.name]
+def v2_model_ready(serving: Serving, asked: Asked) -> Reply:
+    served = serving.models[asked.name]
     return Reply(encode({"name": served.name, "ready": True}), served=served)
 
 

@@ -112,7 +112,7 @@ async def _serve(
 
 async def _watch(app: App, asked: asyncio.Event) -> None:
     """Reads files again when they change, or all of them when asked to."""
-    loop, models = asyncio.get_running_loop(), app.shop.models
+    loop, models = asyncio.get_running_loop(), app.serving.models
     while True:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asked.wait(), WATCHED)
@@ -120,7 +120,7 @@ async def _watch(app: App, asked: asyncio.Event) -> None:
         asked.clear()
         for name in names:
             outcome = await loop.run_in_executor(app.threads, _reloaded, models, name)
-            app.shop.metrics.reloads[name, outcome] += 1
+            app.serving.metrics.reloads[name, outcome] += 1
             app.log.write("reload", model=name, version=models[name].version, outcome=outcome)
 
 
