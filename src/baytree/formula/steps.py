@@ -14,6 +14,7 @@ from baytree.formula.expressions import (
     Constant,
     Expression,
     FirstHighest,
+    Greatest,
     Highest,
     Kernels,
     Known,
@@ -26,6 +27,7 @@ from baytree.formula.expressions import (
     OverWords,
     Pick,
     Route,
+    Smallest,
     Spread,
     Sum,
     Total,
@@ -75,6 +77,14 @@ def matrix(values: np.ndarray) -> tuple[Numbers, ...]:
 def where_known(column: int, value: Expression, width: int) -> Case:
     """The value; 0, as often as the value is wide, where the column has none."""
     return Case((When(Known(column), value),), Constant((0.0,) * width))
+
+
+def near(column: int, low: np.ndarray | float, high: np.ndarray | float, reach: np.ndarray | float) -> Expression:
+    """The number, or where it lies further than `reach` beyond the bounds, one there: databases stop at what overflows."""
+    largest = np.finfo(np.float64).max
+    most = np.minimum(np.maximum(high + reach, np.nextafter(high, np.inf)), largest)
+    least = np.maximum(np.minimum(low - reach, np.nextafter(low, -np.inf)), -largest)
+    return Greatest((Smallest((Number(column), constant(most))), constant(least)))
 
 
 def bag(steps: Steps, column: int, scale: np.ndarray, is_unit: bool) -> Named:

@@ -14,16 +14,12 @@ from baytree.formula.expressions import (
     Apply,
     Case,
     Compare,
-    Expression,
-    Greatest,
-    Number,
     Product,
     Quotient,
-    Smallest,
     Sum,
     When,
 )
-from baytree.formula.steps import Effects, Steps, constant, where_known
+from baytree.formula.steps import Effects, Steps, constant, near, where_known
 from baytree.statistics.moments import Moments
 from baytree.summary.bayes import Normal
 from baytree.table.schema import Schema
@@ -67,8 +63,8 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         """log (1/(s √2π) e^(−z²/2)), of 0.001 where that density is no longer a double."""
         added: Effects = []
         for k, j in enumerate(self.columns):
-            mean, scale = self.mean[:, k], self.scale[:, k]
-            apart = Quotient(Sum((_near(j, mean, scale), constant(-mean))), constant(scale))
+            mean, scale = self.mean[:, k], self.scale[:, k]  # a thousand deviations away the density is 0 already
+            apart = Quotient(Sum((near(j, mean, mean, 1e3 * scale), constant(-mean))), constant(scale))
             z = steps.keep(where_known(j, apart, len(mean)))
             bell = Apply("exp", Product((constant(-0.5), z, z)))
             density = steps.keep(Quotient(bell, constant(np.sqrt(2 * np.pi) * scale)))
@@ -89,14 +85,6 @@ class E1071Likelihood(ColumnsLikelihood, frozen=True, tag="e1071_normal"):
         """A number of each column for each row of a class."""
         deviates = random.standard_normal((len(self.columns), len(label)))
         return [self.mean[label, k] + self.scale[label, k] * deviates[k] for k in range(len(self.columns))]
-
-
-def _near(column: int, mean: np.ndarray, scale: np.ndarray) -> Expression:
-    """The number within a thousand deviations, where the density is 0 already: databases stop at what overflows."""
-    largest = np.finfo(np.float64).max
-    high = np.minimum(np.maximum(mean + 1e3 * scale, np.nextafter(mean, np.inf)), largest)
-    low = np.maximum(np.minimum(mean - 1e3 * scale, np.nextafter(mean, -np.inf)), -largest)
-    return Greatest((Smallest((Number(column), constant(high))), constant(low)))
 
 
 class E1071Gaussian(Gaussian):

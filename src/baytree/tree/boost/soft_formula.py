@@ -12,13 +12,12 @@ from baytree.formula.expressions import (
     Known,
     Lookup,
     Named,
-    Number,
     Product,
     Quotient,
     Sum,
     When,
 )
-from baytree.formula.steps import Steps, constant
+from baytree.formula.steps import Steps, constant, near
 from baytree.tree.boost.vote_formula import HALF, MINUS, ONE, ZERO, complement
 from baytree.tree.model.structure import Tree
 
@@ -53,7 +52,7 @@ def _is_level(column: int, taken: np.ndarray) -> Lookup:
 
 def _share_below(column: int, low: float, middle: float, high: float, grid: float) -> Expression:
     """1 up to the low bound, ½ at the middle, 0 from the high bound on."""
-    x: Expression = Number(column)
+    x = near(column, low, high, high - low + 4 * grid)
     if grid > 0:
         x = Product((Apply("round", Quotient(x, constant(grid))), constant(grid)))
     falling = Quotient(Product((HALF, Sum((x, constant(-low))))), constant(middle - low))

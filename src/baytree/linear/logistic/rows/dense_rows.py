@@ -66,8 +66,8 @@ class DenseRows(Pieces[DensePiece], frozen=True):
 
     def variances(self) -> np.ndarray:
         """The variance of each feature among the rows that count. [q − 1]"""
-        total = self.pieces.total(lambda piece: float(piece.weight.sum()))
-        mean, square = self.pieces.total(lambda piece: piece.moments(self.centre)) / total
+        centre, total = self.centre, self.pieces.total(lambda piece: float(piece.weight.sum()))
+        mean, square = self.pieces.total(lambda piece: piece.moments(centre)) / total
         return (square - mean**2) / self.scale**2
 
     def sizes(self) -> np.ndarray:
@@ -77,7 +77,8 @@ class DenseRows(Pieces[DensePiece], frozen=True):
 
     def keys(self) -> np.ndarray:
         """A number made from each row's features. uint64 [n_rows]"""
-        return self.pieces.total(lambda piece: Strung.of(piece.keys(self.centre, self.scale))).arrays[0]
+        centre, scale = self.centre, self.scale  # what a function holds travels to the rows, and the rows must not
+        return self.pieces.total(lambda piece: Strung.of(piece.keys(centre, scale))).arrays[0]
 
     def held_loss(self, theta: np.ndarray, fold: int) -> float:
         """The mean loss of a fold's rows."""
