@@ -18,7 +18,7 @@ from baytree.table.schema import Column, Kind, Schema, level_map
 from baytree.table.table import Table, Tokens
 
 MOST_CELLS = 1 << 20  # rows times columns of a table that is looked at as a whole
-SOME_CELLS = 1 << 19  # that are looked at of a larger one, at most
+SOME_CELLS = 1 << 17  # that are looked at of a larger one, at most
 MOST_COLUMNS = 1 << 10  # of more, nothing is kept: the profile would be larger than most models
 
 
