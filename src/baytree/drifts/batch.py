@@ -10,7 +10,7 @@ import numpy as np
 from baytree import notices
 from baytree.predictor import Predictor
 from baytree.statistics.counts import Counts
-from baytree.statistics.profile import Profile
+from baytree.statistics.profile import Profile, observed
 from baytree.statistics.sketch import EXACT, Sketch
 from baytree.table.encode_column import places
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame
@@ -107,12 +107,7 @@ def _no_values(column: Column) -> Values:
 
 
 def _observed(column: Column, values: Values) -> Sketch | Counts:
-    label = np.zeros(len(values), np.int32)
-    if isinstance(values, Tokens):
-        return Counts.of(-values.missing.astype(np.int32), label, None, 1, 1)
-    if column.kind is Kind.NUMERIC:
-        return Sketch.of(np.ascontiguousarray(values), label, None, 1)
-    return Counts.of(values, label, None, len(column.levels), 1)
+    return observed(column, values, np.zeros(len(values), np.int32), None, 1)
 
 
 def _new_levels(raw: Raw, column: Column) -> tuple[NewLevels, np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.statistics.counts import Counts
+from baytree.statistics.information import chi_square, chi_square_tail
 from baytree.statistics.sketch import MOST_BUCKETS, Sketch
 
 MOST_CELLS = 12  # of the numbers of a column in the test
@@ -62,28 +63,23 @@ def distance(pair: Pair, n_new: int = 0) -> float:
     return float((np.abs(difference).sum() + n_new / total_now) / 2)
 
 
-def log_p(pair: Pair, n_new: int) -> float:
-    """log P of so large a chi-squared statistic by chance, of cells, new levels and missing values in both."""
+def chance(pair: Pair, n_new: int) -> float:
+    """The chance of so large a chi-squared statistic, of cells, new levels and missing values in both."""
     cells = _few(pair) if pair.is_ordered else np.stack([pair.before, pair.now])
     extra = [[0.0, pair.missing_before], [float(n_new), pair.missing_now - n_new]]
-    table = _pooled(np.concatenate([cells, extra], axis=1))
-    if table.shape[1] < 2 or not table.sum(axis=1).all():
-        return 0.0
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-    statistic = float(((table - expected) ** 2 / expected).sum())
-    return float(_core.chi2_log_tail(np.array([statistic]), np.array([table.shape[1] - 1.0]))[0])
+    return chi_square_tail(*chi_square(_pooled(np.concatenate([cells, extra], axis=1))))
 
 
-def holm(log_ps: list[float]) -> list[float]:
+def holm(chances: list[float]) -> list[float]:
     """Holm's adjusted p of each of several tests: the chance that any of them is as small, if nothing has changed.
 
-    >>> [round(p, 6) for p in holm([-5.0, 0.0, -3.0])]
-    [0.020214, 1.0, 0.099574]
+    >>> holm([0.0625, 1.0, 0.25])
+    [0.1875, 1.0, 0.5]
     """
-    order = np.argsort(log_ps, kind="stable")
-    adjusted, largest = [1.0] * len(log_ps), 0.0
+    order = np.argsort(chances, kind="stable")
+    adjusted, largest = [1.0] * len(chances), 0.0
     for rank, k in enumerate(order.tolist()):
-        largest = max(largest, min(1.0, (len(log_ps) - rank) * float(np.exp(log_ps[k]))))
+        largest = max(largest, min(1.0, (len(chances) - rank) * chances[k]))
         adjusted[k] = largest
     return adjusted
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from baytree.drifts.batch import Batch, profile_of
-from baytree.drifts.comparing import Pair, distance, holm, log_p, paired
+from baytree.drifts.comparing import Pair, chance, distance, holm, paired
 from baytree.drifts.effects import effect, imagined
 from baytree.predictor import Predictor
 from baytree.show.terminal import aligned, escaped
@@ -91,7 +91,7 @@ class Drift:
 
     def __add__(self, other: Drift) -> Drift:
         """The drift of the rows of both."""
-        if other._predictor.profile is not self._predictor.profile and other._predictor.schema != self._predictor.schema:
+        if other._predictor.schema != self._predictor.schema:
             raise ValueError("these drifts are of different models, so they do not add up")
         return Drift(self._predictor, self.batch + other.batch)
 
@@ -116,7 +116,7 @@ class Drift:
         profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
         share = profile.n_looked_at / max(int(profile.rows[0]), 1)
         pairs = [paired(*each).known_by(share) for each in zip(profile.columns, batch.columns, strict=True)]
-        chances = [log_p(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
+        chances = [chance(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
         adjusted, rows = holm(chances), imagined(self._predictor, profile)
         told = [
             self._told(column.name, j, pairs[j], adjusted[j], rows if adjusted[j] < ALARM else None)

@@ -41,7 +41,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
         label = np.zeros(len(table), np.int32) if is_number else table.label
         weight, n_classes = None if table.is_unweighted else table.weight, max(table.n_classes, 1)
         pairs = zip(table.schema.columns, table.values, strict=True)
-        columns = tuple(_observed(column, values, label, weight, n_classes) for column, values in pairs)
+        columns = tuple(observed(column, values, label, weight, n_classes) for column, values in pairs)
         target = Sketch.of(table.label, label, weight, 1) if is_number else None
         return cls(np.array([len(table)]), columns, target)
 
@@ -119,9 +119,10 @@ def _places(distance: int, first: int, n_rows: int) -> np.ndarray:
     return place[(place >= 0) & (place < n_rows)]
 
 
-def _observed(
+def observed(
     column: Column, values: np.ndarray | Tokens, label: np.ndarray, weight: np.ndarray | None, n_classes: int
 ) -> Sketch | Counts:
+    """What a profile keeps of one column."""
     if isinstance(values, Tokens):
         return Counts.of(-values.missing.astype(np.int32), label, weight, 1, n_classes)
     if column.kind is Kind.NUMERIC:
