@@ -11,6 +11,8 @@ from itertools import product
 import msgspec
 import numpy as np
 
+from baytree.engine.anew import MadeAnew
+from baytree.engine.parts import Kept
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.loss import Slope
 from baytree.linear.logistic.rows.pieces import Pieces
@@ -31,6 +33,16 @@ class DenseRows(Pieces[DensePiece], frozen=True):
         """One row of every few."""
         return self._weighed(self.pieces.made(lambda piece: piece.every(step)))
 
+    @property
+    def is_far(self) -> bool:
+        """Whether a round reads the rows anew, so that what can be asked at once should be."""
+        return isinstance(self.pieces, MadeAnew)
+
+    def brought(self, most: int) -> DenseRows:
+        """One row of every few, here, with at most so many features in all."""
+        step = max(10, -(-self.n_rows * self.q // most))
+        return self._weighed(Kept(self.pieces.made(lambda piece: piece.every(step)).gather()))
+
     def columns(self, features: np.ndarray) -> DenseRows:
         """The rows with these features only; the constant, last, is always among them."""
         own, pieces = features[:-1], self.pieces.made(lambda piece: piece.columns(features))
@@ -45,7 +57,17 @@ class DenseRows(Pieces[DensePiece], frozen=True):
     def curvature(self, theta: np.ndarray) -> np.ndarray:
         """The second derivatives of the mean loss. [k * q, k * q]"""
         coefficient, start = self.raw(theta)
-        raw = self.pieces.total(lambda piece: piece.curvature(coefficient, start))
+        return self._in_units(self.pieces.total(lambda piece: piece.curvature(coefficient, start)))
+
+    def slope_and_curvature(self, theta: np.ndarray) -> Slope:
+        """Both in one round."""
+        coefficient, start = self.raw(theta)
+        raw = self.pieces.total(lambda piece: piece.slope_and_curvature(coefficient, start))
+        assert raw.curvature is not None
+        return Slope(raw.loss, raw.gradient @ self.chain().T, self._in_units(raw.curvature))
+
+    def _in_units(self, raw: np.ndarray) -> np.ndarray:
+        """A curvature by the features as they lie in the pieces, by those of the model."""
         chain = self.chain()
         edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
         for one, other in product(edges, edges):

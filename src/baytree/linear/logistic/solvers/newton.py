@@ -5,6 +5,8 @@ The curvature is computed anew only while steps gain little; near the optimum an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from baytree.linear.logistic.rows.dense_rows import DenseRows
@@ -12,6 +14,7 @@ from baytree.linear.logistic.rows.loss import Slope
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.quadratic import Quadratic, solve
 
+_NEAR = 1e-4  # the violation from which on one curvature does to the end; until then rows elsewhere give it with each slope
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain have a second derivative
 _ROUNDS = 5  # of sweeps and direct solutions
@@ -22,7 +25,8 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
 
     `curvature` is one from nearby (the last penalty of a path), where there is one.
     """
-    here = rows.slope(theta)
+    here = rows.slope_and_curvature(theta) if rows.is_far else rows.slope(theta)
+    curvature = here.curvature if here.curvature is not None else curvature
     curvature = rows.curvature(theta) if curvature is None else curvature
     worst = violations(here, penalty, theta).max()
     track = [value(here, penalty, theta)]
@@ -30,7 +34,8 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
     while worst > aim.ideal and n_iter < aim.max_iter:
         n_iter += 1
         step = _step(here, curvature, penalty, theta, worst)
-        moved, there = backtrack(rows, penalty, theta, here, step)
+        look = rows.slope_and_curvature if rows.is_far and worst > _NEAR else rows.slope
+        moved, there = backtrack(look, penalty, theta, here, step)
         if there is None:
             break
         before, after = worst, violations(there, penalty, moved).max()
@@ -40,7 +45,9 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
         track.append(value(here, penalty, theta))
         if worst <= aim.tol and worst > before / 2:
             break
-        if worst > _GOOD * before:
+        if here.curvature is not None:
+            curvature = here.curvature
+        elif worst > _GOOD * before:
             curvature = rows.curvature(theta)
     if penalty.is_none:  # an old curvature would hide that coefficients still grow
         curvature = rows.curvature(theta)
@@ -49,7 +56,7 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
 
 
 def backtrack(
-    rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
+    look: Callable[[np.ndarray], Slope], penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
 ) -> tuple[np.ndarray, Slope | None]:
     """The first of theta + step, step / 2, step / 4 … that lowers the objective enough; None where none does."""
     start = value(here, penalty, theta)
@@ -57,7 +64,7 @@ def backtrack(
     rounding = 1e-14 * max(1.0, abs(start))
     share = 1.0
     while share > 1e-10:
-        there = rows.slope(theta + share * step)
+        there = look(theta + share * step)
         if value(there, penalty, theta + share * step) <= start + 1e-4 * share * min(promise, 0.0) + rounding:
             return theta + share * step, there
         share /= 2
