@@ -14,7 +14,6 @@ from baytree.linear.logistic.solvers.sparse_descent import sparse_descent
 
 _NEWTON = 2500  # coefficients; beyond it a Hessian costs more than it brings
 _MANY = 40_000  # rows; from here on a tenth of them gives the first steps
-_BROUGHT = 1 << 19  # numbers of rows that are elsewhere, for the first steps: 4 MB
 
 
 def optimum(rows: Rows, penalty: Penalty, aim: Aim, start: Fit | None = None, solver: str = "auto") -> Fit:
@@ -28,8 +27,7 @@ def optimum(rows: Rows, penalty: Penalty, aim: Aim, start: Fit | None = None, so
     if penalty.is_smooth and rows.k * rows.q > _NEWTON and solver == "auto":
         return lbfgs(rows, penalty, theta, aim)
     if start is None and rows.n_rows >= max(_MANY, 100 * rows.k * rows.q):
-        some = rows.brought(_BROUGHT) if rows.is_far else rows.every(10)
-        start = newton(some, penalty, theta, Aim(1e-3, 20, 1e-3))  # its curvature will do, too
+        start = newton(rows.every(10), penalty, theta, Aim(1e-3, 20, 1e-3))  # its curvature will do, too
         theta = start.theta
     if penalty.is_smooth or rows.q <= _room(rows):
         return newton(rows, penalty, theta, aim, None if start is None else start.curvature)
