@@ -12,7 +12,20 @@ from pathlib import Path
 
 import harness
 
-MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "exports", "serving", "spark"]
+MODULES = [
+    "start",
+    "foundation",
+    "text",
+    "trees",
+    "c50",
+    "linear",
+    "splines",
+    "choose",
+    "exports",
+    "serving",
+    "spark",
+    "engines",
+]
 
 
 def main(names: list[str]) -> None:
