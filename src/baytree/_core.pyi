@@ -317,6 +317,19 @@ def test_groups(tables: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].
     """
 
+def interval_codes(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+    """
+    For each value one more than the number of ends (ascending) below it; 0 where it is missing.
+    """
+
+def prefix_cells(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prefixes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: int, bits: int) -> NDArray[numpy.int64]:
+    """
+    For each known value whose bits begin with a prefix: the place of the prefix, then the next bits.
+    """
+
+def are_many(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> bool:
+    """Whether more than so many known values differ."""
+
 def chi2_log_tail(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], degrees: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """log P(χ² >= statistic), element by element."""
 

@@ -1,9 +1,11 @@
-// Bindings of CHAID's tests and merging.
+// Bindings of CHAID's tests and merging, and of the codes of numbers.
 #include <nanobind/stl/string.h>
 
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
 #include "choices.hpp"
+#include "tree/counted/interval_codes.hpp"
+#include "tree/counted/leading_bits.hpp"
 #include "tree/counted/merging.hpp"
 
 namespace baytree::bind {
@@ -58,6 +60,33 @@ template <double tail(double, double)> nb::ndarray<nb::numpy, double> tails(cons
   return to_numpy(std::move(log_p), {n});
 }
 
+nb::ndarray<nb::numpy, int64_t> interval_codes(const Vector<double>& values, const Vector<double>& ends) {
+  const size_t n = values.shape(0);
+  std::vector<int64_t> code(n);
+  {
+    const nb::gil_scoped_release released;
+    tree::counted::interval_codes(view(values), view(ends), code);
+  }
+  return to_numpy(std::move(code), {n});
+}
+
+nb::ndarray<nb::numpy, int64_t> prefix_cells(const Vector<double>& values, const Vector<uint64_t>& prefixes, int shift, int bits) {
+  if (shift < 0 || bits < 1 || bits > 48 || shift + bits > 64) throw nb::value_error("no such bits of a double");
+  if (shift + bits > 48 && shift + bits < 64) throw nb::value_error("prefixes have 16 bits at least");
+  std::vector<int64_t> cells;
+  {
+    const nb::gil_scoped_release released;
+    cells = tree::counted::prefix_cells(view(values), view(prefixes), shift, bits);
+  }
+  const size_t n = cells.size();
+  return to_numpy(std::move(cells), {n});
+}
+
+bool are_many(const Vector<double>& values, size_t most) {
+  const nb::gil_scoped_release released;
+  return tree::counted::are_many(view(values), most);
+}
+
 }  // namespace
 
 void bind_counted(nb::module_& module) {
@@ -65,6 +94,11 @@ void bind_counted(nb::module_& module) {
              "is_exhaustive"_a, "log_alpha"_a, "least"_a, "The group of each level, named by its first level, after CHAID's merging.");
   module.def("test_groups", &test_groups, "tables"_a.noconvert(), "test"_a,
              "log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].");
+  module.def("interval_codes", &interval_codes, "values"_a.noconvert(), "ends"_a.noconvert(),
+             "For each value one more than the number of ends (ascending) below it; 0 where it is missing.");
+  module.def("prefix_cells", &prefix_cells, "values"_a.noconvert(), "prefixes"_a.noconvert(), "shift"_a, "bits"_a,
+             "For each known value whose bits begin with a prefix: the place of the prefix, then the next bits.");
+  module.def("are_many", &are_many, "values"_a.noconvert(), "most"_a, "Whether more than so many known values differ.");
   module.def("chi2_log_tail", &tails<numbers::chi2_log_tail>, "statistic"_a.noconvert(), "degrees"_a.noconvert(),
              "log P(χ² >= statistic), element by element.");
 }

@@ -8,6 +8,7 @@ from typing import Self
 import msgspec
 import numpy as np
 
+from baytree import _core
 from baytree.engine.parts import Parts
 from baytree.table.schema import Column, Kind
 from baytree.table.table import Table
@@ -16,8 +17,6 @@ MOST_DISTINCT = 65_536
 N_QUANTILES = 2047
 _FIRST_BITS, _BITS = 16, 8  # of a double that are counted in the first round, and in each further one
 _FEW = 1 << 20  # numbers of all columns that still may be a quantile: all their bits are asked for at once
-_TABLE_BITS = 24  # of a number that are looked up in a table
-_HASH_BITS, _ODD = 20, np.uint64(0x9E3779B97F4A7C15)
 
 
 class Codes(msgspec.Struct, frozen=True):
@@ -36,7 +35,7 @@ class Codes(msgspec.Struct, frozen=True):
         ends, values = self.ends[column], table.values[column]
         if ends is None:
             return values.astype(np.int64) + 1
-        return np.where(np.isnan(values), 0, np.searchsorted(ends, values, side="left") + 1)
+        return _core.interval_codes(_plain(values), ends)
 
     def values(self, column: Column, place: int, codes: np.ndarray) -> np.ndarray:
         """What a column holds where it has these codes: numbers at the upper end of theirs."""
@@ -78,7 +77,7 @@ class Distinct(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, columns: tuple[int, ...], table: Table) -> Self:
         """Of these columns."""
-        return cls(tuple(_distinct(_known(table.values[j])) for j in columns))
+        return cls(tuple(_distinct(_plain(table.values[j])) for j in columns))
 
     def __add__(self, other: Self) -> Self:
         pairs = zip(self.values, other.values, strict=True)
@@ -86,13 +85,8 @@ class Distinct(msgspec.Struct, frozen=True):
 
 
 def _distinct(values: np.ndarray) -> np.ndarray | None:
-    """Sorted only where they may be few: there are at least as many different numbers as hashes of them."""
-    if len(values) > MOST_DISTINCT:
-        is_met = np.zeros(1 << _HASH_BITS, bool)
-        is_met[(values.view(np.uint64) * _ODD) >> np.uint64(64 - _HASH_BITS)] = True
-        if np.count_nonzero(is_met) > MOST_DISTINCT:
-            return None
-    return _few(np.unique(values))
+    """The different numbers, sorted; None where they are too many."""
+    return None if _core.are_many(values, MOST_DISTINCT) else _few(np.unique(_known(values)))
 
 
 def _few(values: np.ndarray) -> np.ndarray | None:
@@ -129,7 +123,7 @@ class BitCounts(msgspec.Struct, frozen=True):
         """Of these columns; without prefixes from the first bit on."""
         known = prefixes or tuple(np.zeros(1, np.uint64) for _ in columns)
         pairs = zip(columns, known, strict=True)
-        return cls(tuple(_counted(_key(_known(table.values[j])), own, shift, bits) for j, own in pairs))
+        return cls(tuple(_counted(_plain(table.values[j]), own, shift, bits) for j, own in pairs))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.columns, other.columns, strict=True)))
@@ -147,29 +141,13 @@ class Cells(msgspec.Struct, frozen=True):
         return type(self)(place, count)
 
 
-def _counted(key: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) -> Cells:
-    at = np.zeros(len(key), np.int64)
-    if shift + bits < 64:
-        key = key[_may_begin(key, prefixes, 64 - shift - bits)]
-        head = key >> np.uint64(shift + bits)
-        at = np.minimum(np.searchsorted(prefixes, head), len(prefixes) - 1)
-        is_in = prefixes[at] == head
-        key, at = key[is_in], at[is_in]
-    tail = (key >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
-    cell = (at << bits) + tail.astype(np.int64)
+def _counted(values: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) -> Cells:
+    cells = _core.prefix_cells(values, prefixes, shift, bits)
     if bits > _FIRST_BITS:
-        return Cells(*np.unique(cell, return_counts=True))
-    counts = np.bincount(cell)
+        return Cells(*np.unique(cells, return_counts=True))
+    counts = np.bincount(cells)
     place = np.flatnonzero(counts)
     return Cells(place.astype(np.int32), counts[place].astype(np.int32))
-
-
-def _may_begin(key: np.ndarray, prefixes: np.ndarray, n_bits: int) -> np.ndarray:
-    """Which numbers begin as one of the prefixes does, by a table of their first bits: most others are found out there."""
-    known = min(n_bits, _TABLE_BITS)
-    may = np.zeros(1 << known, bool)
-    may[prefixes >> np.uint64(n_bits - known)] = True
-    return may[key >> np.uint64(64 - known)]
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -197,11 +175,10 @@ class _Wanted(msgspec.Struct, frozen=True):
         return type(self)((self.prefix << np.uint64(bits)) | tail, rank - below[at], n_left)
 
 
-def _key(values: np.ndarray) -> np.ndarray:
-    """Doubles as integers in the same order."""
-    bits = np.ascontiguousarray(values).view(np.uint64)
-    return np.where(bits >> np.uint64(63), ~bits, bits | np.uint64(1 << 63))
+def _plain(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, np.float64)
 
 
 def _number(key: np.ndarray) -> np.ndarray:
+    """The doubles of integers that ascend with them."""
     return np.where(key >> np.uint64(63), key & np.uint64((1 << 63) - 1), ~key).view(np.float64)
