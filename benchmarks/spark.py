@@ -43,13 +43,13 @@ def beside_mllib() -> Iterator[Row]:
         session = _session()
         cached, held = _cached(session, folder), rows_of(99, 100_000)
         models: list[tuple[str, Any, Callable[[], Any]]] = [
+            ("Gaussian naive Bayes", ml.NaiveBayes(modelType="gaussian"), bt.GaussianNB),
+            ("logistic regression", ml.LogisticRegression(regParam=PENALTY), lambda: bt.LogisticRegression(lambda_=PENALTY)),
             (
                 "tree of depth 8",
                 ml.DecisionTreeClassifier(maxDepth=8, maxBins=64),
                 lambda: bt.DecisionTreeClassifier(max_depth=8),
             ),
-            ("Gaussian naive Bayes", ml.NaiveBayes(modelType="gaussian"), bt.GaussianNB),
-            ("logistic regression", ml.LogisticRegression(regParam=PENALTY), lambda: bt.LogisticRegression(lambda_=PENALTY)),
         ]
         for name, peer, make in models:
             yield _compared(f"Spark, {n_rows:,} × 20: {name}", cached, held, peer, make)
