@@ -21,7 +21,7 @@ from baytree.linear.logistic.rows.pieces import Pieces
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung
 
-_BROUGHT = 1 << 22  # numbers of rows that are brought here for the first steps
+_BROUGHT = 5_000_000  # numbers of rows that are brought here for the first steps: 40 MB
 
 
 class DenseRows(Pieces[DensePiece], frozen=True):
