@@ -22,7 +22,7 @@ from baytree.statistics.strung import Strung, every
 from baytree.table.table import Table
 
 _SAMPLE = 101  # rows of which a pivot is the median
-_FEW = 1 << 17  # rows of which a copy costs little memory
+_FEW = 1 << 18  # rows of which a copy costs little memory: a part has fewer
 _TINY = 1e-140  # below it, squares leave the range of doubles
 _LEAST, _MOST = 5e-324, np.finfo(np.float64).max
 
