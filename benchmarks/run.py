@@ -34,10 +34,12 @@ def main(names: list[str]) -> None:
         for workload in importlib.import_module(module_name).WORKLOADS:
             if names and module_name not in names and workload.__name__ not in names:
                 continue
+            rows = []
             for row in workload():
+                rows.append(row)
                 goal = f"goal {row.goal:g}×" if row.goal else ""
                 print(f"{row.workload:52s} {row.peer:32s} {row.ratio:8.2f}×  {goal}  {row.note}", flush=True)
-                harness.write([row])
+            harness.write(rows)
 
 
 if __name__ == "__main__":

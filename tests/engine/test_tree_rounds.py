@@ -6,7 +6,6 @@ import pytest
 from tables_elsewhere import on_disk
 
 import baytree as bt
-from baytree import _core
 from baytree.engine.parts import InMemory
 from baytree.storage import dumps
 from baytree.table.schema import Column, Kind, Schema, Target
@@ -97,14 +96,14 @@ def test_the_code_of_a_number_is_one_more_than_the_number_of_ends_below_it(n_end
     ends = np.unique(r.normal(size=n_ends).round(2))
     values = np.concatenate([r.normal(size=500).round(2), ends, [np.nan, 0.0, -0.0, np.inf, -np.inf]])
     expected = np.where(np.isnan(values), 0, np.searchsorted(ends, values, side="left") + 1)
-    assert np.array_equal(_core.interval_codes(values, ends), expected)
+    assert np.array_equal(value_codes._core.interval_codes(values, ends), expected)
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 300])
 def test_numbers_are_many_where_more_differ_than_may(most):
     values = np.random.default_rng(most).normal(size=900).round(1)
     values[::7] = np.nan
-    assert _core.are_many(values, most) == (len(np.unique(values[~np.isnan(values)] + 0.0)) > most)
+    assert value_codes._core.are_many(values, most) == (len(np.unique(values[~np.isnan(values)] + 0.0)) > most)
 
 
 def test_few_numbers_have_a_code_each():
