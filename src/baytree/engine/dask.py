@@ -6,6 +6,7 @@ from its partition. Without one, they are in this process.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from distributed import Future
 
 TOGETHER = 8  # answers of so many workers are brought here as they are; those of more are put together on workers first
+_STALE = 5.0  # seconds for which it is believed who holds what: to ask costs a third of a round
 SMALL = 100_000  # bytes of a work that travels with each of its tasks; a larger one travels once, and then among workers
 
 
@@ -91,6 +93,8 @@ class OnWorkers:
 
     def __init__(self, pieces: Sequence[Future]):
         self.pieces, self.client = tuple(pieces), pieces[0].client
+        self._groups: list[tuple[str | None, list[int]]] = []
+        self._asked = -_STALE  # when the scheduler last told who holds what
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
@@ -100,7 +104,7 @@ class OnWorkers:
 
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these: a task for each worker that holds some."""
-        groups = self._by_worker()
+        groups = self._held()
         most, carried = AT_ONCE // len(groups), self._carried(work)
         level = [
             self._task(_of_pieces, carried, tuple(own), [self.pieces[k] for k in own], most, at=worker)
@@ -110,6 +114,12 @@ class OnWorkers:
         while len(level) > TOGETHER:
             level = [self._task(_together, level[k : k + TOGETHER], most) for k in range(0, len(level), TOGETHER)]
         return brought([answer for answers in self.client.gather(level) for answer in answers])
+
+    def _held(self) -> list[tuple[str | None, list[int]]]:
+        """Who holds what, as of some seconds ago: a task for a worker that is gone is done by another."""
+        if time.monotonic() - self._asked > _STALE:
+            self._groups, self._asked = self._by_worker(), time.monotonic()
+        return self._groups
 
     def _by_worker(self) -> list[tuple[str | None, list[int]]]:
         """The places of the pieces that each worker holds; None is where those are that are being made again."""
