@@ -20,7 +20,7 @@ from baytree.linear.logistic.rows.sparse_rows import SparseRows
 from baytree.table.table import Table
 
 Rows = DenseRows | SparseRows
-_BLOCK = 1024
+_BLOCK = 8192  # rows whose features are made at a time
 
 
 class Labels(msgspec.Struct, frozen=True):
