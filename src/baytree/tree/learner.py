@@ -26,9 +26,9 @@ class TreeLearner(msgspec.Struct, frozen=True):
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows."""
         rows = as_rows(rows)
+        warn_of_unused_columns(rows, self.policy)
         if not self.traces and grows_in_rounds(rows, self.policy):
             return Learnt(grow_from_counts(rows, self.policy, self.weighing), told={"trace_": []})
-        warn_of_unused_columns(rows, self.policy)
         if rows.schema.target.classes is not None:
             grown = self._grown(rows)
             return Learnt(grown.model, told={"trace_": grown.trace})
