@@ -28,8 +28,8 @@ extern const DensityLoops density_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const DensityLoops density_loops_v3, density_loops_v4;
 inline const DensityLoops& density_loops() {
-  static const DensityLoops& best = simd::best_for_this_machine(density_loops_baseline, density_loops_v3, density_loops_v4);
-  return best;
+  static const DensityLoops& chosen = simd::loops_in_use(density_loops_baseline, density_loops_v3, density_loops_v4);
+  return chosen;
 }
 #else
 inline const DensityLoops& density_loops() { return density_loops_baseline; }

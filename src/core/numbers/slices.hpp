@@ -76,8 +76,8 @@ extern const SliceLoops slice_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const SliceLoops slice_loops_v3, slice_loops_v4;
 inline const SliceLoops& slice_loops() {
-  static const SliceLoops& best = simd::best_for_this_machine(slice_loops_baseline, slice_loops_v3, slice_loops_v4);
-  return best;
+  static const SliceLoops& chosen = simd::loops_in_use(slice_loops_baseline, slice_loops_v3, slice_loops_v4);
+  return chosen;
 }
 #else
 inline const SliceLoops& slice_loops() { return slice_loops_baseline; }
