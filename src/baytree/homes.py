@@ -61,3 +61,12 @@ HOMES = {
     "save": "storage",
     "scan": "engine.scan",
 }
+
+# scikit-learn's classes by their own names, in `baytree.sklearn`.
+SKLEARN_HOMES = {
+    "BernoulliNB": "sklearn.naive_bayes",
+    "CategoricalNB": "sklearn.naive_bayes",
+    "ComplementNB": "sklearn.naive_bayes",
+    "GaussianNB": "sklearn.naive_bayes",
+    "MultinomialNB": "sklearn.naive_bayes",
+}
