@@ -68,5 +68,7 @@ SKLEARN_HOMES = {
     "CategoricalNB": "sklearn.naive_bayes",
     "ComplementNB": "sklearn.naive_bayes",
     "GaussianNB": "sklearn.naive_bayes",
+    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
     "MultinomialNB": "sklearn.naive_bayes",
+    "QuadraticDiscriminantAnalysis": "sklearn.discriminant_analysis",
 }
