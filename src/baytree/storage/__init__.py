@@ -120,8 +120,11 @@ def dumps(estimator: EstimatorLike) -> bytes:
 
 
 def _is_told(name: str, value: object) -> bool:
-    """Whether a parameter is written: files of this format are older than `profile`, and without it mean True."""
-    return name != "profile" or value is not True
+    """Whether a parameter is written: files of this format are older than some, and without them mean their defaults."""
+    return name not in _LATER or value is not _LATER[name]
+
+
+_LATER = {"profile": True, "averaging": None}
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
