@@ -98,6 +98,14 @@ def test_a_tree_of_several_branches_from_counts_is_that_of_memory_bit_for_bit(na
     assert dumps(there) == dumps(here)
 
 
+def test_a_cut_of_a_small_node_may_lie_at_any_number_of_the_table(table, tmp_path, monkeypatch):
+    for module in (growth, grown_in_rounds):
+        monkeypatch.setattr(module, "SMALL", 40)
+    rows = complete(table).with_columns(width=pl.Series(np.random.default_rng(5).normal(size=len(complete(table))).round(4)))
+    make = FRACTIONAL["not pruned"]().set_params(midpoint=False)
+    assert dumps(make.fit(on_disk(rows, tmp_path, 2), "y")) == dumps(make.fit(rows, "y"))
+
+
 @pytest.fixture
 def scarce_memory(monkeypatch):
     """Rows do not fit, so that none is gathered."""

@@ -18,6 +18,7 @@ from baytree.tree.grow.fractional import PROGRAMS, is_single
 from baytree.tree.grow.fractional_tree import tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, Collapse, ErrorBased, Missing, Policy
 from baytree.tree.grow.rounds.cross_validated_rounds import grow_validated
+from baytree.tree.grow.rounds.cut_values import CutValues
 from baytree.tree.grow.rounds.fractional_growth import FractionalGrowth
 from baytree.tree.grow.rounds.fractional_nodes import FractionalNode, raw_of
 from baytree.tree.grow.rounds.growth import MOST_CELLS, SMALL, grow_in_rounds
@@ -121,8 +122,9 @@ def grow_from_counts(rows: Parts, policy: Policy, weighing: Weighing) -> Tree:
 def _grow_fractional(rows: Parts, policy: Policy) -> Tree:
     weights = rows.total(Repetition.of, rows_per_part=None)
     single = PROGRAMS[policy.arithmetic].single and is_single(weights.total, weights.is_whole)
-    units = Units.of(weights.total, single)
-    growth = FractionalGrowth(rows.schema, policy, codes_of(rows), units, weights.total, SMALL, MOST_CELLS, rows.n_jobs)
+    units, codes = Units.of(weights.total, single), codes_of(rows)
+    cuts = tuple(None if ends is None else CutValues.of(ends, single) for ends in codes.ends)
+    growth = FractionalGrowth(rows.schema, policy, codes, cuts, units, weights.total, SMALL, MOST_CELLS, rows.n_jobs)
     (root,) = answered(rows, [_grown_and_pruned(growth)], [None])
     return with_complexity(tree_of_nodes(raw_of(root, len(rows.schema.classes)), policy))
 
