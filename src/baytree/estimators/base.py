@@ -184,7 +184,8 @@ class Estimator(BaseEstimator):
 
     @property
     def _predictor(self) -> Predictor:
-        check_is_fitted(self, "model_")
+        if not hasattr(self, "model_"):  # scikit-learn's own check asks for tags, which takes longer than to answer a row
+            check_is_fitted(self, "model_")
         name = type(self).__name__
         return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_)
 
