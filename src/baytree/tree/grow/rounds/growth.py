@@ -57,7 +57,7 @@ def _grown(planting: Planting, schema: Schema, n_jobs: int | None, codes: Codes,
     counts = seen.node(0)
     whole = stand_ins(counts, codes, schema)
     costs = planting.costs_of(whole)
-    risk = float(((costs.risk_scale * counts[0].sum(axis=0)) @ costs.loss).min())
+    risk = float(costs.least_risk(counts[0].sum(axis=0)))
     min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
     growth = _Growth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
     return (yield from growth.grown(counts))
