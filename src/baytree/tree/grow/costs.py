@@ -67,6 +67,9 @@ def equal_costs(n_classes: int) -> Costs:
     return Costs(scale=np.ones(n_classes), risk_scale=np.ones(n_classes), loss=None)
 
 
+_BLOCK = 64  # classes whose losses are added up at a time
+
+
 def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarray | None) -> Costs:
     """Class scales for priors and losses: the altered priors of Breiman et al. (1984, 4.4).
 
@@ -77,11 +80,11 @@ def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarra
     share = counts / counts.sum()
     priors = share if priors is None else np.asarray(priors, float)
     whole, altered = 0.0, np.zeros(n)
-    for i in range(n):
-        lost = np.full(n, priors[i]) if loss is None else loss[i] * priors[i]
-        lost[i] = 0.0 if loss is None else lost[i]
-        whole = float(np.cumsum(np.concatenate([[whole], lost]))[-1])
-        altered[i] = np.cumsum(lost)[-1]
+    for begin in range(0, n, _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        lost = np.repeat(priors[some, None], n - 1, axis=1) if loss is None else loss[some] * priors[some, None]
+        whole = float(np.cumsum(np.concatenate([[whole], lost.ravel()]))[-1])  # one after the other, as no sum of numpy is
+        altered[some] = np.cumsum(lost, axis=1)[:, -1] if lost.size else 0.0
     occurs = share > 0
     scale, risk_scale = np.zeros(n), np.zeros(n)
     scale[occurs] = altered[occurs] / (whole * share[occurs]) if whole > 0 else 1.0
