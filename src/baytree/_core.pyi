@@ -7,6 +7,14 @@ import numpy
 from numpy.typing import NDArray
 
 
+def simd_level() -> str:
+    """
+    The instruction set of the vector loops: the best one, or what BAYTREE_SIMD names.
+    """
+
+def simd_levels() -> list[str]:
+    """The instruction sets that this machine has, the least one first."""
+
 def moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> list:
     """
     Exact weight, sum and sum of squares of each column in each class; an empty weight means 1.

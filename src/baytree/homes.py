@@ -61,3 +61,14 @@ HOMES = {
     "save": "storage",
     "scan": "engine.scan",
 }
+
+# scikit-learn's classes by their own names, in `baytree.sklearn`.
+SKLEARN_HOMES = {
+    "BernoulliNB": "sklearn.naive_bayes",
+    "CategoricalNB": "sklearn.naive_bayes",
+    "ComplementNB": "sklearn.naive_bayes",
+    "GaussianNB": "sklearn.naive_bayes",
+    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
+    "MultinomialNB": "sklearn.naive_bayes",
+    "QuadraticDiscriminantAnalysis": "sklearn.discriminant_analysis",
+}

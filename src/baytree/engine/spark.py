@@ -85,6 +85,8 @@ class Cached:
         """
         return brought(told_at_once(partial(self._answers, work)))
 
+    gather = total
+
     def _answers(self, work: Callable[[bytes], Any]) -> list[Sent]:
         if not self.is_large:
             answers = self._mapped(work, AT_ONCE // self.n_parts).collect()

@@ -26,7 +26,7 @@ from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Learner, Learnt, profiled
+from baytree.learner import Learner, Learnt, profiled, profiled_later
 from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
@@ -88,7 +88,8 @@ class Estimator(BaseEstimator):
             labels.refuse_one_class(entered.rows.schema.target)
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
-        learnt = msgspec.structs.replace(learner.learn(rows), profile=self._profiled(rows))
+        profile = profiled_later(rows) if self.profile else lambda: None
+        learnt = msgspec.structs.replace(learner.learn(rows), profile=profile())
         with SETTLING:
             self._settle(rows.schema, learnt, entered.has_text_names)
         return self

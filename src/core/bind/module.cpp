@@ -1,9 +1,12 @@
 // The module `baytree._core`. Each room binds its kernels in thin files of bind/: check, release the GIL, call.
 #include "bind/rooms.hpp"
+#include "simd/dispatch.hpp"
 
 NB_MODULE(_core, module) {
   using namespace baytree::bind;
   module.doc() = "Kernels of baytree: rows in, statistics out.";
+  baytree::simd::level_in_use();  // refuses what it cannot run before anything is asked
+  bind_levels(module);
   bind_statistics(module);
   bind_cuts(module);
   bind_fractional(module);

@@ -4,6 +4,7 @@
 
 namespace baytree::bind {
 
+void bind_levels(nanobind::module_& module);
 void bind_statistics(nanobind::module_& module);
 void bind_cuts(nanobind::module_& module);
 void bind_fractional(nanobind::module_& module);

@@ -21,6 +21,7 @@ from baytree.tree.model.links import depths, importances
 from baytree.tree.model.outline import class_names
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cost_complexity as pruning
+from baytree.tree.prune.all_prunings import most_probable
 from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
@@ -68,6 +69,7 @@ class TreeShape(TreePictures):
 class TreeFace(TreeReading, TreeShape):
     """The fitted tree, read in many ways. Mixed into the tree estimators."""
 
+    averaging: str | None
     trace: bool
     _before: Self | None = None  # the estimator that this one was pruned from
 
@@ -123,16 +125,30 @@ class TreeFace(TreeReading, TreeShape):
 
         Parameters
         ----------
-        how : {'cost_complexity', ...}, default='cost_complexity'
-            The way of pruning: a name in `baytree.tree.prune.cost_complexity.PRUNERS`.
+        how : {'cost_complexity', 'bayes', ...}, default='cost_complexity'
+            The way of pruning: a name in `baytree.tree.prune.cost_complexity.PRUNERS`, or ``'bayes'`` for the pruning that
+            is more probable than any other given the rows, with the prior of ``averaging='prunings'``.
         args : arguments
             What that way takes, such as the complexity.
         options : keyword arguments
             The same, by name.
         """
+        if how == "bayes":
+            return self._most_probable(*args, **options)
         if how not in pruning.PRUNERS:
-            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
+            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, ['bayes', *pruning.PRUNERS]))}")
         return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
+
+    def _most_probable(self) -> Self:
+        tree = self.tree_
+        if tree.averaging and not tree.n_classes:
+            raise ValueError("the means of the nodes are averaged already; fit with averaging=None, then prune('bayes')")
+        learner = self._algorithm(self.schema_)
+        assert isinstance(learner, TreeLearner)
+        return self._with_tree(most_probable(tree, len(self.schema_), learner.costs(tree, self.schema_)))
+
+    def _averages(self) -> bool:
+        return given.one_of("averaging", self.averaging, (None, "prunings")) is not None
 
     def snip(self, node_id: int) -> Self:
         """A new estimator in which this node is a leaf; `undo()` gives back the one before.

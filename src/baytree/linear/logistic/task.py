@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from baytree.engine.parts import Parts
-from baytree.engine.rounds.outliers import warn_of_outliers
+from baytree.engine.rounds.outliers import Outliers
 from baytree.linear.design.design import Design
 from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.design.learn import learn_design
@@ -33,13 +33,14 @@ class Task(msgspec.Struct, frozen=True):
 def task_of(rows: Parts, options: Options, class_weight: np.ndarray) -> Task:
     """The rows in the design's units, each with its weight times that of its class."""
     rows = rows.changed(lambda table: msgspec.structs.replace(table, weight=table.weight * class_weight[table.label]))
+    outliers, weight = Outliers(rows), rows.later(weight_of_classes, rows_per_part=None)
     look = look_at(rows)
     design = learn_design(rows, look, ordinal=options.ordinal, missing=options.missing, standardize=options.standardize)
     is_value = design.layout.level == VALUE
-    warn_of_outliers(rows, design.layout.source[is_value], design.scale[: design.n_dense][is_value])
+    outliers.warn(design.layout.source[is_value], design.scale[: design.n_dense][is_value])
     design = design if options.standardize else _plain_if_sparse(look, design)
     n_classes = len(rows.schema.classes)
-    present = np.flatnonzero(rows.total(weight_of_classes, rows_per_part=None) > 0)
+    present = np.flatnonzero(weight() > 0)
     code = np.zeros(n_classes, np.int32)
     code[present] = np.arange(len(present))
     ready, above = rows_of(rows, design, look, Labels(code, 1 if len(present) <= 2 else len(present)))

@@ -18,7 +18,7 @@ from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 def from_array(frame: FrameLike) -> RawFrame:
     if np.ma.isMaskedArray(frame):
         frame = without_masked(frame)
-    array = _as_two_dimensional(frame)
+    array = as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
         names = [f"x{j}" for j in range(array.shape[1])]
         matrix, is_whole = NumberMatrix(array, names), array.dtype.kind in "iu"
@@ -28,7 +28,8 @@ def from_array(frame: FrameLike) -> RawFrame:
     return RawFrame(columns, len(array), False)
 
 
-def _as_two_dimensional(frame: FrameLike) -> np.ndarray:
+def as_two_dimensional(frame: FrameLike) -> np.ndarray:
+    """An array, or a list of rows, as an array of rows and columns; refused where it is none."""
     if isinstance(frame, np.ndarray):
         array = frame
     elif hasattr(frame, "__array__") or hasattr(frame, "__array_namespace__"):
@@ -44,12 +45,17 @@ def _as_two_dimensional(frame: FrameLike) -> np.ndarray:
     raise ValueError(f"Expected 2D array, got {array.ndim}D array instead: a table has rows and columns. {hint}")
 
 
+_RAGGED = "the rows differ in length; a table has the same columns in every row"
+
+
 def _from_lists(rows: Any) -> np.ndarray:
     """A list of rows; numbers stay numbers beside strings, which numpy's own conversion would not allow."""
     try:
         array = np.array(rows, dtype=object)
     except ValueError:
-        raise ValueError("the rows differ in length; a table has the same columns in every row") from None
+        raise ValueError(_RAGGED) from None
+    if array.ndim == 1 and any(isinstance(row, (list, tuple)) for row in array):
+        raise ValueError(_RAGGED)
     if array.ndim == 2 and array.size and all(isinstance(v, Real) and not isinstance(v, bool) for v in array.flat):
         return array.astype(np.float64)
     return array

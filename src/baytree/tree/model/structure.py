@@ -88,6 +88,16 @@ class Significance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         return np.where(self.log_p < 0, np.maximum(self.log_p + self.log_multiplier, LEAST_LOG), 0.0)
 
 
+class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="averaging"):
+    """How probable splits are in a tree that answers with the average of all its prunings."""
+
+    node: np.ndarray  # int32 [n_splits], ascending
+    kept: np.ndarray  # float64 [n_splits], of the prunings that reach the node, the share by weight that splits it
+
+    def __post_init__(self) -> None:
+        checks.check_entries(self, checks.AVERAGING_TYPES)
+
+
 class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     """A grown tree as arrays over its nodes.
 
@@ -122,6 +132,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     uses_surrogates: bool = True  # False: they only tell which columns imitate each other
     more_cuts: MoreCuts = MoreCuts.none()
     significance: Significance | None = None  # of trees that are grown by tests, with an entry for each split
+    averaging: Averaging | msgspec.UnsetType = msgspec.UNSET  # of trees that average all prunings; an entry for each split
 
     def __post_init__(self) -> None:
         checks.check_tree(self)
@@ -158,7 +169,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
         if np.any(self.missing[self.column >= 0] == SPREAD):
-            return np.argmax(reading.values(unsmoothed(self), table), axis=1)
+            return np.argmax(reading.values(self if self.averaging else unsmoothed(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 
     def explain(self, table: Table) -> list[Explanation]:

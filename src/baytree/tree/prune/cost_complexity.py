@@ -13,12 +13,12 @@ from baytree.show.results import Shown, frame_of
 from baytree.show.tree.complexity import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
 from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
-from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
+from baytree.tree.model.structure import Averaging, MoreCuts, Significance, Surrogates, Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
+Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance, Averaging)
 
 
 class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
@@ -85,7 +85,7 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     stays = np.zeros(len(there), np.bool_)
     stays[there] = is_split
     records = {name: getattr(tree, name) for name in _BY_ENTRY}
-    entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record is not None}
+    entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record}
     return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, **entries)
 
 
@@ -167,7 +167,7 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
     return Path(levels, splits, risk / (root or 1.0), np.zeros(0), np.zeros(0), root, weight)
 
 
-_BY_ENTRY = ("surrogates", "more_cuts", "significance")
+_BY_ENTRY = ("surrogates", "more_cuts", "significance", "averaging")
 _PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "uses_surrogates", *_BY_ENTRY)]
 
 

@@ -93,6 +93,10 @@ class DensePiece(msgspec.Struct, frozen=True):
         """The second derivatives of the mean loss, by the features as they lie here. [k * q, k * q]"""
         return self.runs.total(lambda rows: self._curvature(coefficient, start, rows))
 
+    def slope_and_curvature(self, coefficient: np.ndarray, start: np.ndarray) -> Slope:
+        """Both, by the features as they lie here."""
+        return msgspec.structs.replace(self.slope(coefficient, start), curvature=self.curvature(coefficient, start))
+
     def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Slope:
         loss, gradient = 0.0, np.zeros((self.k, self.q))
         if self.k == 1:

@@ -7,10 +7,11 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
+from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
-from baytree.linear.design.feature_layout import VALUE
-from baytree.linear.design.look import Look, row_matrix
+from baytree.linear.design.feature_layout import VALUE, is_of_numbers, side_by_side
+from baytree.linear.design.look import Look
 from baytree.linear.design.sparse import SparseMatrix
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.dense_rows import DenseRows
@@ -31,15 +32,16 @@ class Labels(msgspec.Struct, frozen=True):
 
 def rows_of(rows: Parts, design: Design, look: Look, labels: Labels) -> tuple[Rows, np.ndarray]:
     """Rows in the design's units, and how far each feature lies above its centred form. [q]"""
-    q = len(design) + 1
+    q, weight = len(design) + 1, look.weight  # what a function holds travels to the rows
     if _is_better_compressed(rows, design, look):
-        pieces = rows.made(lambda table: _sparse(table, design, look.weight, labels))
+        pieces = rows.made(lambda table: _sparse(table, design, weight, labels))
         above = design.above(is_stored=look.lie.is_sparse and len(design) == design.layout.n_columns)
         return SparseRows(pieces, rows.n_rows, q, labels.k), np.append(above, 0.0)
-    if _is_usual(design) and look.lie.is_matrix and not look.gaps.any() and len(design) == len(rows.schema):
-        plain = rows.made(lambda table: _piece(row_matrix(table), table, look.weight, labels))
+    lies_plainly = look.lie.is_matrix or (is_of_numbers(rows.schema) and isinstance(rows, Elsewhere))
+    if _is_usual(design) and lies_plainly and not look.gaps.any() and len(design) == len(rows.schema):
+        plain = rows.made(lambda table: _piece(side_by_side(table), table, weight, labels))
         return DenseRows(plain, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
-    dense = rows.made(lambda table: _piece(_features(table, design), table, look.weight, labels))
+    dense = rows.made(lambda table: _piece(_features(table, design), table, weight, labels))
     return DenseRows(dense, rows.n_rows, q, labels.k, np.zeros(q - 1), np.ones(q - 1)), np.zeros(q)
 
 
