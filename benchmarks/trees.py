@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import baytree as bt
-from harness import Row, best
+from harness import Growth, Row, Sized, best
+from harness import growth as grown
 from tables import mixed, numbers
 
 
@@ -103,6 +105,35 @@ def growth() -> Iterator[Row]:
     yield Row("400k×40, depth 8", "400k×20 (half the columns)", columns, whole, 0.4)
 
 
+def cost_growth() -> Iterator[Growth]:
+    """Rows, columns, classes, levels of a column and levels of the tree, each doubled three times."""
+    tree = bt.DecisionTreeClassifier
+
+    def of_numbers(n_rows: int, n_columns: int) -> Sized:
+        X, y = numbers(n_rows, n_columns)
+        return Sized(lambda: tree(max_depth=8).fit(X, y), X.nbytes)
+
+    def of_classes(n_classes: int) -> Sized:
+        X, y = _grid(n_classes)
+        return Sized(lambda: tree().fit(X, y), X.nbytes)
+
+    def of_levels(n_levels: int) -> Sized:
+        codes = np.random.default_rng(0).integers(0, n_levels, (50_000, 5))
+        frame = pd.DataFrame({f"c{j}": pd.Categorical(codes[:, j].astype(str)) for j in range(5)})
+        y = (codes[:, 0] % 3 + codes[:, 1] % 2) > 1
+        return Sized(lambda: tree(max_depth=8).fit(frame, y), codes.nbytes // 2)
+
+    def of_depth(n_rows: int) -> Sized:
+        X, y = _chain(n_rows)
+        return Sized(lambda: tree(criterion="entropy").fit(X, y), X.nbytes)
+
+    yield grown("gini tree of depth 8, ·×20", "rows", 25_000, lambda n: of_numbers(n, 20))
+    yield grown("gini tree of depth 8, 50k×·", "columns", 10, lambda n: of_numbers(50_000, n))
+    yield grown("open tree, 9,000×2", "classes", 125, of_classes)
+    yield grown("gini tree of depth 8, 50k×5 nominal", "levels of a column", 50, of_levels)
+    yield grown("chain by entropy", "levels of the tree", 5_000, of_depth, runs=1)
+
+
 def many_classes() -> Iterator[Row]:
     """A leaf per class: the cost of a cut must not grow with their number."""
     from sklearn.tree import DecisionTreeClassifier
@@ -174,4 +205,15 @@ def _boosted(X, y):
     return lightgbm.train(options, lightgbm.Dataset(X, np.asarray(y, int), params={"verbose": -1}), 1)
 
 
-WORKLOADS = [numeric, mixed_table, pruning, growth, memory, many_classes, classes_of_algorithms, chains, multiway_numbers]
+WORKLOADS = [
+    numeric,
+    mixed_table,
+    pruning,
+    growth,
+    memory,
+    cost_growth,
+    many_classes,
+    classes_of_algorithms,
+    chains,
+    multiway_numbers,
+]
