@@ -76,11 +76,11 @@ template <Measure M> class ColumnSearch {
 
   bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
     if (is_gini() && is_two_class_count()) {
-        const auto [n, one] = two_counts(node.total);
-        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
-        best.score = cuts.none();
-        return cuts.run(0, 0, false, best);
-      }
+      const auto [n, one] = two_counts(node.total);
+      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      best.score = cuts.none();
+      return cuts.run(0, 0, false, best);
+    }
     workspace.measure.begin(node.total);
     best.score = workspace.measure.none();
     workspace.zero = workspace.measure.nothing();
@@ -109,15 +109,15 @@ template <Measure M> class ColumnSearch {
   // The rows without a value on the upper side first; on the lower one only if that is better.
   bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
     if (is_gini() && is_two_class_count()) {
-        const auto [n, one] = two_counts(node.total);
-        const auto [absent, absent_one] = two_counts(workspace.missing);
-        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
-        best.score = cuts.none();
-        bool is_improved = cuts.run(0, 0, true, best);
-        best.missing = is_improved ? 1 : -1;
-        if (cuts.run(absent, absent_one, false, best)) is_improved = true, best.missing = 0;
-        return is_improved;
-      }
+      const auto [n, one] = two_counts(node.total);
+      const auto [absent, absent_one] = two_counts(workspace.missing);
+      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      best.score = cuts.none();
+      bool is_improved = cuts.run(0, 0, true, best);
+      best.missing = is_improved ? 1 : -1;
+      if (cuts.run(absent, absent_one, false, best)) is_improved = true, best.missing = 0;
+      return is_improved;
+    }
     workspace.measure.begin(node.total);
     best.score = workspace.measure.none();
     workspace.zero = workspace.measure.nothing();
