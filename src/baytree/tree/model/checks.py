@@ -78,10 +78,12 @@ def _check_arrays(
     record: Tree | Surrogates | MoreCuts | Significance | Averaging, length: int, types: dict[str, np.dtype]
 ) -> None:
     for name, dtype in types.items():
-        array = getattr(record, name)
-        _require(isinstance(array, np.ndarray) and array.dtype == dtype, f"{name} is not an array of {dtype}")
-        _require(array.ndim == (2 if name in _MATRICES else 1), f"{name} has {array.ndim} axes")
-        _require(len(array) == length, f"{name} has {len(array)} entries instead of {length}")
+        array, n_axes = getattr(record, name), 2 if name in _MATRICES else 1
+        if not (isinstance(array, np.ndarray) and array.dtype == dtype):
+            raise ValueError(f"not a tree: {name} is not an array of {dtype}")
+        if array.ndim != n_axes or len(array) != length:  # words take longer than looking, so only a fault is worded
+            _require(array.ndim == n_axes, f"{name} has {array.ndim} axes")
+            raise ValueError(f"not a tree: {name} has {len(array)} entries instead of {length}")
 
 
 def _check_map(record: Tree | Surrogates) -> None:

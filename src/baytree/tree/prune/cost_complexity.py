@@ -66,6 +66,8 @@ class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     """The tree in which only these splits are left: bool [n_nodes]."""
     is_split = is_split & (tree.column >= 0)
+    if np.array_equal(is_split, tree.column >= 0):
+        return tree
     there = _core.kept_nodes(tree.first, tree.branches, tree.mirrored, tree.risk, is_split.view(np.uint8)).view(np.bool_)
     is_split = is_split[there]
     place = np.cumsum(there) - 1

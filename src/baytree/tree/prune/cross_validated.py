@@ -131,7 +131,7 @@ def _by_impurity(policy: Policy) -> bool:
 
 def _with_risk(tree: Tree, costs: Costs) -> Tree:
     """The tree whose nodes cost what is lost by stopping there."""
-    return msgspec.structs.replace(tree, risk=((costs.risk_scale * tree.counts) @ costs.loss).min(axis=1))
+    return msgspec.structs.replace(tree, risk=costs.least_risk(tree.counts))
 
 
 def has_value(table: Table, policy: Policy) -> np.ndarray:
@@ -173,7 +173,7 @@ def _is_complete(table: Table) -> bool:
 def _root_risk(table: Table, costs: Costs) -> float:
     if table.n_classes:
         counts = np.bincount(table.label, table.weight, table.n_classes)
-        return float(((costs.risk_scale * counts) @ costs.loss).min())
+        return float(costs.least_risk(counts))
     apart = table.label - np.average(table.label, weights=table.weight)
     return float(table.weight @ apart**2)
 
@@ -184,5 +184,5 @@ def losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[
     common = (columns(rows), level_counts(rows.schema), complexity, penalty, np.ascontiguousarray(rows.weight))
     if not rows.n_classes:
         return tree.router.number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
-    loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.loss)[:, tree.prediction].T)
+    loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.losses())[:, tree.prediction].T)
     return tree.router.class_losses(*common, np.ascontiguousarray(rows.label), loss)

@@ -27,8 +27,8 @@ template <Measure M> class Grower {
       : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers),
         partitioned_(columns, rows, target, workers), searcher_(columns, target, settings, partitioned_, workers),
         assigner_(columns, target, settings, partitioned_), choice_(columns, target, settings, partitioned_, assigner_),
-        node_measure_(target, settings, partitioned_), levels_(columns, target, partitioned_, workers, M(target).is_plain_count()) {
-    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target_, w);
+        node_measure_(target, settings, partitioned_), levels_(columns, target, partitioned_, workers, M(target, settings.criterion).is_plain_count()) {
+    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target_, settings.criterion, w);
   }
 
   std::vector<Node> grow() {
@@ -158,7 +158,7 @@ template <Measure M> class Grower {
     const size_t branches = node.split.has_own_branch ? 3 : 2;
     std::vector<Node> children(branches);
     partitioned_.divide_rows(node, children, workspace.buffer);
-    node_measure_.count_children(node, children);
+    node_measure_.count_children(node, children, workspace);
     for (Node& child : children) {
       child.depth = node.depth + 1, child.most_improved = node.most_improved;
       node_measure_.measure(child, workspace);

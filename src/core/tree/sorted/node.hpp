@@ -33,7 +33,7 @@ struct Settings {
   double min_risk = 0;             // a node of no more risk stays whole
   std::vector<double> critical;    // [df + 1] chi-squared that a split must reach, empty if none
   std::vector<double> risk_scale;  // [n_classes]
-  std::vector<double> loss;        // [true * predicted]
+  std::vector<double> loss;        // [true * predicted], empty where every mistake costs 1
   int most_levels = 12;            // up to here all groupings are tried where no ordering is exact
   int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
 
@@ -48,7 +48,8 @@ struct Node {
   double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0, most_improved = 0;
   bool is_final = false, is_strict = false;
   uint8_t side = kUnassigned;     // the branch of its parent that it is, which all its rows are still marked with
-  std::vector<double> counts;  // [n_classes]
+  std::vector<int32_t> present;  // the classes of its rows, ascending
+  std::vector<double> counts;    // [present], the weight of each
   std::vector<double> total;   // the measure's statistic of all the rows
   Split split;
   std::vector<Surrogate> surrogates;
