@@ -22,6 +22,8 @@ def grows_in_rounds(rows: Parts, policy: Policy) -> bool:
         return False
     if policy.branching is not Branching.BINARY or not _is_pruned_in_rounds(policy):
         return False
+    if policy.stopping.takes_no_gain or policy.columns_per_node is not None:
+        return False
     if policy.arithmetic is Arithmetic.OWN:
         return policy.missing is not Missing.SURROGATE
     has_surrogates = policy.missing is Missing.SURROGATE and policy.surrogates.most > 0
