@@ -179,6 +179,7 @@ class LogisticRegression(LogisticDropIn):
         with notices.keeping() as kept:
             super().fit(X, y, sample_weight)
         notices.tell([self._in_their_words(*each) for each in kept])
+        self.n_iter_ = np.minimum(self.n_iter_, self.max_iter)
         self._remember_dtype(X)
         return self
 
@@ -190,11 +191,12 @@ class LogisticRegression(LogisticDropIn):
         return f"{failed}: {message}. Increase the number of iterations or scale the data", category
 
     def _learner(self, schema: Schema) -> Logistic:
+        options = self._read_options()
         if self.solver == "liblinear" and len(schema.classes) > 2:
             raise ValueError("The 'liblinear' solver does not support multiclass classification.")
         start = getattr(self, "_thetas", ()) if self.warm_start else ()
         class_weight = settings.class_weights(self.class_weight, schema.classes)
-        return Logistic(self._read_options(), class_weight, 0, start, ConvergenceWarning)
+        return Logistic(options, class_weight, 0, start, ConvergenceWarning)
 
     def _read_options(self) -> Options:
         share, is_penalised = self._penalty()
@@ -218,6 +220,8 @@ class LogisticRegression(LogisticDropIn):
 
     def _penalty(self) -> tuple[float, bool]:
         """The share of |b|₁, and whether there is a penalty at all."""
+        if self.l1_ratio is None and self.penalty != "elasticnet":
+            notices.warn("'l1_ratio=None' was deprecated; use l1_ratio=0", FutureWarning)
         if self.penalty == "deprecated":
             return settings.number("l1_ratio", self.l1_ratio or 0.0, 0, 1), np.inf != self.C
         settings.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet", None))
@@ -226,9 +230,14 @@ class LogisticRegression(LogisticDropIn):
             if self.l1_ratio is None:
                 raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
             return settings.number("l1_ratio", self.l1_ratio, 0, 1), True
-        if self.l1_ratio not in (None, 0.0) and self.penalty is not None:
+        share = 1.0 if self.penalty == "l1" else 0.0
+        if self.penalty is None and self.C != 1.0:
+            notices.warn("Setting penalty=None will ignore the C and l1_ratio parameters")
+        elif self.l1_ratio is not None and 0 < self.l1_ratio < 1:
             notices.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})")
-        return 1.0 if self.penalty == "l1" else 0.0, self.penalty is not None
+        elif self.penalty is not None and self.l1_ratio not in (None, share):
+            notices.warn(f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is taken")
+        return share, self.penalty is not None
 
 
 def refuse_gaps(X: Any) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 from collections.abc import Iterator
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree import notices, settings
 from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.learner import Learnt
+from baytree.linear.logistic.model import LogisticModel
+from baytree.linear.model import NEVER
 from baytree.sklearn.logistic import SOLVERS, LogisticDropIn, LogisticRegression, refuse_gaps, refuse_pairs
 
 
@@ -161,9 +166,11 @@ class LogisticRegressionCV(LogisticDropIn):
         return self._scorer()(self, X, y, **own)
 
     def _warn_of_defaults(self) -> None:
+        if self.l1_ratios is None and self.penalty == "deprecated":
+            notices.warn("'l1_ratios=None' was deprecated; use l1_ratios=(0,)", FutureWarning)
         told = {
             "l1_ratios": "The default value for l1_ratios will change from None to (0.0,)",
-            "scoring": "The default value of scoring will change from accuracy to neg_log_loss",
+            "scoring": "The default value of the parameter 'scoring' will change from accuracy to neg_log_loss",
             "use_legacy_attributes": "The default value of use_legacy_attributes will change from True to False",
         }
         for name, message in told.items():
@@ -213,10 +220,11 @@ class LogisticRegressionCV(LogisticDropIn):
 
         model = self._one(C, share)
         model.fit(_safe_indexing(X, train), y[train], None if weight is None else weight[train])
+        _teach_classes(model, np.unique(y))
         own = {} if weight is None else {"sample_weight": weight[test]}
-        score = self._scorer()(model, _safe_indexing(X, test), y[test], **own)
+        score = _with_labels(self._scorer(), np.unique(y))(model, _safe_indexing(X, test), y[test], **own)
         coef = np.column_stack([model.coef_, model.intercept_]) if self.fit_intercept else model.coef_
-        return _for_classes(coef, model.classes_, np.unique(y)), float(score), int(model.n_iter_.max())
+        return _rows_of(coef, len(model.classes_)), float(score), int(model.n_iter_.max())
 
     def _settle_trials(
         self, X: Any, y: np.ndarray, weight: np.ndarray | None, Cs: np.ndarray, shares: np.ndarray, trials: list
@@ -237,8 +245,6 @@ class LogisticRegressionCV(LogisticDropIn):
 
     def _settle_model(self, model: LogisticRegression, mean: np.ndarray | None) -> None:
         """Takes over the model that was fitted on all rows, its coefficients replaced by those of the folds, if given."""
-        import msgspec
-
         learnt = model.model_
         if mean is not None:
             design, p = learnt.design, learnt.linear.weight.shape[1]
@@ -272,11 +278,35 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any]:
     return X[rest], X[y]
 
 
-def _for_classes(coef: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Coefficients of all classes, 0 for those that were not among the rows."""
-    if len(known) == len(classes):
-        return coef
-    every = np.zeros((len(classes) if len(classes) > 2 else 1, coef.shape[1]))
-    own = np.vstack([-coef, coef]) / 2 if len(coef) == 1 and len(known) == 2 else coef
-    every[np.searchsorted(classes, known[: len(own)])] = own
-    return every
+def _teach_classes(model: LogisticRegression, classes: np.ndarray) -> None:
+    """Makes a model know all classes: one that was not among its rows has probability 0."""
+    if len(model.classes_) == len(classes):
+        return
+    linear = model.model_.linear
+    weight, start = linear.weight, linear.intercept
+    if linear.link == "sigmoid":  # as two scores, the first 0
+        weight, start = np.vstack([np.zeros_like(weight), weight]), np.append(0.0, start)
+    place = np.searchsorted(classes, model.classes_)
+    every, first = np.zeros((len(classes), weight.shape[1])), np.full(len(classes), NEVER)
+    every[place], first[place] = weight[: len(place)], start[: len(place)]
+    whole = msgspec.structs.replace(linear, weight=every, intercept=first, link="softmax")
+    target = msgspec.structs.replace(model.schema_.target, classes=tuple(classes.tolist()))
+    schema = msgspec.structs.replace(model.schema_, target=target)
+    learnt = Learnt(LogisticModel(whole, np.zeros((0, 0)), model.model_.total))
+    model._settle(schema, learnt, hasattr(model, "feature_names_in_"))
+
+
+def _with_labels(scorer: Any, classes: np.ndarray) -> Any:
+    """The scorer; one of probabilities is told all classes, since a fold may lack some."""
+    parameters = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    if not hasattr(scorer, "_kwargs") or "labels" not in parameters or "average" in parameters:
+        return scorer
+    knowing = copy.copy(scorer)
+    one = {"pos_label": classes[-1]} if "pos_label" in parameters and len(classes) == 2 else {}
+    knowing._kwargs = {**scorer._kwargs, "labels": classes, **one}
+    return knowing
+
+
+def _rows_of(coef: np.ndarray, n_classes: int) -> np.ndarray:
+    """One row of coefficients for two classes, else one for each."""
+    return coef[1:] - coef[:1] if n_classes == 2 and len(coef) == 2 else coef
