@@ -33,8 +33,8 @@ def matrix(table):
     return X, (np.asarray(target, float) if about["task"] == "regression" else np.asarray(target.astype(str)))
 
 
-def compared(name, X, y):
-    """Of the rows on which scikit-learn is of one mind, how many there are, and on how many the drop-in agrees."""
+def answers_of(name, X, y):
+    """What scikit-learn predicts, by several seeds where it breaks ties by chance."""
     kind = THEIRS[name]
     seeded = name.startswith("DecisionTree")
     models = [kind(random_state=seed) for seed in range(SEEDS)] if seeded else [kind()]
@@ -42,7 +42,11 @@ def compared(name, X, y):
         warnings.simplefilter("error", ConvergenceWarning)
         warnings.filterwarnings("ignore", category=FutureWarning)
         warnings.filterwarnings("ignore", category=RuntimeWarning)
-        answers = [model.fit(X, y).predict(X) for model in models]
+        return [model.fit(X, y).predict(X) for model in models]
+
+
+def compared(name, X, y, answers):
+    """Of the rows on which scikit-learn is of one mind, how many there are, and on how many the drop-in agrees."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mine = getattr(ours, name)().fit(X, y).predict(X)
@@ -60,9 +64,10 @@ def test_a_drop_in_predicts_what_scikit_learn_predicts(name, table):
     if name in CODES:
         X = X - np.minimum(X.min(axis=0), 0)
     try:
-        n, same = compared(name, X, y)
+        answers = answers_of(name, X, y)
     except ConvergenceWarning:
         pytest.skip("scikit-learn stops before its optimum")
     except (ValueError, np.linalg.LinAlgError) as refused:
         pytest.skip(f"scikit-learn refuses the table: {str(refused)[:60]}")
+    n, same = compared(name, X, y, answers)
     assert same == n
