@@ -12,7 +12,7 @@ from sklearn.tree import _classes as theirs
 
 from baytree import notices, settings
 from baytree.engine.parts import InMemory, Parts
-from baytree.estimators.base import Classifier, Entered, Regressor
+from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree.face import TreeFace
 from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.learner import Learnt
@@ -29,16 +29,40 @@ from baytree.tree.model.structure import Tree
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """How large nodes must be: numbers of rows, or shares of those that are learnt from, and a share of their weight."""
+
+    split: float
+    leaf: float
+    weight_share: float
+
+    def within(self, stopping: Stopping, rows: Parts) -> Stopping:
+        """The rule of stopping for these rows."""
+        leaf = _number_of_rows("min_samples_leaf", self.leaf, 1, rows.n_rows)
+        split = max(_number_of_rows("min_samples_split", self.split, 2, rows.n_rows), 2 * leaf)
+        if not self.weight_share:
+            return msgspec.structs.replace(stopping, min_split=split, min_leaf=leaf, counts_rows=True)
+        table = rows.gather()
+        if leaf > 1 and not table.is_unweighted:
+            raise ValueError("min_weight_fraction_leaf with min_samples_leaf above 1 and sample weights is not supported")
+        least = max(leaf if leaf > 1 else 0.0, self.weight_share * float(table.weight.sum()))
+        return msgspec.structs.replace(stopping, min_split=0.0, min_leaf=least)
+
+
+@dataclass(frozen=True)
 class ImpurityTree:
     """A learner of trees whose rows count by their class, and which is pruned by impurity."""
 
-    grower: TreeLearner
+    policy: Policy
+    sizes: Sizes
     class_weight: ClassWeights
     ccp_alpha: float
 
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows."""
-        learnt = self.grower.learn(self._weighed(rows))
+        weighed = self._weighed(rows)
+        policy = msgspec.structs.replace(self.policy, stopping=self.sizes.within(self.policy.stopping, weighed))
+        learnt = TreeLearner(policy).learn(weighed)
         tree = with_majorities(cast(Tree, learnt.model), gaps_of(rows.gather()))
         return msgspec.structs.replace(learnt, model=prune_by_impurity(tree, self.ccp_alpha))
 
@@ -182,39 +206,29 @@ class _DecisionTree(DropIn, TreeFace):
     def _checked_policy(self, schema: Schema) -> Policy:
         learner = self._algorithm(schema)
         assert isinstance(learner, ImpurityTree)
-        return learner.grower.policy
+        return learner.policy
 
-    def _for_rows(self, entered: Entered) -> dict[str, Any]:
-        return {"rows": entered.rows}
+    def _impurity_tree(self, criterion: Criterion, schema: Schema, class_weight: ClassWeights) -> ImpurityTree:
+        self._refuse()
+        most = _most_features(self.max_features, len(schema))
+        policy = Policy(criterion=criterion, stopping=self._stopping())
+        if most < len(schema):
+            policy = msgspec.structs.replace(policy, columns_per_node=most, seed=self._seed())
+        return ImpurityTree(policy, self._sizes(), class_weight, settings.finite("ccp_alpha", self.ccp_alpha, 0))
 
-    def _stopping_of(self, schema: Schema, rows: Parts | None) -> Stopping:
-        n_rows = 1 if rows is None else rows.n_rows
+    def _sizes(self) -> Sizes:
+        _number_of_rows("min_samples_leaf", self.min_samples_leaf, 1, 1)
+        _number_of_rows("min_samples_split", self.min_samples_split, 2, 1)
         share = settings.number("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0, 0.5)
-        leaf = _number_of_rows("min_samples_leaf", self.min_samples_leaf, 1, n_rows)
-        split = max(_number_of_rows("min_samples_split", self.min_samples_split, 2, n_rows), 2 * leaf)
-        by_weight = share * (n_rows if rows is None else float(rows.gather().weight.sum()))
-        if share and leaf > 1 and rows is not None and not rows.gather().is_unweighted:
-            raise ValueError("min_weight_fraction_leaf with min_samples_leaf above 1 and sample weights is not supported")
+        return Sizes(self.min_samples_split, self.min_samples_leaf, share)
+
+    def _stopping(self) -> Stopping:
         leaves = settings.whole_or_none("max_leaf_nodes", self.max_leaf_nodes, 2)
         depth = settings.whole_or_none("max_depth", self.max_depth, 1)
         if leaves is not None:  # a deeper tree has more leaves
             depth = leaves - 1 if depth is None else min(leaves - 1, depth)
-        return Stopping(
-            max_depth=depth,
-            max_leaves=leaves,
-            min_split=split if not share else 0.0,
-            min_leaf=leaf if not share else max(leaf, by_weight),
-            min_gain=settings.finite("min_impurity_decrease", self.min_impurity_decrease, 0),
-            counts_rows=not share,
-            takes_no_gain=True,
-        )
-
-    def _policy_of(self, criterion: Criterion, schema: Schema, rows: Parts | None) -> Policy:
-        most = _most_features(self.max_features, len(schema))
-        stopping = self._stopping_of(schema, rows)
-        if most >= len(schema):
-            return Policy(criterion=criterion, stopping=stopping)
-        return Policy(criterion=criterion, stopping=stopping, columns_per_node=most, seed=self._seed())
+        gain = settings.finite("min_impurity_decrease", self.min_impurity_decrease, 0)
+        return Stopping(max_depth=depth, max_leaves=leaves, min_gain=gain, takes_no_gain=True)
 
     def _seed(self) -> int:
         from sklearn.utils import check_random_state
@@ -331,13 +345,10 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         """
         return self._predictor.predict_proba(_singles(X))
 
-    def _algorithm(self, schema: Schema, rows: Parts | None = None) -> ImpurityTree:
-        self._refuse()
+    def _algorithm(self, schema: Schema) -> ImpurityTree:
         criteria = {"gini": Criterion.GINI, "entropy": Criterion.ENTROPY, "log_loss": Criterion.ENTROPY}
         criterion = criteria[settings.one_of("criterion", self.criterion, criteria)]
-        policy = self._policy_of(criterion, schema, rows)
-        class_weight = settings.class_weights(self.class_weight, schema.classes)
-        return ImpurityTree(TreeLearner(policy), class_weight, settings.finite("ccp_alpha", self.ccp_alpha, 0))
+        return self._impurity_tree(criterion, schema, settings.class_weights(self.class_weight, schema.classes))
 
 
 class DecisionTreeRegressor(_DecisionTree, Regressor):
@@ -415,15 +426,13 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
 
-    def _algorithm(self, schema: Schema, rows: Parts | None = None) -> ImpurityTree:
-        self._refuse()
+    def _algorithm(self, schema: Schema) -> ImpurityTree:
         settings.one_of("criterion", self.criterion, ("squared_error", "friedman_mse", "absolute_error", "poisson"))
         if self.criterion == "friedman_mse":
             notices.warn("criterion 'friedman_mse' is deprecated; use 'squared_error', which is the same", FutureWarning)
         elif self.criterion != "squared_error":
             raise ValueError(f"criterion={self.criterion!r} is not supported; use 'squared_error'")
-        policy = self._policy_of(Criterion.SSE, schema, rows)
-        return ImpurityTree(TreeLearner(policy), ClassWeights(), settings.finite("ccp_alpha", self.ccp_alpha, 0))
+        return self._impurity_tree(Criterion.SSE, schema, ClassWeights())
 
 
 # `plot_tree`, `export_text` and SHAP ask for an instance of scikit-learn's classes, and read `tree_` alone.
