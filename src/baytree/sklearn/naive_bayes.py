@@ -1,4 +1,4 @@
-"""scikit-learn's five naive Bayes classifiers: its parameters, attributes and numbers on the statistics of this library."""
+"""The five naive Bayes classifiers of scikit-learn: its parameters, attributes and numbers, on our statistics."""
 
 from __future__ import annotations
 

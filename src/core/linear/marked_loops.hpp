@@ -35,7 +35,7 @@ extern const MarkedLoops marked_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const MarkedLoops marked_loops_v3, marked_loops_v4;
 inline const MarkedLoops& marked_loops() {
-  static const MarkedLoops& best = simd::best_for_this_machine(marked_loops_baseline, marked_loops_v3, marked_loops_v4);
+  static const MarkedLoops& best = simd::loops_in_use(marked_loops_baseline, marked_loops_v3, marked_loops_v4);
   return best;
 }
 #else
