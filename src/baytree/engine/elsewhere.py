@@ -142,7 +142,7 @@ class Elsewhere:
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
         """The rows that `choose` takes of each part, or all where they fit into memory."""
         if choose is None:
-            self._refuse_more_than_fits()
+            refuse_more_than_fits(self._needed, self.source)
         return joined(self.packs.gather(partial(_chosen, choose, self.encoding, self.change)).tables)
 
     def cached(self) -> Self:
@@ -169,9 +169,15 @@ class Elsewhere:
         assert asked.answer is not None
         return asked.answer.value
 
-    def _refuse_more_than_fits(self) -> None:
+    @property
+    def fits(self) -> bool:
+        """Whether all rows may be gathered."""
+        return self._needed <= self.source.memory
+
+    @property
+    def _needed(self) -> int:
         of_a_row = 16 + sum(8 if column.kind is Kind.NUMERIC else 4 for column in self.schema.columns)
-        refuse_more_than_fits(self.n_rows * of_a_row * SPACE, self.source)
+        return self.n_rows * of_a_row * SPACE
 
 
 SPACE = 3  # what a learner in memory takes, in sizes of its table

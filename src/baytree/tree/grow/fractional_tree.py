@@ -27,7 +27,7 @@ def tree_of_nodes(raw: dict[str, np.ndarray], policy: Policy) -> Tree:
         column=raw["column"],
         first=np.where(inner, raw["first"], 0).astype(np.int32),
         branches=raw["branches"],
-        cut=np.where(raw["test"] == _THRESHOLD, raw["cut"], np.nan),
+        cut=np.where(raw["test"] == _THRESHOLD, raw["cut"] + 0.0, np.nan),  # −0.0 and 0.0 are one number, in any order
         start=start,
         levels=raw["levels"],
         branch_of=branch_of,

@@ -37,9 +37,17 @@ class NodeCounts(msgspec.Struct, frozen=True):
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
-    def node(self, place: int) -> tuple[np.ndarray, ...]:
-        """The counts of one node: [n_codes, n_classes] for each column."""
-        return tuple(counts[place] for counts in self.counts)
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(tuple(a - b for a, b in zip(self.counts, other.counts, strict=True)))
+
+    def node(self, place: int) -> Self:
+        """Those of one node."""
+        return type(self)(tuple(counts[place : place + 1] for counts in self.counts))
+
+    @property
+    def single(self) -> tuple[np.ndarray, ...]:
+        """Of one node: [n_codes, n_classes] for each column."""
+        return tuple(counts[0] for counts in self.counts)
 
 
 class AtRest(msgspec.Struct, frozen=True):
@@ -71,7 +79,7 @@ def stand_ins(counts: tuple[np.ndarray, ...], codes: Codes, schema: Schema) -> T
     A split depends on nothing else, so the search finds the same one in them. Within a class, each column's codes are laid
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
-    pieces = [_of_class([column[:, k] for column in counts]) for k in range(counts[0].shape[1])]
+    pieces = [stretches([column[:, k] for column in counts]) for k in range(counts[0].shape[1])]
     weight = np.concatenate([own for own, _ in pieces])
     label = np.repeat(np.arange(len(pieces), dtype=np.int32), [len(own) for own, _ in pieces])
     code = [np.concatenate([found[j] for _, found in pieces]) for j in range(len(counts))]
@@ -79,11 +87,11 @@ def stand_ins(counts: tuple[np.ndarray, ...], codes: Codes, schema: Schema) -> T
     return Table(schema, values, weight, label)
 
 
-def _of_class(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The weights of the rows, and for each column their codes."""
+def stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The weights of the rows that stand in for a class, and for each column their codes."""
     ends = [np.cumsum(column) for column in counts]
     edge = np.unique(np.concatenate(ends))
     edge = edge[edge > 0]
-    weight = np.diff(edge, prepend=0.0)
+    weight = np.diff(edge, prepend=0)
     last = [int(np.flatnonzero(column)[-1]) if column.any() else 0 for column in counts]
     return weight, [np.minimum(np.searchsorted(end, edge, side="left"), most) for end, most in zip(ends, last, strict=True)]
