@@ -94,10 +94,6 @@ class DensePiece(msgspec.Struct, frozen=True):
         """The second derivatives of the mean loss, by the features as they lie here. [k * q, k * q]"""
         return self.runs.total(lambda rows: self._curvature(coefficient, start, rows))
 
-    def slope_and_curvature(self, coefficient: np.ndarray, start: np.ndarray) -> Slope:
-        """Both, by the features as they lie here."""
-        return msgspec.structs.replace(self.slope(coefficient, start), curvature=self.curvature(coefficient, start))
-
     def curvatures(self, coefficient: np.ndarray, start: np.ndarray, n_folds: int) -> np.ndarray:
         """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
         return self.runs.total(lambda rows: self._curvatures(coefficient[0], float(start[0]), n_folds, rows))

@@ -65,7 +65,7 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
     def slope_and_curvature(self, theta: np.ndarray) -> Slope:
         """Both in one round."""
         coefficient, start = self.raw(theta)
-        raw = self.pieces.total(lambda piece: piece.slope_and_curvature(coefficient, start))
+        raw = self.pieces.total(lambda piece: _slope_and_curvature(piece, coefficient, start))
         assert raw.curvature is not None
         return Slope(raw.loss, raw.gradient @ self.chain().T, self._in_units(raw.curvature))
 
@@ -132,3 +132,8 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
         chain = np.diag(np.append(1 / self.scale, 1.0))
         chain[:-1, -1] = -self.centre / self.scale
         return chain
+
+
+def _slope_and_curvature(piece: DensePiece | MarkedPiece, coefficient: np.ndarray, start: np.ndarray) -> Slope:
+    """Both, by the features as they lie in the piece."""
+    return msgspec.structs.replace(piece.slope(coefficient, start), curvature=piece.curvature(coefficient, start))
