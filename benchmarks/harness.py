@@ -1,19 +1,15 @@
-"""Timing beside the peers: best of several runs in one process, ratios and goals, a JSON file and a table."""
+"""Timing beside the peers, best of several runs in one process; and how time and memory grow with the size of a table."""
 
 from __future__ import annotations
 
 import gc
-import json
-import os
-import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass
+from math import log
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results.json"
-TABLE = Path(__file__).parent / "RESULTS.md"
+DOUBLINGS = 3
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,51 @@ class Row:
     @property
     def ratio(self) -> float:
         return self.peer_seconds / self.seconds
+
+
+@dataclass(frozen=True)
+class Sized:
+    """The work on a table of one size, and the bytes that the table takes when it is encoded."""
+
+    work: Callable[[], object]
+    table_bytes: int
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Time and peak memory of one workload while one thing, such as the rows, doubles."""
+
+    workload: str
+    axis: str  # what doubles: rows, columns, classes, levels
+    sizes: tuple[int, ...]
+    seconds: tuple[float, ...]
+    peaks: tuple[float, ...]  # the most memory that the work took beside what there was before, over the encoded table
+    note: str = ""
+
+    @property
+    def exponent(self) -> float:
+        """The e of time ~ size^e: the slope of the logarithms by least squares."""
+        x, y = [log(size) for size in self.sizes], [log(max(each, 1e-9)) for each in self.seconds]
+        mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+        return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / sum((a - mean_x) ** 2 for a in x)
+
+
+def growth(workload: str, axis: str, first: int, prepare: Callable[[int], Sized], runs: int = 3, note: str = "") -> Growth:
+    """Times the work that `prepare(size)` gives, for `first` of what the axis names and three doublings of it.
+
+    >>> def prepare(n_rows):
+    ...     X, y = numbers(n_rows, 20)
+    ...     return Sized(lambda: bt.GaussianNB().fit(X, y), X.nbytes)
+    >>> growth("Gaussian naive Bayes", "rows", 50_000, prepare)  # doctest: +SKIP
+    """
+    sizes = tuple(first << k for k in range(DOUBLINGS + 1))
+    seconds, peaks = [], []
+    for size in sizes:
+        sized = prepare(size)
+        sized.work()  # what is imported or compiled at the first call is not counted
+        seconds.append(best(sized.work, runs))
+        peaks.append(peak(sized.work) / max(sized.table_bytes, 1))
+    return Growth(workload, axis, sizes, tuple(seconds), tuple(peaks), note)
 
 
 def best(work: Callable[[], object], runs: int = 3) -> float:
@@ -55,55 +96,20 @@ def processor(work: Callable[[], object], runs: int = 3) -> float:
     return min(times)
 
 
-def write(rows: list[Row]) -> None:
-    """Adds rows to the results of earlier runs, replacing those of the same workload and peer, and writes the table anew."""
-    kept = {(row["workload"], row["peer"]): row for row in _earlier()}
-    kept.update({(row.workload, row.peer): {**asdict(row), "machine": _machine()} for row in rows})
-    RESULTS.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
-    TABLE.write_text(_table(list(kept.values())))
+def peak(work: Callable[[], object]) -> float:
+    """The bytes that the process held at most while it worked, beside those before (Linux; elsewhere NaN)."""
+    gc.collect()
+    clear = Path("/proc/self/clear_refs")
+    if not clear.exists():
+        return float("nan")
+    clear.write_text("5")  # the peak starts again
+    before = _status("VmRSS")
+    result = work()
+    most = _status("VmHWM") - before
+    del result
+    return max(most, 0.0)
 
 
-def _earlier() -> list[dict]:
-    return json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-
-
-def _machine() -> str:
-    names = ("numpy", "scikit-learn", "lightgbm", "ydf", "pandas", "polars")
-    return f"{os.cpu_count()} cores, Python {platform.python_version()}, " + ", ".join(filter(None, map(_named, names)))
-
-
-def _named(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:
-        return ""
-
-
-def _table(rows: list[dict]) -> str:
-    lines = [
-        "# Speed beside the peers",
-        "",
-        "Best of several runs in one process; the ratio is the peer's time over baytree's. Made by `make bench`.",
-        "",
-        "| workload | peer | peer | baytree | ratio | goal | reached | note |",
-        "|---|---|--:|--:|--:|--:|---|---|",
-    ]
-    for row in rows:
-        ratio = row["peer_seconds"] / row["seconds"]
-        cells = [
-            row["workload"],
-            row["peer"],
-            _thousandths(row["peer_seconds"], row.get("unit", "ms")),
-            _thousandths(row["seconds"], row.get("unit", "ms")),
-            f"{ratio:.1f}×",
-            f"{row['goal']:g}×" if row["goal"] else "",
-            ("yes" if ratio >= row["goal"] else "**no**") if row["goal"] else "",
-            row["note"],
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    machines = sorted({row["machine"] for row in rows})
-    return "\n".join([*lines, "", "Machine: " + "; ".join(machines) + ".", ""])
-
-
-def _thousandths(amount: float, unit: str) -> str:
-    return f"{amount * 1e3:,.1f} {unit}"
+def _status(field: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * float(next(line for line in lines if line.startswith(field)).split()[1])

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import baytree as bt
-from harness import Row, best
+from harness import Growth, Row, Sized, best
+from harness import growth as grown
 from tables import mixed, numbers
 
 
@@ -103,6 +105,84 @@ def growth() -> Iterator[Row]:
     yield Row("400k×40, depth 8", "400k×20 (half the columns)", columns, whole, 0.4)
 
 
+def cost_growth() -> Iterator[Growth]:
+    """Rows, columns, classes, levels of a column and levels of the tree, each doubled three times."""
+    tree = bt.DecisionTreeClassifier
+
+    def of_numbers(n_rows: int, n_columns: int) -> Sized:
+        X, y = numbers(n_rows, n_columns)
+        return Sized(lambda: tree(max_depth=8).fit(X, y), X.nbytes)
+
+    def of_classes(n_classes: int) -> Sized:
+        X, y = _grid(n_classes)
+        return Sized(lambda: tree().fit(X, y), X.nbytes)
+
+    def of_levels(n_levels: int) -> Sized:
+        codes = np.random.default_rng(0).integers(0, n_levels, (50_000, 5))
+        frame = pd.DataFrame({f"c{j}": pd.Categorical(codes[:, j].astype(str)) for j in range(5)})
+        y = (codes[:, 0] % 3 + codes[:, 1] % 2) > 1
+        return Sized(lambda: tree(max_depth=8).fit(frame, y), codes.nbytes // 2)
+
+    def of_depth(n_rows: int) -> Sized:
+        X, y = _chain(n_rows)
+        return Sized(lambda: tree(criterion="entropy").fit(X, y), X.nbytes)
+
+    yield grown("gini tree of depth 8, ·×20", "rows", 25_000, lambda n: of_numbers(n, 20))
+    yield grown("gini tree of depth 8, 50k×·", "columns", 10, lambda n: of_numbers(50_000, n))
+    yield grown("open tree, 9,000×2", "classes", 125, of_classes)
+    yield grown("gini tree of depth 8, 50k×5 nominal", "levels of a column", 50, of_levels)
+    yield grown("chain by entropy", "levels of the tree", 5_000, of_depth, runs=1)
+
+
+def many_classes() -> Iterator[Row]:
+    """A leaf per class: the cost of a cut must not grow with their number."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    for n_classes in (10, 100, 1000, 3000):
+        X, y = _grid(n_classes)
+        ours = best(lambda X=X, y=y: bt.DecisionTreeClassifier().fit(X, y), 3)
+        theirs = best(lambda X=X, y=y: DecisionTreeClassifier(random_state=0).fit(X, y), 1)
+        yield Row(f"open tree, 9,000×2, {n_classes:,} classes", "scikit-learn", theirs, ours, 3)
+
+
+def classes_of_algorithms() -> Iterator[Row]:
+    """Ten times the classes against the time of a tenth of them: the goal is at least 0.1, time linear in classes."""
+    for name in ("CARTClassifier", "C45Classifier", "C50Classifier", "CHAIDClassifier"):
+        seconds = {n: best(lambda n=n, name=name: getattr(bt, name)().fit(*_grid(n)), 1) for n in (100, 1000, 3000)}
+        for few, many in ((100, 1000), (1000, 3000)):
+            yield Row(f"{name}, 9,000×2, {many:,} classes", f"{few:,} classes", seconds[few], seconds[many], few / many)
+
+
+def chains() -> Iterator[Row]:
+    """Labels that alternate along a column give one long chain: twice the rows against the time of half of them."""
+    for criterion in ("gini", "entropy", "gain_ratio", "chi2"):
+        half, whole = (
+            best(lambda n=n, by=criterion: bt.DecisionTreeClassifier(criterion=by).fit(*_chain(n)), 1)
+            for n in (50_000, 100_000)
+        )
+        yield Row(f"chain of 100,000 levels, {criterion}", "50,000 levels", half, whole, 0.4)
+
+
+def multiway_numbers() -> Iterator[Row]:
+    """Numbers by a branch for each level, against two groups of levels."""
+    frame = mixed(100_000)[0]
+    y = frame.num0 + frame.cat3.cat.codes % 3 + np.random.default_rng(0).normal(size=len(frame))
+
+    def seconds(branching: str) -> float:
+        return best(lambda: bt.DecisionTreeRegressor(max_depth=6, branching=branching).fit(frame, y), 3)
+
+    yield Row("numbers by every level, mixed 100k×20, depth 6", "two branches", seconds("binary"), seconds("multiway"), 1)
+
+
+def _grid(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    y = np.arange(9000) % n_classes
+    return np.column_stack([y // 60, y % 60]) + np.random.default_rng(0).normal(scale=0.01, size=(9000, 2)), y
+
+
+def _chain(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
+
+
 def _beside_ydf(frame, y, tree: bt.DecisionTreeClassifier, ours: float) -> Iterator[Row]:
     try:
         import ydf
@@ -125,4 +205,15 @@ def _boosted(X, y):
     return lightgbm.train(options, lightgbm.Dataset(X, np.asarray(y, int), params={"verbose": -1}), 1)
 
 
-WORKLOADS = [numeric, mixed_table, pruning, growth, memory]
+WORKLOADS = [
+    numeric,
+    mixed_table,
+    pruning,
+    growth,
+    memory,
+    cost_growth,
+    many_classes,
+    classes_of_algorithms,
+    chains,
+    multiway_numbers,
+]

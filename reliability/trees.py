@@ -15,6 +15,10 @@ from figure import Figure, Scope, each
 
 SEARCHES: dict[str, Callable[[int], object]] = {
     **{f"open tree, {criterion}": partial(exact.check_classes, criterion) for criterion in exact.CLASS_WORTHS},
+    **{
+        f"open tree, many classes, {criterion}": partial(exact.check_many_classes, criterion)
+        for criterion in exact.CLASS_WORTHS
+    },
     "open tree, numbers": exact.check_numbers,
     **{f"CART, {criterion}": partial(named.check_cart, criterion) for criterion in ("gini", "entropy")},
     "CART, numbers": named.check_cart_numbers,

@@ -12,7 +12,12 @@ from hypothesis import HealthCheck, settings
 
 # a busy machine must not decide whether a law holds
 settings.register_profile("same each time", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("same each time")
+settings.register_profile("few", settings.get_profile("same each time"), max_examples=30)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The fast suite tries fewer examples of every law that does not say how many it needs."""
+    settings.load_profile("few" if "not slow and" in config.option.markexpr else "same each time")
 
 
 @pytest.fixture(autouse=True)

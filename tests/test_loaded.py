@@ -74,6 +74,7 @@ def test_it_goes_on_learning():
     assert storage.dumps(light) == storage.dumps(fitted.partial_fit(IRIS[:50], "species"))
 
 
+@pytest.mark.slow
 def test_a_new_process_predicts_without_scikit_learn(tmp_path):
     bt.save(bt.CARTClassifier().fit(IRIS, "species"), tmp_path / "m.baytree")
     code = (

@@ -29,6 +29,7 @@ LEVELS = [
     {"exports"},
     {"reports"},
     {"estimators"},
+    {"sklearn"},
     {"storage"},
     {"choose"},
     {"datasets", "streams", "serve"},

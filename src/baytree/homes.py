@@ -46,6 +46,7 @@ HOMES = {
     "estimate_normal": "bayes.one_parameter",
     "evaluate": "choose.evaluation",
     "export": "exports",
+    "from_sklearn": "sklearn.conversion.from_sklearn",
     "gini": "choose.by_hand",
     "information_gain": "choose.by_hand",
     "learning_curve": "choose.validate.curves",
@@ -60,4 +61,19 @@ HOMES = {
     "root_stability": "choose.validate.curves",
     "save": "storage",
     "scan": "engine.scan",
+}
+
+# scikit-learn's classes by their own names, in `baytree.sklearn`.
+SKLEARN_HOMES = {
+    "BernoulliNB": "sklearn.naive_bayes",
+    "CategoricalNB": "sklearn.naive_bayes",
+    "ComplementNB": "sklearn.naive_bayes",
+    "DecisionTreeClassifier": "sklearn.tree",
+    "DecisionTreeRegressor": "sklearn.tree",
+    "GaussianNB": "sklearn.naive_bayes",
+    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
+    "LogisticRegression": "sklearn.logistic",
+    "LogisticRegressionCV": "sklearn.logistic_cv",
+    "MultinomialNB": "sklearn.naive_bayes",
+    "QuadraticDiscriminantAnalysis": "sklearn.discriminant_analysis",
 }

@@ -7,12 +7,13 @@ observes and what follows, and so it can learn in parts, go on learning, merge a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 import msgspec
 
+from baytree.engine.gathering import Gathered, joined
 from baytree.engine.parts import Parts
 from baytree.model import Model
 from baytree.statistics.exact import is_of_rows
@@ -83,12 +84,18 @@ class Observed(msgspec.Struct, frozen=True):
 
 def profiled(rows: Parts) -> Profile | None:
     """What the rows look like: of very many, some at even distances; of very many columns nothing."""
+    return profiled_later(rows)()
+
+
+def profiled_later(rows: Parts) -> Callable[[], Profile | None]:
+    """The same, when it is called; asked for before anything is learnt, it costs no round of its own."""
     if len(rows.schema) > MOST_COLUMNS:
-        return None
+        return lambda: None
     step = distance(rows.schema, rows.n_rows)
     if step == 1:
-        return rows.total(Profile.of)
-    return Profile.of_some(rows.gather(partial(some_rows, step)), step, rows.n_rows)
+        return rows.later(Profile.of)
+    some = rows.later(partial(Gathered.of, partial(some_rows, step)), None)
+    return lambda: Profile.of_some(joined(some().tables), step, rows.n_rows)
 
 
 def _joined(mine: Observed, theirs: Observed, joint: Schema) -> Profile | None:

@@ -16,6 +16,7 @@ def test_a_class_of_fifty_rows_is_described_nearly_as_by_hand():
     assert setosa.std() < told["scale"] < 1.15 * setosa.std()
 
 
+@pytest.mark.slow
 def test_three_rows_in_each_of_many_distant_classes_are_enough():
     place = np.arange(3000.0)[:, None] * [10.0, -10.0]
     X, y = np.repeat(place, 3, axis=0) + RNG.normal(size=(9000, 2)), np.repeat(np.arange(3000), 3)

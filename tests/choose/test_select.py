@@ -199,6 +199,12 @@ def test_a_selector_can_be_told_to_answer_in_another_library():
     assert chosen.transform(X).shape == (30, 2)
 
 
+def test_rows_of_different_lengths_are_refused_in_words():
+    selector = bt.SelectFeatures(k=1).fit([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]], [0, 1, 1])
+    with pytest.raises(ValueError, match="the rows differ in length"):
+        selector.transform([[1, "a"], [2]])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"k": 1, "p": 0.1}, "only one"), ({"k": 0}, "k=0"), ({"by": "luck"}, "by='luck'"), ({"p": 0.1}, "has no p-values")],
@@ -221,6 +227,7 @@ def test_embedded_selection_puts_the_telling_column_first_and_knows_what_is_miss
     assert ranking.ranks[0].score == 1.0
 
 
+@pytest.mark.slow
 def test_a_text_column_enters_the_lasso_with_its_first_word_whatever_columns_are_called():
     rng = np.random.default_rng(0)
     label = rng.choice(["ham", "spam"], 80)

@@ -34,6 +34,7 @@ def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"colour": colour, "size": size, "label": label})
 
 
+@pytest.mark.slow
 @given(st.integers(0, 50), st.sampled_from(["mle", "map", "bayes"]), st.sampled_from([2, 5, "loo"]))
 @settings(max_examples=12, deadline=None)
 def test_taking_a_fold_away_gives_the_answers_of_refitting(seed, estimate, cv):

@@ -28,6 +28,7 @@ def mixed(n: int, seed: int) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 @given(st.integers(0, 40), st.sampled_from(["mle", "bayes"]))
 @settings(max_examples=8, deadline=None)
 def test_adding_log_likelihoods_scores_as_refitting_does(seed, estimate):
@@ -52,6 +53,7 @@ def test_every_naive_bayes_scores_as_refitting_does(name):
     assert np.allclose(scorer(model, problem, folds, "accuracy", 1).added([0], [1, 2, 3]), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_forward_selection_takes_the_columns_that_scikit_learn_takes(n_classes):
     X, y = make_classification(200, 8, n_informative=5, n_classes=n_classes, random_state=0)

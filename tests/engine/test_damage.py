@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import baytree as bt
+from baytree.engine import scan as scanning
 from baytree.storage import dumps
 
 ROWS = pl.DataFrame({"x": np.arange(900.0), "colour": ["red", "green", "blue"] * 300, "y": ["no", "yes"] * 450})
@@ -54,6 +55,7 @@ def test_the_error_of_a_full_disk_keeps_its_number(path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(scanning, "_SHARE", 1 << 60)  # no piece is held in memory
     with pytest.raises(OSError) as told:
         bt.NaiveBayesClassifier().fit(bt.scan(path), "y")
     assert told.value.errno == errno.ENOSPC

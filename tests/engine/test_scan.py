@@ -90,6 +90,17 @@ def test_nothing_is_left_behind_after_a_fit_or_an_error(table, tmp_path):
     assert left_behind() == before
 
 
+def test_pieces_beyond_their_share_of_the_memory_are_written_and_the_model_is_the_same(table, tmp_path, monkeypatch):
+    rows, files = on_disk(table.drop("w"), tmp_path, 3), []
+    write = Path.write_bytes
+    monkeypatch.setattr(Path, "write_bytes", lambda path, content: files.append(len(content)) or write(path, content))
+    held = bt.NaiveBayesClassifier().fit(rows, "y")
+    assert not files
+    monkeypatch.setattr(scanning, "_SHARE", rows.memory // 20_000)
+    assert dumps(bt.NaiveBayesClassifier().fit(rows, "y")) == dumps(held)
+    assert 0 < len(files) <= 3
+
+
 def test_a_full_disk_is_told_and_nothing_is_left(table, tmp_path, monkeypatch):
     before = left_behind()
     write = Path.write_bytes
@@ -100,6 +111,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(table, tmp_path, monkeypatch):
         return write(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(scanning, "_SHARE", 1 << 60)  # no piece is held in memory
     with pytest.raises(OSError, match=r"No space left on device.*TMPDIR"):
         bt.NaiveBayesClassifier().fit(on_disk(table.drop("w"), tmp_path, 3), "y")
     assert left_behind() == before
@@ -124,7 +136,8 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
             tmp_path / f"{k}.csv"
         )
     files = str(tmp_path / "*.csv")
-    code = f"import baytree as bt; print(1, flush=True)\nwhile True: bt.GaussianNB().fit(bt.scan({files!r}), 'y')"
+    fit = f"bt.GaussianNB().fit(bt.scan({files!r}, memory='1MB'), 'y')"
+    code = f"import baytree as bt; print(1, flush=True)\nwhile True: {fit}"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     run = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     run.stdout.readline()

@@ -121,6 +121,7 @@ TREES = [
     named(bt.CHAIDRegressor, alpha_merge=0.3, alpha_split=0.9, min_split=4, min_leaf=2),
     *(named(bt.DecisionTreeClassifier, missing=m) for m in ("learned", "surrogate", "fractional", "category", "largest")),
     *(named(bt.DecisionTreeClassifier, branching=branching) for branching in ("multiway", "merge")),
+    *(named(bt.DecisionTreeClassifier, missing=m, averaging="prunings") for m in ("learned", "fractional")),
     named(bt.DecisionTreeRegressor),
     named(bt.DecisionTreeRegressor, branching="multiway"),
     named(bt.DecisionTreeRegressor, missing="surrogate"),

@@ -27,7 +27,7 @@ def difference_of(model: Any, columns: tuple[str, ...], rows: list[dict], run: R
 
 def refusal_of(target: str, columns: tuple[str, ...], parameters: dict) -> str:
     """The words in which a target refuses a model that it cannot hold; none where it holds it."""
-    if target in ("c", "sql", "onnx", "pmml") and "review" in columns:
+    if target in ("sql", "onnx", "pmml") and "review" in columns:
         return "'review' is text"
     is_kernel, is_weka = parameters.get("numeric") == "kernel", parameters.get("conventions") == "weka"
     if target in ("sql", "onnx", "pmml") and is_weka and is_kernel:

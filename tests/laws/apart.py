@@ -1,5 +1,6 @@
 """An engine for tests: rows in parts of unequal sizes, of which nothing stays in memory between two rounds."""
 
+from functools import partial
 from itertools import pairwise
 
 from baytree.engine.anew import MadeAnew
@@ -12,11 +13,14 @@ class Apart:
 
     def __init__(self, table: Table, borders):
         self.table, self.borders, self.n_jobs = table, tuple(borders), 1
-        self.schema, self.n_rows, self.n_gathered = table.schema, len(table), 0
+        self.schema, self.n_rows, self.n_gathered, self.is_unweighted = table.schema, len(table), 0, False
 
     def total(self, observe, rows_per_part=None):
         ends = [0, *self.borders, self.n_rows]
         return added([observe(self.table.rows(first, last)) for first, last in pairwise(ends)])
+
+    def later(self, observe, rows_per_part=None):
+        return partial(self.total, observe, rows_per_part)
 
     def gather(self, choose=None):
         self.n_gathered += choose is None

@@ -112,6 +112,7 @@ def plain(subject: Subject, seed: int) -> np.ndarray:
 
 BORROWS = "a class of few rows borrows spread from the others"
 CODES = "its columns are codes or counts"
+COUNTS = "a further column makes every split less likely beforehand"
 FOLDS = "folds are dealt by what is in the rows"
 FIRST = "of equal classes and columns the first one wins"
 GATE = "another column changes the average gain that a test must reach"
@@ -177,6 +178,7 @@ SUBJECTS = {
     "MARS": Subject(bt.MARSClassifier(max_terms=5, threshold=0.05), spread=1e-6, exempt=_SPLINES),
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
+    "tree, averaged": _tree(bt.DecisionTreeClassifier(averaging="prunings"), constant=COUNTS, copy=COUNTS, double=PRIOR),
     "tree of numbers": _rounded(_tree(bt.DecisionTreeRegressor(max_depth=4))),
     "CART": _tree(bt.CARTClassifier(cp=0.0, min_split=2), double=SIZES),
     "CART of numbers": _rounded(_tree(bt.CARTRegressor(min_split=2), double=SIZES)),

@@ -29,6 +29,7 @@ TREE = {
     "min_leaf": [1, 6],
     "min_impurity": [0.0, 0.1],
     "min_gain": [0.0, 0.02],
+    "averaging": [None, "prunings"],
     "trace": [False, True],
 }
 CART = {
@@ -42,6 +43,7 @@ CART = {
     "pruning": [None, {"pruning": "1se", "cp": 0.0, "min_split": 5}, {"pruning": "min", "cp": 0.0, "min_split": 5}],
     "cv": [{"cv": 3, "pruning": "min", "cp": 0.0}, {"cv": KFold(3), "pruning": "1se", "cp": 0.0}],
     "random_state": [None, {"random_state": 3, "pruning": "min", "cp": 0.0}],
+    "averaging": [None, "prunings"],
     "trace": [False, True],
 }
 CHAID = {
@@ -54,6 +56,7 @@ CHAID = {
     "min_prob": [0.01, 0.2],
     "max_depth": [None, 1],
     "bins": [10, 3],
+    "averaging": [None, "prunings"],
     "trace": [False, True],
 }
 DISCRIMINANT = {
@@ -103,7 +106,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         **TREE,
     },
     "DecisionTreeRegressor": {"criterion": ["sse"], **TREE, "missing": ["learned", "surrogate", "category", "largest"]},
-    "ID3Classifier": {"trace": [False, True]},
+    "ID3Classifier": {"averaging": [None, "prunings"], "trace": [False, True]},
     "C45Classifier": {
         "conventions": ["c4.5", "j48"],
         "criterion": ["gain_ratio", "gain"],
@@ -112,6 +115,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "pruning": ["error_based", "reduced_error", None],
         **{name: [False, True] for name in ("binary", "subset", "raising", "collapse", "mdl", "laplace", "trace")},
         "midpoint": [False, True],
+        "averaging": [None, "prunings"],
     },
     "C50Classifier": {
         "trials": [1, 4],

@@ -29,6 +29,7 @@ def test_only_show_imports_matplotlib_and_only_inside_functions(path):
     assert not found or path.parent == SOURCE / "show" / "pictures"
 
 
+@pytest.mark.slow
 def test_a_column_of_naive_bayes_is_drawn_by_its_kind():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -55,6 +55,12 @@ def test_ties_of_a_large_node_go_to_the_lower_cut_in_any_order_of_the_rows():
     assert np.array_equal(tree.cut[tree.column >= 0], np.arange(9999) + 0.5)
 
 
+@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio", "chi2"])
+def test_ties_go_to_the_lower_cut_under_every_criterion(criterion):
+    tree = bt.DecisionTreeClassifier(criterion=criterion).fit(*chain(1500)).tree_
+    assert np.array_equal(tree.cut[tree.column >= 0], np.arange(1499) + 0.5)
+
+
 @pytest.mark.slow
 def test_a_chain_of_twenty_thousand_levels_is_grown_and_read(tmp_path):
     check(bt.DecisionTreeClassifier().fit(*chain(20_000)), 20_000, tmp_path)

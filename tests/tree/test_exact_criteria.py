@@ -128,6 +128,17 @@ def check_classes(criterion: str, n_sets: int) -> None:
         assert _agrees(model.tree_, X, _best(CLASS_WORTHS[criterion], X, y.tolist())), (criterion, X.tolist(), y.tolist())
 
 
+def check_many_classes(criterion: str, n_sets: int) -> None:
+    """More classes than are looked at one by one, some of them once."""
+    rng = np.random.default_rng(n_sets)
+    for _ in range(n_sets):
+        n, n_classes = int(rng.integers(24, 40)), int(rng.integers(17, 24))
+        X = _table(rng, n)
+        y = np.concatenate([np.arange(n_classes), rng.integers(0, int(rng.integers(2, n_classes)), n - n_classes)])
+        model = bt.DecisionTreeClassifier(criterion=criterion, max_depth=1).fit(X, y)
+        assert _agrees(model.tree_, X, _best(CLASS_WORTHS[criterion], X, y.tolist())), (criterion, X.tolist(), y.tolist())
+
+
 def check_numbers(n_sets: int) -> None:
     rng = np.random.default_rng(n_sets)
     for _ in range(n_sets):
@@ -146,6 +157,12 @@ def check_numbers(n_sets: int) -> None:
 @pytest.mark.parametrize("n_sets", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_the_root_is_the_best_split_of_an_exact_search(criterion, n_sets):
     check_classes(criterion, n_sets)
+
+
+@pytest.mark.parametrize("criterion", CLASS_WORTHS)
+@pytest.mark.parametrize("n_sets", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_the_root_of_many_classes_is_the_best_split_of_an_exact_search(criterion, n_sets):
+    check_many_classes(criterion, n_sets)
 
 
 @pytest.mark.parametrize("n_sets", [60, pytest.param(150, marks=pytest.mark.slow)])

@@ -60,6 +60,7 @@ def _same_split(model, X: np.ndarray, found: tuple[int, float] | None) -> bool:
     return tree.column[0] == column and low <= tree.cut[0] < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("criterion", "impurity"), [("gini", _gini), ("error", _error), ("chi2", _chi2)])
 def test_the_root_is_the_best_split_in_rational_arithmetic(criterion, impurity):
     rng = np.random.default_rng(7)
@@ -71,6 +72,7 @@ def test_the_root_is_the_best_split_in_rational_arithmetic(criterion, impurity):
         assert _same_split(model, X, _best(impurity, X, y.tolist())), (X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e12, -1e15])
 def test_least_squares_finds_the_best_split_far_from_zero(offset):
     rng = np.random.default_rng(3)

@@ -41,6 +41,16 @@ def test_rows_that_count_two_each_give_the_tree_of_rows_that_count_one(n_classes
     assert splits(model) == splits(alone)
 
 
+@pytest.mark.parametrize("criterion", ["entropy", "error", "chi2"])
+@pytest.mark.parametrize("n_classes", [2, 40])
+def test_cuts_that_are_looked_at_are_the_best_under_every_criterion(criterion, n_classes):
+    X, y = table(n_classes)
+    X = X[["x0", "x1", "few", "cents"]]
+    model = bt.DecisionTreeClassifier(criterion=criterion, max_depth=5).fit(X, y)
+    double = bt.DecisionTreeClassifier(criterion=criterion, max_depth=5).fit(X, y, sample_weight=np.full(N, 2.0))
+    assert splits(model) == splits(double)
+
+
 def test_the_order_of_the_rows_does_not_matter():
     X, y = table(2)
     mixed = RNG.permutation(N)

@@ -12,7 +12,7 @@ from baytree.bayes.events import EVENTS
 from baytree.bayes.model import NaiveBayes
 from baytree.bayes.seen import Seen
 from baytree.engine.parts import Parts
-from baytree.engine.rounds.outliers import warn_of_outliers
+from baytree.engine.rounds.outliers import Outliers
 from baytree.learner import Additive
 from baytree.settings import ByClass
 from baytree.table.schema import Schema
@@ -33,6 +33,7 @@ class NaiveBayesLearner(Additive):
 
     def total(self, rows: Parts) -> Seen:
         """The statistic of all rows; names an infinite number, and warns of columns that one far value has made useless."""
+        outliers = Outliers(rows)
         try:
             seen = rows.total(self.observe)
         except ValueError:  # a kernel met an infinite number in its part: its place is one of the whole table
@@ -41,7 +42,7 @@ class NaiveBayesLearner(Additive):
         for group, statistic in zip(seen.groups, seen.statistics, strict=True):
             spread = EVENTS[group.event].spread(statistic)
             if spread is not None:
-                warn_of_outliers(rows, group.columns, spread)
+                outliers.warn(group.columns, spread)
         # files leave out a default only where it is the very object, which it is not after a journey
         return msgspec.structs.replace(seen, groups=self.groups) if seen.groups == self.groups else seen
 

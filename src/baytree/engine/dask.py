@@ -77,6 +77,8 @@ class Persisted:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
         return self.sum(partial(_of_content, work))
 
+    gather = total
+
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these, added up in their order."""
         answered = dask.delayed(partial(_sent, work), pure=False)
@@ -93,6 +95,8 @@ class OnWorkers:
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
         return self.sum(partial(_of_content, work))
+
+    gather = total
 
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these: a task for each worker that holds some."""

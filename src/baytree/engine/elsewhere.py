@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from baytree.engine.anew import MadeAnew, one_after_other
-from baytree.engine.gathering import Gathered, Perhaps, joined
+from baytree.engine.gathering import Gathered, Perhaps, Several, joined
 from baytree.engine.packing import Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory
 from baytree.engine.sighting import Sighting, in_place
@@ -33,6 +33,10 @@ class Packs(Protocol):
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
+        ...
+
+    def gather(self, work: Callable[[bytes], S]) -> S:
+        """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
         ...
 
 
@@ -71,7 +75,6 @@ class Encoding(msgspec.Struct, frozen=True):
     first: dict[str, int]  # how many rows come before a piece, by its place
     is_unweighted: bool
     accepts_infinite: bool
-    change: Callable[[Table], Table] | None = None  # made of each part on its way
 
     def table(self, piece: Piece) -> Table:
         """The rows of a piece, encoded."""
@@ -80,26 +83,67 @@ class Encoding(msgspec.Struct, frozen=True):
         label = sample.label.values
         if self.schema.target.classes is not None:
             label = labels.recode(sample.label, self.schema.target)
-        table = Table(self.schema, values, sample.weight, label, self.is_unweighted, self.first.get(piece.place, 0))
-        return table if self.change is None or not len(table) else self.change(table)
+        return Table(self.schema, values, sample.weight, label, self.is_unweighted, self.first.get(piece.place, 0))
+
+
+Change = Callable[[Table], Table] | None  # made of each part on its way
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked of each part: to observe it, after a change."""
+
+    observe: Callable[[Table], Any]
+    rows_per_part: int | None
+    change: Change
+
+    def answer(self, table: Table) -> Perhaps:
+        """What is seen in these rows, if there are any."""
+        if not len(table):
+            return Perhaps()
+        return Perhaps(InMemory(_changed(self.change, table)).total(self.observe, self.rows_per_part))
+
+
+class Asked:
+    """A question that waits for the next round, and then its answer."""
+
+    def __init__(self, question: Question):
+        self.question = question
+        self.answer: Perhaps | None = None
 
 
 class Elsewhere:
     """The rows of a table on an engine, as `Parts`."""
 
-    def __init__(self, packs: Packs, encoding: Encoding, n_rows: int, n_jobs: int | None, source: Source):
-        self.packs, self.encoding, self.source = packs, encoding, source
+    def __init__(
+        self,
+        packs: Packs,
+        encoding: Encoding,
+        n_rows: int,
+        n_jobs: int | None,
+        source: Source,
+        change: Change = None,
+        waiting: list[Asked] | None = None,
+    ):
+        self.packs, self.encoding, self.source, self.change = packs, encoding, source, change
         self.schema, self.n_rows, self.n_jobs = encoding.schema, n_rows, n_jobs
+        self.is_unweighted = encoding.is_unweighted and change is None
+        self._waiting = [] if waiting is None else waiting
 
     def total(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
         """One round: what `observe` sees in each part, added up in the order of the parts."""
-        return self.packs.total(partial(_observed, observe, self.encoding, rows_per_part)).value
+        return self.later(observe, rows_per_part)()
+
+    def later(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
+        """What `total` gives: answered by the next round, whatever that is for, or by one of its own when called."""
+        asked = Asked(Question(observe, rows_per_part, self.change))
+        self._waiting.append(asked)
+        return partial(self._answered, asked)
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
         """The rows that `choose` takes of each part, or all where they fit into memory."""
         if choose is None:
             refuse_more_than_fits(self._needed, self.source)
-        return joined(self.packs.total(partial(_chosen, choose, self.encoding)).tables)
+        return joined(self.packs.gather(partial(_chosen, choose, self.encoding, self.change)).tables)
 
     def cached(self) -> Self:
         """These parts: they are packed already."""
@@ -107,15 +151,23 @@ class Elsewhere:
 
     def changed(self, change: Callable[[Table], Table]) -> Elsewhere:
         """The same rows, each part changed on its way."""
-        before = self.encoding.change
-        both = change if before is None else partial(one_after_other, before, change)
-        return Elsewhere(
-            self.packs, msgspec.structs.replace(self.encoding, change=both), self.n_rows, self.n_jobs, self.source
-        )
+        both = change if self.change is None else partial(one_after_other, self.change, change)
+        return Elsewhere(self.packs, self.encoding, self.n_rows, self.n_jobs, self.source, both, self._waiting)
 
     def made(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> MadeAnew[T]:
         """What `make` makes of each part, made anew in each round."""
         return MadeAnew(self, make, rows_per_part)
+
+    def _answered(self, asked: Asked) -> Any:
+        """The answer of a question; where it is still open, that of every other one that waits comes with it."""
+        if asked.answer is None:
+            together = (asked, *(each for each in self._waiting if each is not asked))
+            self._waiting.clear()
+            seen = self.packs.total(partial(_observed, self.encoding, tuple(each.question for each in together)))
+            for each, answer in zip(together, seen.values, strict=True):
+                each.answer = answer
+        assert asked.answer is not None
+        return asked.answer.value
 
     @property
     def fits(self) -> bool:
@@ -141,15 +193,19 @@ def refuse_more_than_fits(needed: float, source: Source) -> None:
         )
 
 
-def _observed(observe: Callable[[Table], Any], encoding: Encoding, rows_per_part: int | None, content: bytes) -> Perhaps:
+def _observed(encoding: Encoding, questions: Sequence[Question], content: bytes) -> Several:
     piece = unpack(content)
     with in_place(piece.place):
         table = encoding.table(piece)
-        return Perhaps(InMemory(table).total(observe, rows_per_part) if len(table) else None)
+        return Several(tuple(question.answer(table) for question in questions))
 
 
-def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, content: bytes) -> Gathered:
+def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, change: Change, content: bytes) -> Gathered:
     piece = unpack(content)
     with in_place(piece.place):
-        table = encoding.table(piece)
+        table = _changed(change, encoding.table(piece))
         return Gathered((table if choose is None else choose(table),))
+
+
+def _changed(change: Change, table: Table) -> Table:
+    return table if change is None or not len(table) else change(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -22,10 +22,24 @@ class Perhaps(msgspec.Struct, frozen=True):
         return type(self)(self.value + other.value)
 
 
+class Several(msgspec.Struct, frozen=True):
+    """The answers to several questions."""
+
+    values: tuple
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(mine + theirs for mine, theirs in zip(self.values, other.values, strict=True)))
+
+
 class Gathered(msgspec.Struct, frozen=True):
     """Rows of some parts, one after the other."""
 
     tables: tuple[Table, ...]
+
+    @classmethod
+    def of(cls, choose: Callable[[Table], Table], table: Table) -> Self:
+        """The rows that are chosen of these."""
+        return cls((choose(table),))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.tables + other.tables)

@@ -7,6 +7,7 @@ parts depend on nothing but the rows, so neither threads nor machines change a b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -45,6 +46,7 @@ class Parts(Protocol):
     schema: Schema
     n_rows: int
     n_jobs: int | None  # threads of this machine, for steps that run here
+    is_unweighted: bool  # whether every row is known to weigh 1
 
     def total(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
         """One round: what `observe` sees in each part, added up in the order of the parts.
@@ -52,6 +54,10 @@ class Parts(Protocol):
         None takes parts as large as the engine has them, where `observe` shares its rows among threads itself. A part says
         how many rows come before its `first`.
         """
+        ...
+
+    def later(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
+        """What `total` gives, when it is called: asked for in time, it costs rows elsewhere no round of its own."""
         ...
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
@@ -76,12 +82,16 @@ class InMemory:
 
     def __init__(self, table: Table, n_jobs: int | None = None):
         self.table, self.n_jobs = table, n_jobs
-        self.schema, self.n_rows = table.schema, len(table)
+        self.schema, self.n_rows, self.is_unweighted = table.schema, len(table), table.is_unweighted
 
     def total(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> S:
         """One round: what `observe` sees in each part, added up in the order of the parts."""
         with threads.at_most(self.n_jobs):  # also for the pieces that `observe` makes of a part
             return threads.added(threads.in_order(observe, self._split(rows_per_part)))
+
+    def later(self, observe: Callable[[Table], S], rows_per_part: int | None = ROWS_PER_PART) -> Callable[[], S]:
+        """What `total` gives, when it is called."""
+        return partial(self.total, observe, rows_per_part)
 
     def gather(self, choose: Callable[[Table], Table] | None = None) -> Table:
         """All rows, or those that `choose` takes."""

@@ -1,4 +1,4 @@
-"""Tables on disk as an engine: files read in batches, and packed in a private folder of temporary files."""
+"""Tables on disk as an engine: files read in batches, and packed in memory or in a private folder of temporary files."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PREFIX = "baytree-scan-"
+_SHARE = 4  # of the memory that rows may take, a quarter holds packed pieces; the others are written
 
 
 class Scan:
@@ -44,8 +45,8 @@ class Scan:
         return f"Scan({named}: {', '.join(self.columns)})"
 
     def packed(self, look: Look) -> tuple[Folder, Sighting]:
-        """Every batch packed into a file of a private folder, and what was seen in it added up."""
-        folder, total = Folder(), Sighting("")
+        """Every batch packed, and what was seen in it added up."""
+        folder, total = Folder(self.memory // _SHARE), Sighting("")
         try:
             for source in told(self.sources, len(self.sources)):
                 total = total + files.attempt(source, lambda found: folder.filled(_looked_at(look, found)))
@@ -139,20 +140,25 @@ def paths_of(path: str | os.PathLike) -> list[Path]:
 
 
 class Folder:
-    """Packed pieces in files of a private folder, which is removed with this object, at the latest when Python ends."""
+    """Packed pieces: in memory as far as there is room, the others in files of a private folder.
 
-    def __init__(self) -> None:
+    The folder is removed with this object, at the latest when Python ends.
+    """
+
+    def __init__(self, room: int = 0) -> None:
         _remove_abandoned()
         self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        self.n_pieces = 0
+        self.room, self.n_pieces = room, 0
+        self._held: dict[int, bytes] = {}
 
     def filled(self, pieces: Iterator[tuple[bytes, Sighting]]) -> Sighting:
-        """Writes further pieces, and gives what was seen in them."""
+        """Keeps further pieces, and gives what was seen in them."""
         total, n_pieces = Sighting(""), self.n_pieces
+        self._held = {k: content for k, content in self._held.items() if k < n_pieces}  # the last attempt may have failed
         try:
             for content, seen in pieces:
-                self._file(n_pieces).write_bytes(content)
+                self._keep(n_pieces, content)
                 n_pieces += 1
                 total = total + seen
         except OSError as error:
@@ -162,12 +168,23 @@ class Folder:
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
-        found = threads.streamed(lambda k: work(self._file(k).read_bytes()), range(self.n_pieces))
+        found = threads.streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
         answers = told(found, self.n_pieces)
         total = next(answers)
         for answer in answers:
             total = total + answer
         return total
+
+    gather = total
+
+    def _keep(self, k: int, content: bytes) -> None:
+        if len(content) + sum(map(len, self._held.values())) <= self.room:
+            self._held[k] = content
+        else:
+            self._file(k).write_bytes(content)
+
+    def _piece(self, k: int) -> bytes:
+        return self._held[k] if k in self._held else self._file(k).read_bytes()
 
     def _file(self, k: int) -> Path:
         return self.path / f"{k:06d}"

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
+from baytree import notices, settings
 from baytree.engine.elsewhere import Source
 from baytree.engine.engines import elsewhere
 from baytree.engine.far_frame import far_frame
@@ -26,7 +26,7 @@ from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Learner, Learnt, profiled
+from baytree.learner import Learner, Learnt, profiled, profiled_later
 from baytree.model import Explanation
 from baytree.predictor import Predictor
 from baytree.statistics.profile import Profile
@@ -76,6 +76,25 @@ class Estimator(BaseEstimator):
             cls.__doc__ = docstrings.completed(cls)
         complete_methods(cls)
 
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        for name in parameters:
+            if name not in (known := cls._get_param_names()):
+                raise TypeError(f"{cls.__name__}: {notices.unknown('parameter', name, known)}")
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters by name; a wrong name is refused with the one that was probably meant.
+
+        Parameters
+        ----------
+        params : keyword arguments
+            The parameters.
+        """
+        for name in params:
+            if name.partition("__")[0] not in (known := self._get_param_names()):
+                raise ValueError(f"{type(self).__name__}: {notices.unknown('parameter', name, known)}")
+        return super().set_params(**params)
+
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
         return self._fit(X, y, sample_weight)
@@ -88,7 +107,8 @@ class Estimator(BaseEstimator):
             labels.refuse_one_class(entered.rows.schema.target)
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
-        learnt = msgspec.structs.replace(learner.learn(rows), profile=self._profiled(rows))
+        profile = profiled_later(rows) if self.profile else lambda: None
+        learnt = msgspec.structs.replace(learner.learn(rows), profile=profile())
         with SETTLING:
             self._settle(rows.schema, learnt, entered.has_text_names)
         return self
@@ -183,7 +203,8 @@ class Estimator(BaseEstimator):
 
     @property
     def _predictor(self) -> Predictor:
-        check_is_fitted(self, "model_")
+        if not hasattr(self, "model_"):  # scikit-learn's own check asks for tags, which takes longer than to answer a row
+            check_is_fitted(self, "model_")
         name = type(self).__name__
         return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_)
 

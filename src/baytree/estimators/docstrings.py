@@ -21,6 +21,11 @@ PARAMETERS = {
         "{'missing', 'error'}, default='missing'",
         "What a level is that was not seen in training: a missing value, or an error.",
     ),
+    "averaging": (
+        "{None, 'prunings'}, optional",
+        "With ``'prunings'`` the tree answers with the exact average over all prunings of the grown tree, each weighed by\n"
+        "how well it explains the rows (Buntine 1992; Willems, Shtarkov and Tjalkens 1995).",
+    ),
     "trace": ("bool, default=False", "Whether every candidate of every node is kept in `trace_`."),
     "n_jobs": ("int, optional", "The number of threads; all cores by default. The model does not depend on it."),
     "profile": (

@@ -63,7 +63,7 @@ class _Endpoint:
         finally:
             if held.size:
                 await held.give_back()
-        await _send(send, reply)
+        await _send(send, reply, self.way)
         return self._tell(scope, reply, len(reply.body), started)
 
     async def _replied(self, scope: Scope, receive: Receive, held: Held) -> Reply:
@@ -123,7 +123,7 @@ class _Endpoint:
         )
 
 
-async def _send(send: Send, reply: Reply) -> None:
+async def _send(send: Send, reply: Reply, way: Way) -> None:
     headers = [
         (b"content-type", reply.media.encode()),
         (b"content-length", b"%d" % len(reply.body)),
@@ -131,6 +131,8 @@ async def _send(send: Send, reply: Reply) -> None:
     ]
     if reply.status in _CLOSES:
         headers.append((b"connection", b"close"))
+    if reply.status == 405:
+        headers.append((b"allow", ", ".join([*way.answers, *(["HEAD"] if "GET" in way.answers else [])]).encode()))
     if reply.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})

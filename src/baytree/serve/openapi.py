@@ -33,6 +33,7 @@ def document() -> dict[str, Any]:
     """The document."""
     bodies, components = msgspec.json.schema_components((Rows, Talk, Infer), ref_template="#/components/schemas/{name}")
     rows, talk, inference = bodies
+    components["Rows"]["anyOf"] = [{"required": ["rows"]}, {"required": ["columns"]}]
     tables = {JSON: {"schema": rows}, CSV: {"schema": _TEXT}, ARROW: {"schema": {"type": "string", "format": "binary"}}}
     return {
         "openapi": "3.1.0",

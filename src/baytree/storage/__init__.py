@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from baytree.given import EstimatorLike
-from baytree.homes import HOMES
+from baytree.homes import HOMES, SKLEARN_HOMES
 from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from baytree.table.schema import Schema
 
 __all__ = ["ModelFileError", "digest", "dumps", "load", "loads", "predictor_of", "read_predictor", "save"]
+
+_DROP_IN = "sklearn."
+_HOMES = HOMES | {f"{_DROP_IN}{name}": home for name, home in SKLEARN_HOMES.items()}
 
 
 def save(estimator: Estimator, path: str | os.PathLike) -> None:
@@ -100,7 +103,7 @@ def dumps(estimator: EstimatorLike) -> bytes:
     refuse_odd_labels(estimator.schema_)
     return document.write(
         Document(
-            type(estimator).__name__,
+            _stored_name(type(estimator)),
             {
                 name: encode(plain(value, name))
                 for name, value in estimator.get_params(deep=False).items()
@@ -117,8 +120,11 @@ def dumps(estimator: EstimatorLike) -> bytes:
 
 
 def _is_told(name: str, value: object) -> bool:
-    """Whether a parameter is written: files of this format are older than `profile`, and without it mean True."""
-    return name != "profile" or value is not True
+    """Whether a parameter is written: files of this format are older than some, and without them mean their defaults."""
+    return name not in _LATER or value is not _LATER[name]
+
+
+_LATER = {"profile": True, "averaging": None}
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:
@@ -157,12 +163,17 @@ def predictor_of(content: bytes, name: str = "the model file") -> Predictor:
 def _estimator_named(estimator: str, name: str) -> type[Estimator]:
     """The public estimator of this name; a file cannot name anything else of the library."""
     _refuse_stranger(estimator, name)
-    return getattr(import_module(f"baytree.{HOMES[estimator]}"), estimator)
+    return getattr(import_module(f"baytree.{_HOMES[estimator]}"), estimator.removeprefix(_DROP_IN))
 
 
 def _refuse_stranger(estimator: str, name: str) -> None:
-    if not HOMES.get(estimator, "").startswith("estimators."):
+    if not _HOMES.get(estimator, "").startswith(("estimators.", "sklearn.")):
         raise ModelFileError(f"{name}: holds a {estimator!r}, which this version of baytree does not know")
+
+
+def _stored_name(kind: type[Any]) -> str:
+    """The name of an estimator in a file; drop-ins share their names with others."""
+    return f"{_DROP_IN}{kind.__name__}" if kind.__module__.startswith("baytree.sklearn.") else kind.__name__
 
 
 class _Checked(Protocol):

@@ -46,6 +46,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     risk: float = 0.0  # the cost of stopping here: expected loss, or sum of squares; in units of weight
     complexity: float = 0.0  # the penalty per split, over the root's risk, at which the split goes
     surrogates: tuple[NamedSurrogate, ...] = ()  # asked one after the other where the column has no value
+    kept: float | None = None  # how probable the split is, where all prunings are averaged
 
 
 class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):

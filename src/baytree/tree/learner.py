@@ -8,12 +8,14 @@ from baytree.engine.parts import Parts
 from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.learner import Learnt
 from baytree.table.schema import Kind, Schema
-from baytree.tree.grow.costs import EQUAL, Weighing
+from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
 from baytree.tree.grow.grow import Grown, Search, grow
 from baytree.tree.grow.label_unit import from_zero, in_range, in_unit, near_zero
 from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.rounds.grown_in_rounds import grow_from_counts, grows_in_rounds
 from baytree.tree.grow.unused import warn_of_unused_columns
+from baytree.tree.model.structure import Tree
+from baytree.tree.prune.all_prunings import averaged
 
 
 class TreeLearner(msgspec.Struct, frozen=True):
@@ -22,10 +24,21 @@ class TreeLearner(msgspec.Struct, frozen=True):
     policy: Policy
     weighing: Weighing = EQUAL
     traces: bool = False
+    averages: bool = False  # over all prunings
 
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows."""
-        rows = as_rows(rows)
+        learnt = self._learnt(as_rows(rows))
+        if not self.averages:
+            return learnt
+        costs = self.costs(learnt.model, rows.schema)
+        return msgspec.structs.replace(learnt, model=averaged(learnt.model, len(rows.schema), costs))
+
+    def costs(self, tree: Tree, schema: Schema) -> Costs:
+        """What the classes of a tree weigh."""
+        return equal_costs(0) if not tree.n_classes else self.weighing.of_counts(tree.counts[0], schema.classes)
+
+    def _learnt(self, rows: Parts) -> Learnt:
         warn_of_unused_columns(rows, self.policy)
         if rows.schema.target.classes is not None:
             grown = self._grown(rows)

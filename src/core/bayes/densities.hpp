@@ -1,4 +1,4 @@
-// A row of columns in lanes of eight against the densities of a class: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t
+// Rows of columns in lanes of eight against the densities of a class: Σ z² of normal columns, Σ h log(1 + z²/ν) of Student-t
 // columns. The lanes and the order of their sum are the same for every instruction set, so the bits are too.
 #pragma once
 #include "simd/dispatch.hpp"
@@ -18,9 +18,15 @@ struct RowSums {
   double logs;     // Σ h log(1 + z²/ν)
 };
 
+// Rows of groups of eight values, one after another: [n_rows, n_groups].
+struct DensityRows {
+  const Lanes* value;
+  std::size_t n_rows, n_groups;
+};
+
 struct DensityLoops {
-  double (*squares)(const Lanes* value, std::size_t n_groups, const ClassLanes& density);
-  RowSums (*logs)(const Lanes* value, std::size_t n_groups, const ClassLanes& density);
+  void (*squares)(const DensityRows& rows, const ClassLanes& density, RowSums* sums);
+  void (*logs)(const DensityRows& rows, const ClassLanes& density, RowSums* sums);
 };
 
 // The loops for this machine.
@@ -28,8 +34,8 @@ extern const DensityLoops density_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const DensityLoops density_loops_v3, density_loops_v4;
 inline const DensityLoops& density_loops() {
-  static const DensityLoops& best = simd::best_for_this_machine(density_loops_baseline, density_loops_v3, density_loops_v4);
-  return best;
+  static const DensityLoops& chosen = simd::loops_in_use(density_loops_baseline, density_loops_v3, density_loops_v4);
+  return chosen;
 }
 #else
 inline const DensityLoops& density_loops() { return density_loops_baseline; }

@@ -55,8 +55,8 @@ extern const LeftOutLoops left_out_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const LeftOutLoops left_out_loops_v3, left_out_loops_v4;
 inline const LeftOutLoops& left_out_loops() {
-  static const LeftOutLoops& best = simd::best_for_this_machine(left_out_loops_baseline, left_out_loops_v3, left_out_loops_v4);
-  return best;
+  static const LeftOutLoops& chosen = simd::loops_in_use(left_out_loops_baseline, left_out_loops_v3, left_out_loops_v4);
+  return chosen;
 }
 #else
 inline const LeftOutLoops& left_out_loops() { return left_out_loops_baseline; }

@@ -58,9 +58,7 @@ class DensityKernel {
     for (std::size_t start = 0; start < matrix_.n_rows; start += block_rows) {
       const std::size_t n_rows = std::min(block_rows, matrix_.n_rows - start);
       gather(start, n_rows);
-      for (std::size_t i = 0; i < n_rows; ++i)
-        for (std::size_t c = 0; c < densities_.n_classes; ++c)
-          scores_[(start + i) * densities_.n_classes + c] += score(start + i, value_.data() + i * n_groups_, c);
+      for (std::size_t c = 0; c < densities_.n_classes; ++c) add_class(start, n_rows, c);
     }
   }
 
@@ -98,17 +96,20 @@ class DensityKernel {
       for (std::size_t i = 0; i < n_rows; ++i) value_[i * n_groups_ + j / lanes][j % lanes] = value_at(start + i, j);
   }
 
-  double score(std::size_t row, const Lanes* value, std::size_t c) const {
+  void add_class(std::size_t start, std::size_t n_rows, std::size_t c) {
     const Lanes* at = lane_.data() + 4 * c * n_groups_;
     const ClassLanes density{at, at + n_groups_, at + 2 * n_groups_, at + 3 * n_groups_};
-    if (n_normal_ == densities_.n_classes * n_columns_) {
-      const double squares = loops_.squares(value, n_groups_, density);
-      if (squares < far_away * far_away) return constant_[c] - 0.5 * squares;
-    } else if (n_normal_ == 0 && n_columns_ >= lanes) {  // narrower tables keep the arithmetic of the first model files
-      const RowSums sums = loops_.logs(value, n_groups_, density);
-      if (sums.squares < far_away * far_away) return constant_[c] - sums.logs;
+    const DensityRows rows{value_.data(), n_rows, n_groups_};
+    const bool are_normal = n_normal_ == densities_.n_classes * n_columns_;
+    const bool are_student = n_normal_ == 0 && n_columns_ >= lanes;  // narrower tables keep the arithmetic of the first model files
+    if (are_normal) loops_.squares(rows, density, sums_);
+    else if (are_student) loops_.logs(rows, density, sums_);
+    double* const score = scores_.data() + start * densities_.n_classes + c;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      const bool is_near = (are_normal || are_student) && sums_[i].squares < far_away * far_away;
+      const double fallen = are_normal ? 0.5 * sums_[i].squares : sums_[i].logs;
+      score[i * densities_.n_classes] += is_near ? constant_[c] - fallen : one_by_one(start + i, c);
     }
-    return one_by_one(row, c);
   }
 
   double one_by_one(std::size_t row, std::size_t c) const {
@@ -132,6 +133,7 @@ class DensityKernel {
   std::vector<Lanes> value_;  // [block_rows, n_groups]; lanes beyond the last column stay 0
   std::vector<Lanes> lane_;   // [n_classes, 4, n_groups]
   std::vector<double> constant_;
+  RowSums sums_[block_rows];  // of the class at hand
 };
 
 // Adds the scores of rows to scores[i * n_classes + c]; a missing value adds nothing.

@@ -2,7 +2,12 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <algorithm>
 #include <concepts>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -26,6 +31,15 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
   auto* owned = new std::vector<T>(std::move(values));
   nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
   return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+// An array of zeros: of memory that nothing is written to, most is never there.
+template <typename T> nb::ndarray<nb::numpy, T> zeros(std::initializer_list<size_t> shape) {
+  const size_t size = std::accumulate(shape.begin(), shape.end(), size_t(1), std::multiplies());
+  auto* owned = static_cast<T*>(std::calloc(std::max(size, size_t(1)), sizeof(T)));
+  if (!owned) throw std::bad_alloc();
+  nb::capsule owner(owned, [](void* pointer) noexcept { std::free(pointer); });
+  return nb::ndarray<nb::numpy, T>(owned, shape, owner);
 }
 
 // Whether the user pressed Ctrl-C: what the workers of a kernel ask now and then.

@@ -50,8 +50,8 @@ extern const RowLoops row_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const RowLoops row_loops_v3, row_loops_v4;
 inline const RowLoops& row_loops() {
-  static const RowLoops& best = simd::best_for_this_machine(row_loops_baseline, row_loops_v3, row_loops_v4);
-  return best;
+  static const RowLoops& chosen = simd::loops_in_use(row_loops_baseline, row_loops_v3, row_loops_v4);
+  return chosen;
 }
 #else
 inline const RowLoops& row_loops() { return row_loops_baseline; }

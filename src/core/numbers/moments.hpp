@@ -30,15 +30,18 @@ class MomentKernel {
  public:
   MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
       : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
-        value_(chunk_rows), slices_(cells.n_classes), rows_of_class_(cells.n_classes) {}
+        most_rows_(rows_of_a_chunk(matrix, cells.n_classes)), surveys_(n_groups_), first_column_(n_groups_),
+        slices_(cells.n_classes), place_(most_rows_), class_end_(cells.n_classes + 1) {
+    for (std::size_t group = 0; group < n_groups_; ++group) first_column_[group] = group_at(group).first;
+  }
 
   void observe() {
-    for (std::size_t start = 0; start < matrix_.n_rows; start += chunk_rows) {
-      n_rows_ = std::min(chunk_rows, matrix_.n_rows - start);
+    for (std::size_t start = 0; start < matrix_.n_rows; start += most_rows_) {
+      n_rows_ = std::min(most_rows_, matrix_.n_rows - start);
       label_here_ = label_.data() + start;
-      std::fill(rows_of_class_.begin(), rows_of_class_.end(), 0.0);
-      for (std::size_t i = 0; i < n_rows_; ++i) rows_of_class_[static_cast<std::size_t>(label_here_[i])] += 1;
+      sort_by_class();
       if (!weight_.empty()) survey_weights(start);
+      if (lies_together()) loops_.survey({at(start, 0), matrix_.row_step}, n_rows_, first_column_.data(), n_groups_, surveys_.data());
       for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
     }
   }
@@ -49,6 +52,24 @@ class MomentKernel {
   struct Group {
     std::size_t first, begin, end;
   };
+
+  // So few that a chunk and the next one lie in the cache while they are looked at, sliced and fetched; enough for each class
+  // to have some.
+  static std::size_t rows_of_a_chunk(const Matrix& matrix, std::size_t n_classes) {
+    const std::size_t that_fit = chunk_bytes / (sizeof(double) * std::max<std::size_t>(matrix.n_columns, lanes));
+    return std::min({chunk_rows, std::max(that_fit, 128 * n_classes), std::max<std::size_t>(matrix.n_rows, 1)});
+  }
+
+  // The places of the rows in the chunk, those of the first class first.
+  void sort_by_class() {
+    std::fill(class_end_.begin(), class_end_.end(), 0);
+    for (std::size_t i = 0; i < n_rows_; ++i) ++class_end_[static_cast<std::size_t>(label_here_[i]) + 1];
+    for (std::size_t c = 1; c < class_end_.size(); ++c) class_end_[c] += class_end_[c - 1];
+    for (std::size_t i = 0; i < n_rows_; ++i) place_[class_end_[static_cast<std::size_t>(label_here_[i])]++] = static_cast<std::uint16_t>(i);
+  }
+
+  std::size_t class_begin(std::size_t c) const { return c == 0 ? 0 : class_end_[c - 1]; }
+  std::size_t rows_of_class(std::size_t c) const { return class_end_[c] - class_begin(c); }
 
   Group group_at(std::size_t number) const {
     const std::size_t first = number * lanes, n_columns = matrix_.n_columns;
@@ -64,14 +85,13 @@ class MomentKernel {
     return lies_together() ? LaneRows{at(start, group.first), matrix_.row_step} : laid_out(start, group);
   }
 
-  // Where the rows lie that follow those of a group: its neighbour's or, after the last group, the next whole chunk's.
-  // Memory is slow enough for its work to take as long as the slicing, so both are done at once.
-  LaneRows next_after(std::size_t start, std::size_t number) const {
-    if (number + 1 < n_groups_) return {at(start, group_at(number + 1).first), matrix_.row_step};
-    return {at(start + 2 * chunk_rows <= matrix_.n_rows ? start + chunk_rows : start, 0), matrix_.row_step};
+  // The rows that are fetched while those of a group are sliced: the same columns of the next whole chunk.
+  LaneRows soon_after(std::size_t start, const Group& group) const {
+    return {at(start + 2 * most_rows_ <= matrix_.n_rows ? start + most_rows_ : start, group.first), matrix_.row_step};
   }
 
   LaneRows laid_out(std::size_t start, const Group& group) {
+    value_.resize(most_rows_);
     for (std::size_t j = 0; j < lanes; ++j)
       for (std::size_t i = 0; i < n_rows_; ++i) value_[i][j] = j < group.end ? *at(start + i, group.first + j) : 0.0;
     return {reinterpret_cast<const double*>(value_.data()), lanes};
@@ -79,15 +99,21 @@ class MomentKernel {
 
   const double* at(std::size_t row, std::size_t column) const { return matrix_.at(row, column); }
 
+  ChosenRows rows_of(std::size_t c, const LaneRows& rows, const LaneRows& soon) const {
+    return {rows, place_.data() + class_begin(c), rows_of_class(c), soon.from(class_begin(c))};
+  }
+
   void add_group(std::size_t start, std::size_t number) {
     const Group group = group_at(number);
-    const LaneRows rows = rows_of(start, group), next = next_after(start, number);
-    const Survey survey = loops_.survey(rows, n_rows_);
+    const LaneRows rows = rows_of(start, group), soon = soon_after(start, group);
+    const std::size_t at_once = 0;
+    if (!lies_together()) loops_.survey(rows, n_rows_, &at_once, 1, &surveys_[number]);
+    const Survey& survey = surveys_[number];
     for (std::size_t j = 0; j < lanes; ++j) exponent_[j] = survey.largest[j] > 0 ? std::ilogb(survey.largest[j]) : 0;
     if (weight_.empty() && are_within(-400, 450))
-      add_slices(survey, survey.has_missing ? laid_out(start, group) : rows, next, group);
+      add_slices(survey, survey.has_missing() ? laid_out(start, group) : rows, soon, group);
     else if (!weight_.empty() && are_weights_close_ && are_within(-200, 200) && are_products_close(survey))
-      add_weighted_slices(rows, next, start, group);
+      add_weighted_slices(rows, soon, start, group);
     else
       add_one_by_one(start, group);
   }
@@ -105,7 +131,7 @@ class MomentKernel {
   int total_top(std::size_t j) const { return exponent_[j] + 1; }
   int square_top(std::size_t j) const { return 2 * exponent_[j] + 2; }
 
-  void add_slices(const Survey& survey, const LaneRows& rows, const LaneRows& next, const Group& group) {
+  void add_slices(const Survey& survey, const LaneRows& rows, const LaneRows& soon, const Group& group) {
     bool is_deep = false;
     for (std::size_t j = 0; j < lanes; ++j) {
       is_deep |= range(survey, j) > shallow_range;
@@ -113,31 +139,36 @@ class MomentKernel {
       for (int height = 0; height < 4; ++height) slicers_.square[height][j] = slicer(square_top(j), height);
     }
     const std::uint64_t deep = is_deep ? 1 : 0;
+    const bool has_missing = survey.has_missing();
     for (std::size_t c = 0; c < slices_.size(); ++c) {
-      begin_slices(slices_[c].total, slicers_.total, {1, 1}, rows_of_class_[c]);
-      begin_slices(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, rows_of_class_[c]);
-      slices_[c].count = Lanes{} + (survey.has_missing ? 0.0 : rows_of_class_[c]);
+      if (rows_of_class(c) == 0) continue;
+      const auto n_rows = static_cast<double>(rows_of_class(c));
+      begin_slices(slices_[c].total, slicers_.total, {1, 1}, n_rows);
+      begin_slices(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, n_rows);
+      slices_[c].count = Lanes{} + (has_missing ? 0.0 : n_rows);
     }
-    if (survey.has_missing) loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
-    if (is_deep) slice_deep(rows, next, group);
-    else loops_.slice(rows, next, n_rows_, label_here_, slicers_, slices_.data());
-    for (std::size_t c = 0; c < slices_.size(); ++c)
-      for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
+    if (has_missing) loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
+    for (std::size_t c = 0; c < slices_.size(); ++c) {
+      if (rows_of_class(c) == 0) continue;
+      if (is_deep) slice_deep(rows_of(c, rows, soon), group, slices_[c]);
+      else loops_.slice(rows_of(c, rows, soon), slicers_, slices_[c]);
+      for (std::size_t j = group.begin; j < group.end; ++j) {
         const std::size_t cell = c * cells_.n_columns + group.first + j;
         cells_.weight[cell].add(slices_[c].count[j]);
         add_slices_to(cells_.total[cell], slices_[c].total, j, total_top(j));
         add_slices_to(cells_.square[cell], slices_[c].square, j, square_top(j));
       }
+    }
   }
 
-  void slice_deep(const LaneRows& rows, const LaneRows& next, const Group& group) {
-    for (std::size_t first = 0; first < n_rows_; first += survey_rows) {
-      const std::size_t last = std::min(first + survey_rows, n_rows_);
+  void slice_deep(const ChosenRows& all, const Group& group, Slices& slices) {
+    for (std::size_t first = 0; first < all.n_rows; first += survey_rows) {
+      const std::size_t n_rows = std::min(survey_rows, all.n_rows - first);
       LaneBits is_fine;
-      loops_.slice_deep(rows.from(first), next.from(first), last - first, label_here_ + first, slicers_, slices_.data(), is_fine);
+      loops_.slice_deep({all.rows, all.place + first, n_rows, all.soon.from(first)}, slicers_, slices, is_fine);
       for (std::size_t j = group.begin; j < group.end; ++j)
-        for (std::size_t i = first; is_fine[j] != 0 && i < last; ++i)
-          add_rest(rows.from(i).first[j], j, cell_of(i, group, j));
+        for (std::size_t i = first; is_fine[j] != 0 && i < first + n_rows; ++i)
+          add_rest(all.rows.from(all.place[i]).first[j], j, cell_of(all.place[i], group, j));
     }
   }
 
@@ -177,7 +208,7 @@ class MomentKernel {
     return true;
   }
 
-  void add_weighted_slices(const LaneRows& rows, const LaneRows& next, const std::size_t start, const Group& group) {
+  void add_weighted_slices(const LaneRows& rows, const LaneRows& soon, const std::size_t start, const Group& group) {
     const int top = weight_exponent_ + 1;
     WeightedSlicers slicers;
     for (std::size_t j = 0; j < lanes; ++j) {
@@ -185,20 +216,21 @@ class MomentKernel {
       for (int height = 0; height < 3; ++height) slicers.total[height][j] = slicer(top + total_top(j), height);
       for (int height = 0; height < 5; ++height) slicers.square[height][j] = slicer(top + square_top(j), height);
     }
-    weighted_slices_.resize(cells_.n_classes);
-    for (std::size_t c = 0; c < weighted_slices_.size(); ++c) {
-      begin_slices(weighted_slices_[c].weight, slicers.weight, {1, 1}, rows_of_class_[c]);
-      begin_slices(weighted_slices_[c].total, slicers.total, {1, 2, 1}, rows_of_class_[c]);
-      begin_slices(weighted_slices_[c].square, slicers.square, {1, 3, 4, 3, 2}, rows_of_class_[c]);
-    }
-    loops_.slice_weighted(rows, next, n_rows_, label_here_, weight_.data() + start, slicers, weighted_slices_.data());
-    for (std::size_t c = 0; c < weighted_slices_.size(); ++c)
-      for (std::size_t j = group.begin; j < group.end && rows_of_class_[c] > 0; ++j) {
+    for (std::size_t c = 0; c < cells_.n_classes; ++c) {
+      const auto n_rows = static_cast<double>(rows_of_class(c));
+      if (n_rows == 0) continue;
+      WeightedSlices slices;
+      begin_slices(slices.weight, slicers.weight, {1, 1}, n_rows);
+      begin_slices(slices.total, slicers.total, {1, 2, 1}, n_rows);
+      begin_slices(slices.square, slicers.square, {1, 3, 4, 3, 2}, n_rows);
+      loops_.slice_weighted(rows_of(c, rows, soon), weight_.data() + start, slicers, slices);
+      for (std::size_t j = group.begin; j < group.end; ++j) {
         const std::size_t cell = c * cells_.n_columns + group.first + j;
-        add_slices_to(cells_.weight[cell], weighted_slices_[c].weight, j, top);
-        add_slices_to(cells_.total[cell], weighted_slices_[c].total, j, top + total_top(j));
-        add_slices_to(cells_.square[cell], weighted_slices_[c].square, j, top + square_top(j));
+        add_slices_to(cells_.weight[cell], slices.weight, j, top);
+        add_slices_to(cells_.total[cell], slices.total, j, top + total_top(j));
+        add_slices_to(cells_.square[cell], slices.square, j, top + square_top(j));
       }
+    }
   }
 
   void add_one_by_one(std::size_t start, const Group& group) {
@@ -219,16 +251,18 @@ class MomentKernel {
   std::span<const std::int32_t> label_;
   std::span<const double> weight_;
   MomentCells& cells_;
-  std::size_t n_groups_, n_rows_ = 0;
+  std::size_t n_groups_, most_rows_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
-  std::vector<Lanes> value_;  // [chunk_rows]: a group that does not lie together; lanes beyond the last column are 0
-  int exponent_[lanes];       // of each column's largest magnitude in this chunk
+  std::vector<Lanes> value_;  // [most_rows_]: a group that does not lie together; lanes beyond the last column are 0
+  std::vector<Survey> surveys_;            // [n_groups]
+  std::vector<std::size_t> first_column_;  // [n_groups]
+  int exponent_[lanes];                    // of each column's largest magnitude in this chunk
   Slicers slicers_;
   int weight_exponent_ = 0, weight_range_ = 0;  // of the weights of this chunk
   bool are_weights_close_ = false;
-  std::vector<Slices> slices_;  // [n_classes]
-  std::vector<WeightedSlices> weighted_slices_;
-  std::vector<double> rows_of_class_;  // of this chunk
+  std::vector<Slices> slices_;           // [n_classes]
+  std::vector<std::uint16_t> place_;     // [n_rows], by class
+  std::vector<std::size_t> class_end_;   // [n_classes + 1], the last one is not used
 };
 
 }  // namespace baytree::numbers

@@ -16,7 +16,8 @@ namespace baytree::numbers {
 
 using simd::LaneBits, simd::Lanes, simd::lanes, simd::LaneSums;
 
-inline constexpr std::size_t chunk_rows = 2048;
+inline constexpr std::size_t chunk_rows = 2048;        // at most
+inline constexpr std::size_t chunk_bytes = 192 * 1024;  // of the rows of a chunk where classes are few: two fit into the second cache
 inline constexpr std::size_t survey_rows = 32;  // how many rows are sliced before asking whether all was caught
 inline constexpr int slice_bits = 50;           // 63 bits, less 11 for the rows of a chunk, 1 for the carry and 1 for two slices of a row
 inline constexpr int shallow_range = 22;        // powers of two between magnitudes that need no fourth height
@@ -43,8 +44,13 @@ struct WeightedSlicers {
 
 // What one look at a chunk tells: each column's largest and smallest magnitudes but 0, and whether any value is NaN.
 struct Survey {
-  Lanes largest, smallest;  // smallest is NaN where there is none
-  bool has_missing;
+  Lanes largest, smallest;  // smallest is infinite where there is none
+  LaneBits is_missing;      // not 0 where some value is
+  bool has_missing() const {
+    bool any = false;
+    for (std::size_t j = 0; j < lanes; ++j) any |= is_missing[j] != 0;
+    return any;
+  }
 };
 
 // Rows of eight numbers, wherever they lie in memory.
@@ -54,21 +60,27 @@ struct LaneRows {
   LaneRows from(std::size_t row) const { return {first + static_cast<std::ptrdiff_t>(row) * step, step}; }
 };
 
+// Some rows of a chunk, those of one class, by their places in it; and as many rows that are needed soon, which are fetched
+// from memory meanwhile: memory is slow enough for that to take as long as the slicing.
+struct ChosenRows {
+  LaneRows rows;
+  const std::uint16_t* place;
+  std::size_t n_rows;
+  LaneRows soon;
+};
+
 // The same loops compiled for one instruction set.
 struct SliceLoops {
-  Survey (*survey)(const LaneRows& rows, std::size_t n_rows);
+  // One look at rows of groups of eight columns; group g begins at column column[g].
+  void (*survey)(const LaneRows& rows, std::size_t n_rows, const std::size_t* column, std::size_t n_groups, Survey* surveys);
   // Replaces NaN by 0 and counts the known values of each class.
   void (*count_known)(Lanes* value, std::size_t n_rows, const std::int32_t* label, Slices* slices);
-  // Adds rows of unit weight whose magnitudes lie close to each other. As many of the rows that come next are fetched from
-  // memory meanwhile.
-  void (*slice)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers,
-                Slices* slices);
+  // Adds rows of unit weight whose magnitudes lie close to each other.
+  void (*slice)(const ChosenRows& chosen, const Slicers& slicers, Slices& slices);
   // Adds any rows; lanes of `is_fine` become non-zero where something was finer than the last slice.
-  void (*slice_deep)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label,
-                     const Slicers& slicers, Slices* slices, LaneBits& is_fine);
-  // Adds rows with weights; a value that is NaN has none.
-  void (*slice_weighted)(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label,
-                         const double* weight, const WeightedSlicers& slicers, WeightedSlices* slices);
+  void (*slice_deep)(const ChosenRows& chosen, const Slicers& slicers, Slices& slices, LaneBits& is_fine);
+  // Adds rows with weights, those of the whole chunk; a value that is NaN has none.
+  void (*slice_weighted)(const ChosenRows& chosen, const double* weight, const WeightedSlicers& slicers, WeightedSlices& slices);
 };
 
 // The loops for this machine.
@@ -76,8 +88,8 @@ extern const SliceLoops slice_loops_baseline;
 #if defined(BAYTREE_X86_LEVELS)
 extern const SliceLoops slice_loops_v3, slice_loops_v4;
 inline const SliceLoops& slice_loops() {
-  static const SliceLoops& best = simd::best_for_this_machine(slice_loops_baseline, slice_loops_v3, slice_loops_v4);
-  return best;
+  static const SliceLoops& chosen = simd::loops_in_use(slice_loops_baseline, slice_loops_v3, slice_loops_v4);
+  return chosen;
 }
 #else
 inline const SliceLoops& slice_loops() { return slice_loops_baseline; }

@@ -1,12 +1,22 @@
-// Which copy of a table of loops runs here: each is compiled once per instruction set, the best one is taken at run time.
+// Which copy of a table of loops runs here: each is compiled once per instruction set (levels.hpp says which there are).
 #pragma once
 
 namespace baytree::simd {
 
+enum class Level { baseline, v3, v4 };
+
+// The best level that this machine has, or the one that the environment variable BAYTREE_SIMD names, so that every copy can be
+// tried and timed anywhere.
+Level level_in_use();
+
 #if defined(BAYTREE_X86_LEVELS)
-template <typename Loops> const Loops& best_for_this_machine(const Loops& baseline, const Loops& v3, const Loops& v4) {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return v4;
-  return __builtin_cpu_supports("avx2") ? v3 : baseline;
+template <typename Loops> const Loops& loops_in_use(const Loops& baseline, const Loops& v3, const Loops& v4) {
+  switch (level_in_use()) {
+    case Level::v4: return v4;
+    case Level::v3: return v3;
+    case Level::baseline: break;
+  }
+  return baseline;
 }
 #endif
 

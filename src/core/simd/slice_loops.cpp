@@ -1,36 +1,53 @@
 // Compiled once per instruction set (CMakeLists.txt); BAYTREE_LEVEL names the table of loops that this copy defines.
 // Only plain arithmetic stands here: an inline function of the library compiled for a newer machine could be the copy
 // that the linker keeps for all.
+//
+// Sums stay in registers while the rows of a class go by. All of them are whole numbers, so the bits are the same for every width.
 #include "numbers/slices.hpp"
-#if defined(__AVX512F__)
+#include "simd/runs.hpp"
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace baytree::numbers {
 namespace {
 
-inline Lanes load(const double* from) {
-  Lanes x;
-  __builtin_memcpy(&x, from, sizeof x);
-  return x;
+using namespace simd;
+
+constexpr std::size_t line = 64 / sizeof(double);  // of the cache
+
+[[gnu::always_inline]] inline Run magnitude_of(const Run& x) { return (Run)((RunBits)x & 0x7fffffffffffffff); }
+[[gnu::always_inline]] inline Run larger(const Run& a, const Run& b) { return a > b ? a : b; }  // b where a is NaN
+[[gnu::always_inline]] inline Run smaller(const Run& a, const Run& b) { return a < b ? a : b; }
+
+// Rows are taken four at a time, so that what was found of a group is read and written once for all of them.
+template <std::size_t n_rows>
+[[gnu::always_inline]] inline void look_at(const double* row, std::ptrdiff_t step, const std::size_t* column, std::size_t n_groups,
+                                           Survey* surveys) {
+  for (std::size_t g = 0; g < n_groups; ++g)
+    for (std::size_t lane = 0; lane < lanes; lane += width) {
+      Run largest = part_of<Run>(surveys[g].largest, lane), smallest = part_of<Run>(surveys[g].smallest, lane);
+      RunBits missing = part_of<RunBits>(surveys[g].is_missing, lane);
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        const Run x = load<Run>(row + static_cast<std::ptrdiff_t>(i) * step + column[g] + lane), magnitude = magnitude_of(x);
+        largest = larger(magnitude, largest);
+        smallest = smaller((Run)((RunBits)magnitude | (magnitude == 0.0)), smallest);  // 0 becomes a NaN, which is never smaller
+        missing |= x != x;
+      }
+      put_part(surveys[g].largest, lane, largest);
+      put_part(surveys[g].smallest, lane, smallest);
+      put_part(surveys[g].is_missing, lane, missing);
+    }
 }
 
-Survey survey(const LaneRows& rows, std::size_t n_rows) {
-  // shifted by this, the bits of magnitudes are ordered as the magnitudes are, but for 0, which comes last
-  constexpr std::uint64_t shift = 0x7fffffffffffffff;
-  Lanes largest{};
-  LaneBits smallest = LaneBits{} + static_cast<std::int64_t>(shift), unknown{};
-  const double* value = rows.first;
-  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step) {
-    const Lanes x = load(value), magnitude = x < 0 ? -x : x;
-    largest = magnitude > largest ? magnitude : largest;
-    const LaneBits order = (LaneBits)(((LaneSums)x & shift) + shift);
-    smallest = order < smallest ? order : smallest;
-    unknown |= x != x;
-  }
-  bool has_missing = false;
-  for (std::size_t j = 0; j < lanes; ++j) has_missing |= unknown[j] != 0;
-  return {largest, (Lanes)((LaneSums)smallest - shift), has_missing};
+void survey(const LaneRows& rows, std::size_t n_rows, const std::size_t* column, std::size_t n_groups, Survey* surveys) {
+  for (std::size_t g = 0; g < n_groups; ++g) surveys[g] = {Lanes{}, Lanes{} + __builtin_inf(), LaneBits{}};
+  const double* row = rows.first;
+  std::size_t i = 0;
+  for (; i + 4 <= n_rows; i += 4, row += 4 * rows.step) look_at<4>(row, rows.step, column, n_groups, surveys);
+  for (; i < n_rows; ++i, row += rows.step) look_at<1>(row, rows.step, column, n_groups, surveys);
 }
 
 void count_known(Lanes* value, std::size_t n_rows, const std::int32_t* label, Slices* slices) {
@@ -42,87 +59,119 @@ void count_known(Lanes* value, std::size_t n_rows, const std::int32_t* label, Sl
 }
 
 // What x * y is more than its rounded product, exactly.
-inline Lanes product_error(const Lanes x, const Lanes y, const Lanes product) {
+[[gnu::always_inline]] inline Run product_error(const Run& x, const Run& y, const Run& product) {
 #if defined(__AVX512F__)
-  return (Lanes)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)product);
+  return (Run)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)product);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return (Run)_mm256_fmsub_pd((__m256d)x, (__m256d)y, (__m256d)product);
+#elif defined(__aarch64__)
+  return (Run)vfmaq_f64((float64x2_t)-product, (float64x2_t)x, (float64x2_t)y);
 #else
   // Dekker's product: each factor = high + low in halves of 26 bits
-  const Lanes x_spread = x * 134217729.0, x_high = x_spread - (x_spread - x), x_low = x - x_high;
-  const Lanes y_spread = y * 134217729.0, y_high = y_spread - (y_spread - y), y_low = y - y_high;
+  const Run x_spread = x * 134217729.0, x_high = x_spread - (x_spread - x), x_low = x - x_high;
+  const Run y_spread = y * 134217729.0, y_high = y_spread - (y_spread - y), y_low = y - y_high;
   return ((x_high * y_high - product) + (x_high * y_low + x_low * y_high)) + x_low * y_low;
 #endif
 }
 
-// Adds the slices of a value at some heights to their sums, and gives what is left of it.
-template <int n_heights> inline Lanes cut(Lanes value, const Lanes* slicer, LaneSums* sum) {
-  for (int height = 0; height < n_heights; ++height) {
-    const Lanes rounded = value + slicer[height];
-    sum[height] += (LaneSums)rounded;
-    value -= rounded - slicer[height];
+// The slicers and sums of some heights, in registers.
+template <int n_heights> struct Heights {
+  Run slicer[n_heights];
+  RunSums sum[n_heights];
+
+  [[gnu::always_inline]] Heights(const Lanes* slicers, const LaneSums* sums, std::size_t lane) {
+    for (int height = 0; height < n_heights; ++height) {
+      slicer[height] = part_of<Run>(slicers[height], lane);
+      sum[height] = part_of<RunSums>(sums[height], lane);
+    }
   }
-  return value;
+
+  // Adds the slices of a value at some heights to their sums, and gives what is left of it.
+  template <int first, int last> [[gnu::always_inline]] Run cut(Run value) {
+    for (int height = first; height < last; ++height) {
+      const Run rounded = value + slicer[height];
+      sum[height] += (RunSums)rounded;
+      value -= rounded - slicer[height];
+    }
+    return value;
+  }
+
+  [[gnu::always_inline]] void put(LaneSums* sums, std::size_t lane) const {
+    for (int height = 0; height < n_heights; ++height) put_part(sums[height], lane, sum[height]);
+  }
+};
+
+// Fetches a row of those that are needed soon, once: the lines at both of its ends.
+[[gnu::always_inline]] inline void fetch(const LaneRows& soon, std::size_t i, std::size_t lane) {
+  if (lane != 0) return;
+  const double* const row = soon.first + static_cast<std::ptrdiff_t>(i) * soon.step;
+  __builtin_prefetch(row, 0, 2);
+  __builtin_prefetch(row + line - 1, 0, 2);
 }
 
-inline void fetch(const double* row) {
-  __builtin_prefetch(row);
-  __builtin_prefetch(row + lanes - 1);
+[[gnu::always_inline]] inline Run value_at(const ChosenRows& chosen, std::size_t i, std::size_t lane) {
+  return load<Run>(chosen.rows.first + static_cast<std::ptrdiff_t>(chosen.place[i]) * chosen.rows.step + lane);
 }
 
 template <bool is_deep>
-inline void slice_rows(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* __restrict label,
-                       const Slicers& __restrict slicers, Slices* __restrict slices, LaneBits& rest) {
+[[gnu::always_inline]] inline RunBits slice_part(const ChosenRows& chosen, const Slicers& slicers, Slices& slices, std::size_t lane) {
   constexpr int n_heights = is_deep ? 3 : 2;
-  const Slicers at = slicers;
-  const double *__restrict value = rows.first, *wanted = next.first;
-  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step, wanted += next.step) {
-    fetch(wanted);
-    Slices& cell = slices[label[i]];
-    const Lanes x = load(value), product = x * x;
-    const Lanes x_rest = cut<2>(x, at.total, cell.total);
-    const Lanes product_rest = cut<n_heights>(product, at.square, cell.square);
-    const Lanes error_rest = cut<n_heights>(product_error(x, x, product), at.square + 1, cell.square + 1);
+  Heights<2> total(slicers.total, slices.total, lane);
+  Heights<n_heights + 1> square(slicers.square, slices.square, lane);
+  RunBits rest{};
+  for (std::size_t i = 0; i < chosen.n_rows; ++i) {
+    fetch(chosen.soon, i, lane);
+    const Run x = value_at(chosen, i, lane), product = x * x;
+    const Run x_rest = total.template cut<0, 2>(x);
+    const Run product_rest = square.template cut<0, n_heights>(product);
+    const Run error_rest = square.template cut<1, n_heights + 1>(product_error(x, x, product));
     // a difference of equals is +0, whose bits are all 0
-    if constexpr (is_deep) rest |= (LaneBits)x_rest | (LaneBits)product_rest | (LaneBits)error_rest;
+    if constexpr (is_deep) rest |= (RunBits)x_rest | (RunBits)product_rest | (RunBits)error_rest;
   }
+  total.put(slices.total, lane);
+  square.put(slices.square, lane);
+  return rest;
 }
 
-void slice(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label, const Slicers& slicers,
-           Slices* slices) {
-  LaneBits none;
-  slice_rows<false>(rows, next, n_rows, label, slicers, slices, none);
+void slice(const ChosenRows& chosen, const Slicers& slicers, Slices& slices) {
+  for (std::size_t lane = 0; lane < lanes; lane += width) slice_part<false>(chosen, slicers, slices, lane);
 }
 
-void slice_deep(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* label,
-                const Slicers& slicers, Slices* slices, LaneBits& is_fine) {
-  LaneBits rest{};
-  slice_rows<true>(rows, next, n_rows, label, slicers, slices, rest);
-  is_fine = rest;
+void slice_deep(const ChosenRows& chosen, const Slicers& slicers, Slices& slices, LaneBits& is_fine) {
+  for (std::size_t lane = 0; lane < lanes; lane += width) put_part(is_fine, lane, slice_part<true>(chosen, slicers, slices, lane));
 }
 
 // Products of a weight, a value and its square are sums of doubles: each rounded product, and what that lost.
-void slice_weighted(const LaneRows& rows, const LaneRows& next, std::size_t n_rows, const std::int32_t* __restrict label,
-                    const double* __restrict weight, const WeightedSlicers& __restrict slicers, WeightedSlices* __restrict slices) {
-  const WeightedSlicers at = slicers;
-  const double *__restrict value = rows.first, *wanted = next.first;
-  for (std::size_t i = 0; i < n_rows; ++i, value += rows.step, wanted += next.step) {
-    fetch(wanted);
-    WeightedSlices& cell = slices[label[i]];
-    const Lanes given = load(value);
-    const LaneBits known = given == given;
-    const Lanes x = known ? given : Lanes{}, w = known ? Lanes{} + weight[i] : Lanes{};
-    cut<2>(w, at.weight, cell.weight);
+[[gnu::always_inline]] inline void slice_weighted_part(const ChosenRows& chosen, const double* weight, const WeightedSlicers& slicers,
+                                                       WeightedSlices& slices, std::size_t lane) {
+  Heights<2> weights(slicers.weight, slices.weight, lane);
+  Heights<3> total(slicers.total, slices.total, lane);
+  Heights<5> square(slicers.square, slices.square, lane);
+  for (std::size_t i = 0; i < chosen.n_rows; ++i) {
+    fetch(chosen.soon, i, lane);
+    const Run given = value_at(chosen, i, lane);
+    const RunBits known = given == given;
+    const Run x = known ? given : Run{}, w = known ? Run{} + weight[chosen.place[i]] : Run{};
+    weights.template cut<0, 2>(w);
 
-    const Lanes moved = w * x;
-    cut<2>(moved, at.total, cell.total);
-    cut<2>(product_error(w, x, moved), at.total + 1, cell.total + 1);
+    const Run moved = w * x;
+    total.template cut<0, 2>(moved);
+    total.template cut<1, 3>(product_error(w, x, moved));
 
-    const Lanes product = x * x, error = product_error(x, x, product);
-    const Lanes large = w * product, small = w * error;
-    cut<3>(large, at.square, cell.square);
-    cut<3>(product_error(w, product, large), at.square + 1, cell.square + 1);
-    cut<4>(small, at.square + 1, cell.square + 1);
-    cut<3>(product_error(w, error, small), at.square + 2, cell.square + 2);
+    const Run product = x * x, error = product_error(x, x, product);
+    const Run large = w * product, small = w * error;
+    square.template cut<0, 3>(large);
+    square.template cut<1, 4>(product_error(w, product, large));
+    square.template cut<1, 5>(small);
+    square.template cut<2, 5>(product_error(w, error, small));
   }
+  weights.put(slices.weight, lane);
+  total.put(slices.total, lane);
+  square.put(slices.square, lane);
+}
+
+void slice_weighted(const ChosenRows& chosen, const double* weight, const WeightedSlicers& slicers, WeightedSlices& slices) {
+  for (std::size_t lane = 0; lane < lanes; lane += width) slice_weighted_part(chosen, weight, slicers, slices, lane);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ from baytree.choose.native import selected
 from baytree.choose.problem import Problem
 from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike
+from baytree.table.frames.arrays import as_two_dimensional
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
@@ -32,6 +33,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
             return selected(X, [_place(names, name) for name in self.get_feature_names_out()])
         if isinstance(X, Mapping):
             return selected(X, self.get_support(indices=True))
+        if isinstance(X, (list, tuple)):
+            X = as_two_dimensional(X)  # scikit-learn leaves rows of different lengths to an error of numpy's
         is_finite = not get_tags(self).input_tags.allow_nan
         X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=is_finite, accept_sparse=("csr", "csc"))
         return X[:, self.support_]

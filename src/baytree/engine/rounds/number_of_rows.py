@@ -37,6 +37,8 @@ def as_rows(rows: Parts) -> Parts:
 
     Then only their proportions count. The unit is a power of two, so that no weight is rounded.
     """
+    if rows.is_unweighted:
+        return rows
     weight = rows.total(Weight.of, rows_per_part=None)
     if LEAST_ROWS <= weight.total <= MOST_ROWS or not weight.largest:
         return rows

@@ -18,23 +18,31 @@ _ALIKE = 1e-3  # of the spread: where half of a column lies closer together, mod
 _SAMPLE = 101  # rows that are looked at
 
 
-def warn_of_outliers(rows: Parts, columns: Iterable[int], spread: np.ndarray) -> None:
-    """Name each of these columns of numbers that its farthest value has made useless, the value, and the remedy.
+class Outliers:
+    """The columns of numbers of these rows; made before the round that finds their spread, it costs none of its own."""
 
-    `spread` has the standard deviation of each of the columns.
-    """
-    each = [(j, size) for j, size in zip(columns, spread, strict=True) if rows.schema.columns[j].kind is Kind.NUMERIC]
-    if not each:
-        return
-    numbers = [j for j, _ in each]
-    step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
-    some, other = rows.total(partial(_some, numbers, step, middle), rows_per_part=None).arrays
-    if not len(other):
-        return  # a sparse matrix, most of which is 0
-    found = [j for k, (j, size) in enumerate(each) if _are_alike(some[:, k], other[0, k], size)]
-    if found:
-        far = rows.total(partial(_farthest, found), rows_per_part=None)
-        _warn([rows.schema.columns[j].name for j in found], far.value)
+    def __init__(self, rows: Parts):
+        self.rows = rows
+        self.numbers = [j for j, column in enumerate(rows.schema.columns) if column.kind is Kind.NUMERIC]
+        step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
+        self._some = rows.later(partial(_some, self.numbers, step, middle), None) if self.numbers else None
+
+    def warn(self, columns: Iterable[int], spread: np.ndarray) -> None:
+        """Name each of these columns that its farthest value has made useless, the value, and the remedy.
+
+        `spread` has the standard deviation of each of the columns; those that hold no numbers are passed over.
+        """
+        place = {j: k for k, j in enumerate(self.numbers)}
+        each = [(j, size) for j, size in zip(columns, spread, strict=True) if j in place]
+        if not each or self._some is None:
+            return
+        some, other = self._some().arrays
+        if not len(other):
+            return  # a sparse matrix, most of which is 0
+        found = [j for j, size in each if _are_alike(some[:, place[j]], other[0, place[j]], size)]
+        if found:
+            far = self.rows.total(partial(_farthest, found), rows_per_part=None)
+            _warn([self.rows.schema.columns[j].name for j in found], far.value)
 
 
 def _some(columns: list[int], step: int, middle: int, table: Table) -> Strung:

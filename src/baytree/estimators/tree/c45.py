@@ -89,6 +89,7 @@ class C45Classifier(QuinlanClassifier):
         mdl: bool = True,
         midpoint: bool = False,
         laplace: bool = False,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
@@ -107,6 +108,7 @@ class C45Classifier(QuinlanClassifier):
         self.mdl = mdl
         self.midpoint = midpoint
         self.laplace = laplace
+        self.averaging = averaging
         self.trace = trace
         self.schema = schema
         self.unseen = unseen
@@ -155,7 +157,7 @@ class C45Classifier(QuinlanClassifier):
     _own_names: ClassVar[dict[str, str]] = {"min_leaf": "min_objects"}
 
     def _algorithm(self, schema: Schema, held_out: np.ndarray | None = None) -> TreeLearner:
-        return TreeLearner(self._policy(held_out), traces=given.flag("trace", self.trace))
+        return TreeLearner(self._policy(held_out), traces=given.flag("trace", self.trace), averages=self._averages())
 
     def _policy(self, held_out: np.ndarray | None) -> Policy:
         program = CONVENTIONS[given.one_of("conventions", self.conventions, CONVENTIONS)]

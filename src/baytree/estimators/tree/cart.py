@@ -50,7 +50,7 @@ class _Cart(TreeFace):
             surrogates=self._surrogates(),
             pruning=self._pruning(folds),
         )
-        return TreeLearner(policy, weighing, given.flag("trace", self.trace))
+        return TreeLearner(policy, weighing, given.flag("trace", self.trace), self._averages())
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None) -> Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow, cross-validated by `cv`."""
@@ -184,6 +184,7 @@ class CARTClassifier(_Cart, Classifier):
         prune_by: str = "risk",
         cv: int | Splitter | Sequence | np.ndarray = 10,
         random_state: int | None = None,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
@@ -204,6 +205,7 @@ class CARTClassifier(_Cart, Classifier):
         self.prune_by = prune_by
         self.cv = cv
         self.random_state = random_state
+        self.averaging = averaging
         self.trace = trace
         self.schema = schema
         self.unseen = unseen
@@ -265,6 +267,7 @@ class CARTRegressor(_Cart, Regressor):
         pruning: str | None = None,
         cv: int | Splitter | Sequence | np.ndarray = 10,
         random_state: int | None = None,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
@@ -281,6 +284,7 @@ class CARTRegressor(_Cart, Regressor):
         self.pruning = pruning
         self.cv = cv
         self.random_state = random_state
+        self.averaging = averaging
         self.trace = trace
         self.schema = schema
         self.unseen = unseen

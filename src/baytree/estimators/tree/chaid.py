@@ -53,7 +53,7 @@ class CHAID(TreeFace):
             bins=given.whole("bins", self.bins, 2),
         )
         policy = msgspec.structs.replace(CHAID_POLICY, criterion=criterion, stopping=stopping, merging=merging)
-        return TreeLearner(policy, traces=given.flag("trace", self.trace))
+        return TreeLearner(policy, traces=given.flag("trace", self.trace), averages=self._averages())
 
     def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._restore(schema, learnt, has_text_names)
@@ -131,6 +131,7 @@ class CHAIDClassifier(CHAID, Classifier):
         max_depth: int | None = None,
         bins: int = 10,
         test: str = "pearson",
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
@@ -147,6 +148,7 @@ class CHAIDClassifier(CHAID, Classifier):
         self.max_depth = max_depth
         self.bins = bins
         self.test = test
+        self.averaging = averaging
         self.trace = trace
         self.schema = schema
         self.unseen = unseen
@@ -204,6 +206,7 @@ class CHAIDRegressor(CHAID, Regressor):
         min_prob: float = 0.01,
         max_depth: int | None = None,
         bins: int = 10,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
@@ -219,6 +222,7 @@ class CHAIDRegressor(CHAID, Regressor):
         self.min_prob = min_prob
         self.max_depth = max_depth
         self.bins = bins
+        self.averaging = averaging
         self.trace = trace
         self.schema = schema
         self.unseen = unseen

@@ -21,6 +21,7 @@ from baytree.tree.model.links import depths, importances
 from baytree.tree.model.outline import class_names
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune import cost_complexity as pruning
+from baytree.tree.prune.all_prunings import most_probable
 from baytree.tree.view.details import TreeDetails
 from baytree.tree.view.importance import ImportanceTable, importance_table
 from baytree.tree.view.nodes import nodes
@@ -36,25 +37,25 @@ class TreeShape(TreePictures):
     @property
     def n_nodes_(self) -> int:
         """The number of nodes, leaves included."""
-        return len(self.tree_)
+        return len(self._tree)
 
     @property
     def n_leaves_(self) -> int:
         """The number of leaves."""
-        return self.tree_.n_leaves
+        return self._tree.n_leaves
 
     @property
     def depth_(self) -> int:
         """The number of tests on the longest way from the root to a leaf."""
-        return int(depths(self.tree_).max())
+        return int(depths(self._tree).max())
 
     def nodes(self) -> list[dict[str, Any]]:
         """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
-        return nodes(self.tree_, self.schema_)
+        return nodes(self._tree, self.schema_)
 
     def apply(self, X: FrameLike) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
-        return reading.leaves(self.tree_, self._encoded(X))
+        return reading.leaves(self._tree, self._encoded(X))
 
     def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
         refuse_text(schema)
@@ -68,13 +69,14 @@ class TreeShape(TreePictures):
 class TreeFace(TreeReading, TreeShape):
     """The fitted tree, read in many ways. Mixed into the tree estimators."""
 
+    averaging: str | None
     trace: bool
     _before: Self | None = None  # the estimator that this one was pruned from
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """What each column's tests gained, and its share of others' as a surrogate, of the whole: [n_columns]."""
-        return importances(self.tree_, len(self.schema_))
+        return importances(self._tree, len(self.schema_))
 
     def importances(self, unused: bool = False) -> ImportanceTable:
         """The importances as a table, the highest first: gains of a column's tests and as a substitute, tests and weight.
@@ -84,31 +86,31 @@ class TreeFace(TreeReading, TreeShape):
         unused : bool, default=False
             Whether columns without a test are listed, too.
         """
-        return importance_table(self.tree_, self.schema_, unused)
+        return importance_table(self._tree, self.schema_, unused)
 
     def summary(self) -> TreeDetails:
         """Everything about the tree, as rpart's `summary`: the pruning table, importances, and each node with its tests."""
-        classes = class_names(self.tree_, self.schema_)
+        classes = class_names(self._tree, self.schema_)
         return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
         if X is None:
-            return pruning.path(self.tree_)
+            return pruning.path(self._tree)
         from sklearn.base import clone
 
         return clone(self).fit(X, y).cost_complexity_path()
 
     def __str__(self) -> str:
         text = super().__str__()
-        if not hasattr(self, "model_") or len(self.tree_) > 1:
+        if not hasattr(self, "model_") or len(self._tree) > 1:
             return text
         return f"{text}\na single leaf: {self._why_one_leaf()}"
 
     def _why_one_leaf(self) -> str:
         if self._before is not None:
             return "it was pruned to the root"
-        return why_one_leaf(self.tree_, self.schema_, self._checked_policy(self.schema_), self._own_names)
+        return why_one_leaf(self._tree, self.schema_, self._checked_policy(self.schema_), self._own_names)
 
     _own_names: ClassVar[dict[str, str]] = {}  # of parameters that a policy has under other names
 
@@ -123,16 +125,30 @@ class TreeFace(TreeReading, TreeShape):
 
         Parameters
         ----------
-        how : {'cost_complexity', ...}, default='cost_complexity'
-            The way of pruning: a name in `baytree.tree.prune.cost_complexity.PRUNERS`.
+        how : {'cost_complexity', 'bayes', ...}, default='cost_complexity'
+            The way of pruning: a name in `baytree.tree.prune.cost_complexity.PRUNERS`, or ``'bayes'`` for the pruning that
+            is more probable than any other given the rows, with the prior of ``averaging='prunings'``.
         args : arguments
             What that way takes, such as the complexity.
         options : keyword arguments
             The same, by name.
         """
+        if how == "bayes":
+            return self._most_probable(*args, **options)
         if how not in pruning.PRUNERS:
-            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, pruning.PRUNERS))}")
-        return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
+            raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, ['bayes', *pruning.PRUNERS]))}")
+        return self._with_tree(pruning.PRUNERS[how](self._tree, *args, **options))
+
+    def _most_probable(self) -> Self:
+        tree = self._tree
+        if tree.averaging and not tree.n_classes:
+            raise ValueError("the means of the nodes are averaged already; fit with averaging=None, then prune('bayes')")
+        learner = self._algorithm(self.schema_)
+        assert isinstance(learner, TreeLearner)
+        return self._with_tree(most_probable(tree, len(self.schema_), learner.costs(tree, self.schema_)))
+
+    def _averages(self) -> bool:
+        return given.one_of("averaging", self.averaging, (None, "prunings")) is not None
 
     def snip(self, node_id: int) -> Self:
         """A new estimator in which this node is a leaf; `undo()` gives back the one before.
@@ -142,7 +158,7 @@ class TreeFace(TreeReading, TreeShape):
         node_id : int
             The id of the node, as in `nodes()`.
         """
-        return self._with_tree(pruning.snip(self.tree_, node_id))
+        return self._with_tree(pruning.snip(self._tree, node_id))
 
     def undo(self) -> Self:
         """The estimator before the last `snip` or `prune`."""

@@ -37,12 +37,14 @@ class ID3Classifier(QuinlanClassifier):
     def __init__(
         self,
         *,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
     ) -> None:
+        self.averaging = averaging
         self.trace = trace
         self.schema = schema
         self.unseen = unseen
@@ -50,4 +52,4 @@ class ID3Classifier(QuinlanClassifier):
         self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
-        return TreeLearner(ID3, traces=settings.flag("trace", self.trace))
+        return TreeLearner(ID3, traces=settings.flag("trace", self.trace), averages=self._averages())

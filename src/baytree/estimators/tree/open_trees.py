@@ -114,12 +114,14 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         alpha: float | None = None,
         priors: PriorsLike = None,
         costs: CostsLike = None,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
     ) -> None:
+        self.averaging = averaging
         self.trace = trace
         self.criterion = criterion
         self.branching = branching
@@ -147,7 +149,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
                 "priors and costs go with neither branching='multiway' or 'merge' nor missing='fractional'; "
                 "give sample weights instead"
             )
-        return TreeLearner(policy, weighing, given.flag("trace", self.trace))
+        return TreeLearner(policy, weighing, given.flag("trace", self.trace), self._averages())
 
 
 class DecisionTreeRegressor(_OpenTree, Regressor):
@@ -196,12 +198,14 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         min_leaf: float = 1,
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
+        averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
         profile: bool = True,
     ) -> None:
+        self.averaging = averaging
         self.trace = trace
         self.criterion = criterion
         self.branching = branching
@@ -219,4 +223,4 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
-        return TreeLearner(policy, traces=given.flag("trace", self.trace))
+        return TreeLearner(policy, traces=given.flag("trace", self.trace), averages=self._averages())

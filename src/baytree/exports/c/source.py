@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from string import ascii_letters, digits
 
+from baytree.exports.c import alphabet
 from baytree.exports.c.columns_read import columns_read
+from baytree.exports.c.counting import counted
+from baytree.exports.c.literals import array_of, listed, literal
 from baytree.exports.c.trees import is_nested, nested
 from baytree.exports.loops.carried import functions_of, needed
 from baytree.exports.loops.statements import Loops
@@ -23,7 +25,8 @@ from baytree.table.schema import Kind
 
 _LIBM = {"smaller": "fmin", "greater": "fmax", "round": "rint", "abs": "fabs", "whole": "(long)"}
 _LIBM |= {name: name for name in ("exp", "log", "log1p", "sqrt", "erfc")}
-_PLAIN = frozenset(ascii_letters + digits + " _-.,()")
+MOST_WORDS = 65_536
+_RUNTIME = ("runtime.c", "words.c")
 _CELL = "typedef struct { double number; const char *text; } model_cell;"
 
 
@@ -33,25 +36,20 @@ def file(formula: Formula) -> str:
     shorter, places = with_few_places(formula)
     if all(map(is_nested, formula.trees)):
         formula = shorter
-    written = Loops(formula, C(places if formula is shorter else {}))
+    written = Loops(formula, C(formula.columns, places if formula is shorter else {}))
     written.steps(reached(formula))
     functions = [*_reading(formula), *_evaluation(formula, written), *_faces(formula)]
-    carried = needed("\n".join(functions), functions_of(Path(__file__).with_name("runtime.c")))
-    top = [_title(formula), "#include <math.h>", "#include <string.h>", "", _CELL, "", *_names(formula), ""]
-    return "\n".join([*top, *written.tables.lines, "", *carried, *functions]) + "\n"
-
-
-def literal(text: str) -> str:
-    """A text as a C string: ASCII, in octal where it is not plain; no digraph, trigraph or quote is left."""
-    plain = (chr(b) if chr(b) in _PLAIN else f"\\{b:03o}" for b in text.encode("utf-8", "surrogatepass"))
-    return f'"{"".join(plain)}"'
+    carried = needed("\n".join(functions), functions_of(*(Path(__file__).with_name(name) for name in _RUNTIME)))
+    top = [_title(formula), "#include <math.h>", "#include <stdint.h>", "#include <string.h>", "", _CELL, ""]
+    characters = [alphabet.tables()] if any("model_letters" in function for function in carried) else []
+    return "\n".join([*top, *_names(formula), "", *written.tables.lines, *characters, "", *carried, *functions]) + "\n"
 
 
 class C:
     """How C writes numbers, arrays and loops."""
 
-    def __init__(self, places: Mapping[int, Sequence[int]]) -> None:
-        self.places = places
+    def __init__(self, columns: Sequence[Input] = (), places: Mapping[int, Sequence[int]] | None = None) -> None:
+        self.columns, self.places = columns, places or {}
 
     def number(self, value: float) -> str:
         """A literal; a negative one in parentheses."""
@@ -61,11 +59,11 @@ class C:
 
     def doubles(self, name: str, values: Iterable[float]) -> str:
         """A constant array of doubles."""
-        return _array("double", f"model_{name}", [self.number(value) for value in values])
+        return array_of("double", f"model_{name}", [self.number(value) for value in values])
 
     def integers(self, name: str, values: Iterable[int]) -> str:
         """A constant array of whole numbers."""
-        return _array("int", f"model_{name}", [str(value) for value in values])
+        return array_of("int", f"model_{name}", [str(value) for value in values])
 
     def local(self, name: str, value: str) -> str:
         """A number that is evaluated here."""
@@ -102,18 +100,20 @@ class C:
         return (nested(name, nodes, formula.columns, places), f"{name}(row, x)") if is_nested(nodes) else None
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
-        """Words are refused before."""
-        raise TypeError("C has no words")
-
-
-def _array(kind: str, name: str, values: Sequence[str]) -> str:
-    return f"static const {kind} {name}[{len(values)}] = {{{', '.join(values)}}};"
+        """The tables of the words, and the calls that count and weigh them."""
+        tokens = self.columns[bag.column].tokens
+        if tokens is None:
+            raise TypeError(f"column {bag.column} has no words")
+        tables, calls = counted(bag, tokens, k)
+        return [*tables, self.doubles(f"scale{k}", bag.scale)], [self.array(f"s{k}", max(len(bag.words), 1)), *calls]
 
 
 def _refuse(formula: Formula) -> None:
-    for column in formula.columns:
-        if column.kind is Kind.TEXT:
-            raise ValueError(f"column {column.name!r} is text: C has no words of Unicode; export to Python or JavaScript")
+    if (n_words := sum(len(step.value.words) for step in formula.steps if isinstance(step.value, Bag))) > MOST_WORDS:
+        raise ValueError(
+            f"C: {n_words:,} words are more than the {MOST_WORDS:,} whose amounts a stack holds without allocation; "
+            "learn with a higher min_df or fewer buckets, or export to Python or JavaScript"
+        )
     names = [
         *(c.name for c in formula.columns),
         *(formula.classes or ()),
@@ -145,6 +145,8 @@ def _reading(formula: Formula) -> Iterator[str]:
             continue
         if column.kind is Kind.NUMERIC:
             lines += [f"x[{j}] = row[{j}].number;", *_refusals(j, column)]
+        elif column.kind is Kind.TEXT:
+            lines.append(f"x[{j}] = row[{j}].text ? 0 : -1;")
         else:
             yield from _levels(j, column)
             lines.append(f"x[{j}] = {_code(j, len(column.levels))};")
@@ -155,11 +157,8 @@ def _reading(formula: Formula) -> Iterator[str]:
 
 def _levels(j: int, column: Input) -> Iterator[str]:
     """The levels of a column in the order of their bytes, and their codes."""
-    levels = sorted((str(level).encode("utf-8", "surrogatepass"), code) for code, level in enumerate(column.levels))
-    names = [literal(text.decode("utf-8", "surrogatepass")) for text, _ in levels]
-    if names:
-        yield f"static const char *const model_levels{j}[{len(names)}] = {{{', '.join(names)}}};"
-        yield _array("int", f"model_codes{j}", [str(code) for _, code in levels])
+    if column.levels:
+        yield from listed(f"model_levels{j}", f"model_codes{j}", [*map(str, column.levels)])
 
 
 def _code(j: int, n_levels: int) -> str:
@@ -180,7 +179,7 @@ def _evaluation(formula: Formula, written: Loops) -> Iterator[str]:
     yield "  if (!model_read(row, x)) {"
     yield f"    for (int k = 0; k < {wide}; k++) out[k] = NAN;"
     yield from ("    return -1;", "  }", *(f"  {line}" for line in written.lines))
-    yield f"  {C({}).loop(wide, f'out[k] = {answer};')}" if wide > 1 else f"  out[0] = {answer};"
+    yield f"  {C().loop(wide, f'out[k] = {answer};')}" if wide > 1 else f"  out[0] = {answer};"
     yield from (f"  return {choice};", "}", "")
 
 

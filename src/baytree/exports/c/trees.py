@@ -60,7 +60,10 @@ def _takes(x: str, test: Test, branch: int, is_missing: bool, column: Input) -> 
     """Whether a row takes a branch, that of missing values included."""
     if column.kind is not Kind.NUMERIC:
         return _among(x, test, branch, is_missing)
-    told = " || ".join(_between(x, low, high, test.is_strict) for low, high in _intervals(test, branch)) or "0"
+    intervals = _intervals(test, branch)
+    if is_missing and len(intervals) == 1 and (beyond := _beyond(x, *intervals[0], test.is_strict)):
+        return f"!({beyond})"  # NAN compares as false: one comparison instead of two
+    told = " || ".join(_between(x, low, high, test.is_strict) for low, high in intervals) or "0"
     return f"{x} != {x} || {told}" if is_missing else told
 
 
@@ -74,6 +77,13 @@ def _intervals(test: Test, branch: int) -> list[tuple[float, float]]:
     """The intervals of numbers that take a branch; a cut at infinity bounds nothing."""
     ends = zip((-inf, *test.cuts), (*test.cuts, inf), test.branches, strict=True)
     return [(low, high) for low, high, b in ends if b == branch and low < inf and high > -inf]
+
+
+def _beyond(x: str, low: float, high: float, is_strict: bool) -> str | None:
+    """Whether a number lies outside an interval that has one end only; None where it has two, or none."""
+    if low == -inf and high < inf:
+        return f"{x} {'>=' if is_strict else '>'} {high!r}"
+    return f"{x} {'<' if is_strict else '<='} {low!r}" if low > -inf and high == inf else None
 
 
 def _between(x: str, low: float, high: float, is_strict: bool) -> str:

@@ -62,6 +62,8 @@ class Expressions:
         """The value for each row, also where it depends on none. [n_rows, n]"""
         if not self.formula.columns:
             raise ValueError("ONNX: a model without columns has no rows to answer; give it a column")
+        if not self.graph.is_known(value):
+            return value
         rows = self.graph.op("Shape", self.formula.columns[0].name, start=0, end=1)
         shape = self.graph.op("Concat", rows, self.graph.constant(np.array([n], np.int64)), axis=0)
         return self.graph.op("Expand", value, shape)
@@ -114,14 +116,13 @@ class Expressions:
         return self._of_classes(expression)
 
     def _of_classes(self, expression: Expression | None) -> str:
-        op, axis = self.graph.op, self.graph.constant(np.array([1], np.int64))
+        op = self.graph.op
         match expression:
             case Softmax(of):
                 return functions.softmax(self.graph, self.value(of))
-            case Total(of):
-                return op("ReduceSum", self.value(of), axis, keepdims=1)
-            case Highest(of):
-                return op("ReduceMax", self.value(of), axis, keepdims=1)
+            case Total(of) | Highest(of):
+                kind = "ReduceSum" if isinstance(expression, Total) else "ReduceMax"
+                return op(kind, self.value(of), self.graph.constant(np.array([1], np.int64)), keepdims=1)
             case FirstHighest(of):
                 return self.graph.to_double(op("ArgMax", self.value(of), axis=1, keepdims=1))
             case Route(tree):

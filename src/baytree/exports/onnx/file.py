@@ -11,6 +11,7 @@ import numpy as np
 from baytree.exports.onnx.expressions import Expressions
 from baytree.exports.onnx.graph import ML, Graph
 from baytree.formula import Formula
+from baytree.formula.expressions import Expression, Named, Pick
 from baytree.formula.steps import reached
 from baytree.table.schema import Kind
 from baytree.version import __version__
@@ -60,18 +61,31 @@ def _type(kind: Kind) -> int:
 def _name_class(formula: Formula, written: Expressions, refused: str | None) -> None:
     from onnx import helper
 
-    graph, classes = written.graph, list(formula.classes or ())
-    place = written.for_each_row(written.value(formula.choice), 1)
+    graph, (value, names) = written.graph, _choice(formula, is_direct=refused is None)
+    place = written.for_each_row(written.value(value), 1)
     if refused is not None:
         place = graph.op("Where", refused, graph.number(-1.0), place)
-    named = {"keys_int64s": list(range(len(classes))), "values_strings": classes, "default_string": ""}
+    named = {"keys_int64s": list(range(len(names))), "values_strings": names, "default_string": ""}
     graph.nodes.append(helper.make_node("LabelEncoder", [graph.to_int64(place)], ["prediction"], domain=ML, **named))
+
+
+def _choice(formula: Formula, is_direct: bool) -> tuple[Expression | None, list[str]]:
+    """A place, and the name of the class at each place: a tree's leaves are named themselves, without a table between."""
+    value, classes = formula.choice, list(formula.classes or ())
+    while isinstance(value, Named):
+        value = formula.steps[value.step].value
+    if is_direct and isinstance(value, Pick) and len(value.table[0]) == 1:
+        return value.of, [classes[int(place)] for (place,) in value.table]
+    return formula.choice, classes
 
 
 def _refuse(formula: Formula) -> None:
     for column in formula.columns:
         if column.kind is Kind.TEXT:
-            raise ValueError(f"column {column.name!r} is text: ONNX has no words of Unicode; export to Python or JavaScript")
+            raise ValueError(
+                f"column {column.name!r} is text: ONNX has no operator that parts a text into words as Python does; "
+                "export to C, Python or JavaScript"
+            )
         if column.name in ("", "prediction", "probabilities") or column.name.startswith("baytree:"):
             raise ValueError(f"column {column.name!r}: ONNX needs this name for itself; rename the column")
     names = [

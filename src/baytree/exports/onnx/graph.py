@@ -22,6 +22,8 @@ class Graph:
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
         self._by_content: dict[tuple, str] = {}
+        self._whole: dict[str, str] = {}
+        self._known: set[str] = set()
         self._n_named = 0
 
     def name(self) -> str:
@@ -35,6 +37,7 @@ class Graph:
         if key not in self._by_content:
             self._by_content[key] = self.name()
             self.constants.append(numpy_helper.from_array(values, self._by_content[key]))
+            self._known.add(self._by_content[key])
         return self._by_content[key]
 
     def number(self, value: float) -> str:
@@ -49,7 +52,13 @@ class Graph:
         """The output of a node."""
         out = self.name()
         self.nodes.append(helper.make_node(kind, inputs, [out], domain=domain, **attributes))
+        if self._known.issuperset(inputs):
+            self._known.add(out)
         return out
+
+    def is_known(self, value: str) -> bool:
+        """Whether a value depends on no column."""
+        return value in self._known
 
     def fold(self, kind: str, values: Sequence[str]) -> str:
         """A node of two inputs over several, from the left."""
@@ -59,9 +68,11 @@ class Graph:
         return first
 
     def to_int64(self, value: str) -> str:
-        """Whole numbers, one for each row. [n_rows]"""
-        whole = self.op("Cast", value, to=TensorProto.INT64)
-        return self.op("Reshape", whole, self.constant(np.array([-1], np.int64)))
+        """Whole numbers, one for each row; asked for twice, they are made once. [n_rows]"""
+        if value not in self._whole:
+            whole = self.op("Cast", value, to=TensorProto.INT64)
+            self._whole[value] = self.op("Reshape", whole, self.constant(np.array([-1], np.int64)))
+        return self._whole[value]
 
     def to_double(self, value: str) -> str:
         """The same as doubles."""

@@ -86,7 +86,10 @@ def _heads(nodes: Sequence[Node], sizes: list[int]) -> list[int]:
 
 
 def _heaviest(node: Node, sizes: list[int]) -> int:
-    return max(range(n_branches(node)), key=lambda b: sizes[node.first + b])
+    """The branch that needs no condition: that of missing values where it is large enough, since NULL meets none."""
+    heaviest = max(range(n_branches(node)), key=lambda b: sizes[node.first + b])
+    is_large = node.missing >= 0 and 3 * sizes[node.first + node.missing] >= sizes[node.first + heaviest]
+    return node.missing if is_large else heaviest
 
 
 def _sizes(nodes: Sequence[Node]) -> list[int]:

@@ -20,6 +20,7 @@ from baytree.table.table import SparseColumns, Table, Tokens, refuse_infinite
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
 WIDE = 2000  # features; from here on, marks are told by their place and never written side by side
+_TURNED = 4096  # rows whose columns are put side by side at a time, within the cache
 _ROWS = 2048  # rows of a block: a hundred features of them stay in the cache
 
 
@@ -153,6 +154,23 @@ def gaps_of(table: Table) -> np.ndarray:
                 refuse_infinite(table.schema, table.values)
             found |= np.isnan(block).any(axis=0)
     return found
+
+
+def is_of_numbers(schema: Schema) -> bool:
+    """Whether every column holds numbers."""
+    return len(schema) > 0 and all(column.kind is Kind.NUMERIC for column in schema.columns)
+
+
+def side_by_side(table: Table) -> np.ndarray:
+    """The columns of a table of numbers as one matrix: their own, or a copy. float64 [n_rows, n_columns]"""
+    whole = as_matrix(table)
+    if whole is not None and whole.strides[1] == whole.itemsize:
+        return whole
+    out = np.empty((len(table), len(table.values)))
+    for first in range(0, len(table), _TURNED):
+        own = slice(first, first + _TURNED)
+        out[own] = np.array([values[own] for values in table.values]).T
+    return out
 
 
 def as_matrix(table: Table) -> np.ndarray | None:

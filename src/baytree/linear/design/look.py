@@ -31,11 +31,12 @@ class Lie(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """How all rows lie, which columns have gaps and, of a plain matrix without any, its moments."""
+    """How all rows lie, which columns have gaps and, of a plain matrix without any, its moments; else some of the rows."""
 
     lie: Lie
     gaps: np.ndarray  # bool [n_columns]
     moments: Moments | None = None
+    some: Table | None = None  # a hundred rows
 
     @property
     def weight(self) -> float:

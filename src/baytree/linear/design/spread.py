@@ -11,28 +11,37 @@ from functools import partial
 import numpy as np
 
 from baytree import _core
+from baytree.engine.gathering import Gathered, joined
 from baytree.engine.parts import Parts
 from baytree.engine.runs import Runs
 from baytree.linear.design.block_moments import ROWS, blocks_of
-from baytree.linear.design.feature_layout import VALUE, WIDE, Layout, gaps_of
+from baytree.linear.design.feature_layout import VALUE, WIDE, Layout, gaps_of, is_of_numbers, side_by_side
 from baytree.linear.design.look import Lie, Look, Moments, row_matrix
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung, every
 from baytree.table.table import Table
 
 _SAMPLE = 101  # rows of which a pivot is the median
+_FEW = 1 << 17  # rows of which a copy costs little memory
 _TINY = 1e-140  # below it, squares leave the range of doubles
 _LEAST, _MOST = 5e-324, np.finfo(np.float64).max
 
 
 def look_at(rows: Parts) -> Look:
     """The gaps of the rows. A matrix is summed in the hope that it has none: looking first would read it twice."""
+    gaps = rows.later(gaps_of, rows_per_part=None)
+    some = rows.later(partial(Gathered.of, partial(_some_rows, max(1, rows.n_rows // _SAMPLE))), rows_per_part=None)
     lie = rows.total(Lie.of, rows_per_part=None)
     if lie.is_matrix:
         mean, spread = _matrix_moments(rows, lie.weight)
         if np.isfinite(mean).all() and np.isfinite(spread).all() and (spread > _TINY).all():
             return Look(lie, np.zeros(len(mean), bool), (mean, spread))
-    return Look(lie, rows.total(gaps_of, rows_per_part=None))
+    return Look(lie, gaps(), some=None if lie.is_sparse else joined(some().tables))
+
+
+def _some_rows(step: int, table: Table) -> Table:
+    """About a hundred rows: a pivot is a value among them, so that a constant column is exactly constant."""
+    return table.take(np.arange(len(table))[every(step, table.first, len(table))])
 
 
 def moments_of(rows: Parts, layout: Layout, look: Look) -> Moments:
@@ -78,29 +87,21 @@ def _matrix_sums(pivot: np.ndarray, table: Table) -> np.ndarray:
 
 
 def _dense_moments(rows: Parts, layout: Layout, look: Look) -> Moments:
-    sample = partial(_sample, layout, look, max(1, rows.n_rows // _SAMPLE))
-    pivot = _middle(rows.total(sample, rows_per_part=None).arrays[0])
+    assert look.some is not None
+    pivot, has_gaps = _middle(layout.matrix(look.some)), bool(look.gaps.any())
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, spread = _moments_in(rows, layout, look, pivot, np.ones(len(layout)))
+        mean, spread = _moments_in(rows, layout, has_gaps, pivot, np.ones(len(layout)))
     unsafe = ~(np.isfinite(mean) & np.isfinite(spread)) | ((spread < _TINY) & (layout.level == VALUE))
     if unsafe.any():  # squares left the range of doubles, or the column is constant
         units = _units(rows.total(partial(_distance, layout, pivot), rows_per_part=None).value)
-        mean, spread = _moments_in(rows, layout, look, pivot, np.where(unsafe, units, 1.0))
+        mean, spread = _moments_in(rows, layout, has_gaps, pivot, np.where(unsafe, units, 1.0))
     return mean, spread
 
 
-def _sample(layout: Layout, look: Look, step: int, table: Table) -> Strung:
-    """About a hundred rows: a pivot is a value among them, so that a constant column is exactly constant."""
-    whole, own = _complete(table, layout, look), every(step, table.first, len(table))
-    if whole is not None:
-        return Strung.of(whole[own])
-    return Strung.of(layout.matrix(table.take(np.arange(own.start, len(table), step))))
-
-
-def _moments_in(rows: Parts, layout: Layout, look: Look, pivot: np.ndarray, unit: np.ndarray) -> Moments:
+def _moments_in(rows: Parts, layout: Layout, has_gaps: bool, pivot: np.ndarray, unit: np.ndarray) -> Moments:
     """Mean and standard deviation, with squares taken of (value − pivot) / unit."""
     blocks = rows.total(
-        lambda table: blocks_of(table, layout, _complete(table, layout, look), (pivot, unit)), rows_per_part=None
+        lambda table: blocks_of(table, layout, _complete(table, layout, has_gaps), (pivot, unit)), rows_per_part=None
     )
     share = np.array(blocks.totals) / np.sum(blocks.totals)
     mean = share @ np.array(blocks.means)
@@ -160,9 +161,12 @@ def _stored_sum(table: Table, stored: np.ndarray, total: float) -> np.ndarray:
     return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).T @ (table.weight / total)
 
 
-def _complete(table: Table, layout: Layout, look: Look) -> np.ndarray | None:
-    """The caller's own matrix, if the features are its columns and no gap has to be filled."""
-    return None if look.gaps.any() else layout.view(table)
+def _complete(table: Table, layout: Layout, has_gaps: bool) -> np.ndarray | None:
+    """The rows as a matrix, if the features are their columns and no gap has to be filled; a copy where they are few."""
+    if has_gaps:
+        return None
+    is_plain = len(layout) == layout.n_columns and len(table) <= _FEW and is_of_numbers(table.schema)
+    return side_by_side(table) if is_plain else layout.view(table)
 
 
 def _middle(some: np.ndarray) -> np.ndarray:

@@ -26,7 +26,11 @@ _FULL = 1e-12  # smallest eigenvalue of a class's own correlation matrix that co
 
 def derive_linear(seen: Scatter, choice: Choice, columns: tuple[Column, ...]) -> LinearDiscriminant:
     """The linear rule: axes, and scores that are linear in the features."""
-    pooled = pool(seen, choice, columns)
+    return linear_rule(pool(seen, choice, columns), choice, columns)
+
+
+def linear_rule(pooled: Pooled, choice: Choice, columns: tuple[Column, ...]) -> LinearDiscriminant:
+    """The rule of a pooled covariance."""
     sphere = sphering(pooled, columns)
     axes, strength = _axes(pooled, sphere, choice)
     place = pooled.mean @ axes  # [n_classes, n_axes]
@@ -42,6 +46,11 @@ def derive_quadratic(
     pooled = pool(seen, choice, columns)
     found, is_weak = class_correlations(pooled, choice)
     _warn_weak([str(name) for name, weak in zip(classes, is_weak & (pooled.seen.weight > 0), strict=True) if weak])
+    return quadratic_rule(pooled, found)
+
+
+def quadratic_rule(pooled: Pooled, found: list[np.ndarray]) -> QuadraticDiscriminant:
+    """The rule of a covariance for each class, in the units of the pooled one."""
     whiten = np.array([inverse_factor(covariance) for covariance in found])
     start = _log(pooled.prior) + np.log(np.einsum("kjj->kj", whiten)).sum(axis=1)
     same = np.flatnonzero(~pooled.varies)

@@ -10,7 +10,7 @@ import numpy as np
 from baytree import notices
 from baytree.engine.blas import at_most, one_blas_thread
 from baytree.engine.parts import Parts
-from baytree.engine.rounds.outliers import warn_of_outliers
+from baytree.engine.rounds.outliers import Outliers
 from baytree.learner import Additive, Learnt
 from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.discriminant.from_scatter import derive_linear, derive_quadratic
@@ -55,9 +55,10 @@ class Discriminant(Additive):
 
         Warns of columns that one far value has made useless.
         """
+        outliers = Outliers(rows)
         seen = rows.total(self.observe, rows_per_part=None)
         is_value = seen.layout.level == VALUE
-        warn_of_outliers(rows, seen.layout.source[is_value], seen.deviations()[is_value])
+        outliers.warn(seen.layout.source[is_value], seen.deviations()[is_value])
         return seen
 
     def derive(self, seen: Scatter, schema: Schema) -> LinearDiscriminant | QuadraticDiscriminant:

@@ -112,8 +112,9 @@ class LogisticCV:
 
 def _task(rows: Parts, options: Options, class_weight: ClassWeights) -> Task:
     rows = as_rows(rows)
-    weight = rows.total(weight_of_classes, rows_per_part=None)
-    return task_of(rows, options, class_weight.of(rows.schema.classes, weight))
+    classes = rows.schema.classes
+    weight = rows.total(weight_of_classes, rows_per_part=None) if class_weight.is_balanced else np.zeros(len(classes))
+    return task_of(rows, options, class_weight.of(classes, weight))
 
 
 def _along(task: Task, options: Options, lambdas: np.ndarray) -> list[list[Fit]]:

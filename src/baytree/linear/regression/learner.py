@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.engine.blas import at_most, one_blas_thread
 from baytree.engine.parts import Parts
-from baytree.engine.rounds.outliers import warn_of_outliers
+from baytree.engine.rounds.outliers import Outliers
 from baytree.engine.threads import added
 from baytree.folds.cv import Splitter
 from baytree.learner import Additive, Learnt
@@ -57,8 +57,9 @@ class LeastSquares(Additive):
 
         Warns of columns that one far value has made useless.
         """
+        outliers = Outliers(rows)
         seen = rows.total(self.observe, rows_per_part=None)
-        _warn(seen, rows)
+        _warn(seen, outliers)
         return seen
 
     def derive(self, seen: Products, schema: Schema) -> Regression:
@@ -87,10 +88,11 @@ class LeastSquaresCV:
         """The model at the chosen strength, the curve and the path that led to it."""
         with at_most(rows.n_jobs):
             rows = rows.changed(within_doubles)
+            outliers = Outliers(rows)
             folds = products_of_folds(*in_folds(rows, self.cv))
             total = added(folds)
             _refuse_gaps(total.scatter.layout, rows.schema, self.options)
-            _warn(total, rows)
+            _warn(total, outliers)
             normal = normal_equations(total, rows.schema, self.options)
             lambdas = self._strengths(normal)
             curve = choose(lambdas, *held_out_errors(total, folds, lambdas, rows.schema, self.options))
@@ -111,11 +113,11 @@ class LeastSquaresCV:
         return np.geomspace(top, end if self.options.l1_share else end * LEAST_SHARE, self.lambdas)
 
 
-def _warn(seen: Products, rows: Parts) -> None:
+def _warn(seen: Products, outliers: Outliers) -> None:
     """Tell of columns whose spread is one far value's alone."""
     layout = seen.scatter.layout
-    is_value = (layout.level == VALUE) & (layout.source < len(rows.schema))
-    warn_of_outliers(rows, layout.source[is_value], seen.scatter.deviations()[is_value])
+    is_value = (layout.level == VALUE) & (layout.source < len(outliers.rows.schema))
+    outliers.warn(layout.source[is_value], seen.scatter.deviations()[is_value])
 
 
 def _refuse_gaps(layout: Layout, schema: Schema, options: Options) -> None:

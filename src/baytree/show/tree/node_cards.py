@@ -9,6 +9,7 @@ import msgspec
 from baytree.show.names import number, plain, quoted, shortened
 from baytree.show.tree.card_layout import MOST_LETTERS, Card, Drawing, card_width, laid_out
 from baytree.show.tree.condition_text import label, sentence
+from baytree.show.tree.outline_text import share
 from baytree.summary.tree import Node, TreeSummary
 
 _MOST_LEVELS = 4  # that are named beside a branch
@@ -54,7 +55,8 @@ def _card(node: Node, parent: int, classes: tuple[str, ...], shares: tuple[float
     support = f"{100 * node.value:.0f} % of {rows}" if classes else rows
     summary = f"{shortened(answer, 14)}, {support}" if question and classes else support
     way = sentence(node.condition) if node.condition else ""
-    tip = (way, f"{answer}: {support}", f"splits by {question}" if question else "")
+    probability = "" if node.kept is None else f", probability {share(node.kept)}"
+    tip = (way, f"{answer}: {support}", f"splits by {question}{probability}" if question else "")
     return Card(
         node=node.id,
         parent=parent,

@@ -30,7 +30,7 @@ def outline(
     for node in nodes:
         bars, under = _bars(node.depth, waiting, below)
         condition = sentence(node.condition, max_levels) if node.condition else _root(node, names)
-        yield f"{bars}{condition}: {outcome(node, names)}{_significance(node)}"
+        yield f"{bars}{condition}: {outcome(node, names)}{_significance(node)}{_probability(node)}"
         if node.column and not node.branches:
             yield f"{under}└─ …"
         elif node.branches and (told := missing_rule(node)):
@@ -114,3 +114,18 @@ def _significance(node: Node) -> str:
         return ""
     told = f"{exp(min(node.log_p, 0.0)):.3g}" if node.log_p > -700 else "below 1e-304"
     return f"; adjusted p {told}"
+
+
+def _probability(node: Node) -> str:
+    return "" if node.kept is None else f"; split {share(node.kept)}"
+
+
+def share(kept: float) -> str:
+    """How probable a split is; never quite certain, nor impossible, where it is only nearly so.
+
+    >>> share(0.8512), share(0.99999), share(1e-7)
+    ('85 %', 'above 99 %', 'below 1 %')
+    """
+    if kept > 0.99:
+        return "above 99 %"
+    return "below 1 %" if kept < 0.01 else f"{100 * kept:.0f} %"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from numbers import Real
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from baytree.given import FrameLike
 from baytree.table.frames.codes import Codes, booleans, factorise_fixed
-from baytree.table.frames.numbers import NumberMatrix, Numbers, whole_dates, whole_spans
+from baytree.table.frames.numbers import MatrixColumns, NumberMatrix, Numbers, whole_dates, whole_spans
 from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 
@@ -18,17 +19,16 @@ from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 def from_array(frame: FrameLike) -> RawFrame:
     if np.ma.isMaskedArray(frame):
         frame = without_masked(frame)
-    array = _as_two_dimensional(frame)
+    array = as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
-        names = [f"x{j}" for j in range(array.shape[1])]
-        matrix, is_whole = NumberMatrix(array, names), array.dtype.kind in "iu"
-        columns: dict[str, Raw] = {name: Numbers(matrix, j, is_whole=is_whole) for j, name in enumerate(names)}
+        columns: Mapping[str, Raw] = MatrixColumns(NumberMatrix(array))
         return RawFrame(columns, len(array), False, False, array)
     columns = {f"x{j}": array_column(array[:, j], f"x{j}") for j in range(array.shape[1])}
     return RawFrame(columns, len(array), False)
 
 
-def _as_two_dimensional(frame: FrameLike) -> np.ndarray:
+def as_two_dimensional(frame: FrameLike) -> np.ndarray:
+    """An array, or a list of rows, as an array of rows and columns; refused where it is none."""
     if isinstance(frame, np.ndarray):
         array = frame
     elif hasattr(frame, "__array__") or hasattr(frame, "__array_namespace__"):
@@ -44,12 +44,17 @@ def _as_two_dimensional(frame: FrameLike) -> np.ndarray:
     raise ValueError(f"Expected 2D array, got {array.ndim}D array instead: a table has rows and columns. {hint}")
 
 
+_RAGGED = "the rows differ in length; a table has the same columns in every row"
+
+
 def _from_lists(rows: Any) -> np.ndarray:
     """A list of rows; numbers stay numbers beside strings, which numpy's own conversion would not allow."""
     try:
         array = np.array(rows, dtype=object)
     except ValueError:
-        raise ValueError("the rows differ in length; a table has the same columns in every row") from None
+        raise ValueError(_RAGGED) from None
+    if array.ndim == 1 and any(isinstance(row, (list, tuple)) for row in array):
+        raise ValueError(_RAGGED)
     if array.ndim == 2 and array.size and all(isinstance(v, Real) and not isinstance(v, bool) for v in array.flat):
         return array.astype(np.float64)
     return array

@@ -36,6 +36,11 @@ class Amounts(msgspec.Struct, frozen=True):
     def of(cls, name: str, values: np.ndarray) -> Self:
         """What these numbers show."""
         known = values[values == values] if np.isnan(values[:_FIRST]).any() else values
+        seen = cls._of_known(name, known)
+        return msgspec.structs.replace(seen, ends=_ends(known)) if len(known) else seen
+
+    @classmethod
+    def _of_known(cls, name: str, known: np.ndarray) -> Self:
         if not len(known):
             return cls(0, np.nan, np.nan, False, False, False, False)
         counts_up = _holds(known, lambda v: bool((np.diff(v) == 1).all()))
@@ -43,7 +48,7 @@ class Amounts(msgspec.Struct, frozen=True):
         is_whole = bool((head == np.floor(head)).all()) and bool((known == np.floor(known)).all())
         differ = counts_up or (is_id_name(name) and is_whole and len(np.unique(known)) == len(known))
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
-        return cls(len(known), float(known[0]), float(known[-1]), counts_up, differ, constant, is_whole, _ends(known))
+        return cls(len(known), float(known[0]), float(known[-1]), counts_up, differ, constant, is_whole)
 
     @classmethod
     def of_dates(cls, values: np.ndarray) -> Self:
@@ -59,7 +64,7 @@ class Amounts(msgspec.Struct, frozen=True):
         known = values[values == values] if np.isnan(values.sum()) else values
         if not len(known):
             return self
-        seen = type(self).of_dates(known) if self.is_date else type(self).of(name, known)
+        seen = type(self).of_dates(known) if self.is_date else type(self)._of_known(name, known)
         seen = msgspec.structs.replace(seen, ends=Ends.of(known))
         return (
             seen

@@ -51,7 +51,7 @@ def reading(
     texts: list[str | bytes | None], stop_words: Sequence[str], ngrams: tuple[int, int], lowercase: bool
 ) -> _core.Reading:
     """What a token of these texts is; the table of word characters is made only if one of them needs it."""
-    characters = _word_characters() if any(type(text) is bytes for text in texts) else _NO_CHARACTERS
+    characters = word_characters() if any(type(text) is bytes for text in texts) else _NO_CHARACTERS
     return _core.Reading(characters, lookup(stop_words), *ngrams, lowercase, _KEY)
 
 
@@ -81,7 +81,7 @@ def _utf8(text: str) -> bytes:
 
 
 @cache
-def _word_characters() -> np.ndarray:
+def word_characters() -> np.ndarray:
     r"""One bit per code point: does this Python's `\w` match it?"""
     everything = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     is_word = np.zeros(0x110000, bool)

@@ -14,7 +14,18 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
 
     scale: np.ndarray  # [n_classes]
     risk_scale: np.ndarray  # [n_classes]
-    loss: np.ndarray  # [n_classes (true), n_classes (predicted)]
+    loss: np.ndarray | None  # [n_classes (true), n_classes (predicted)]; None: every mistake costs 1
+
+    def least_risk(self, counts: np.ndarray) -> np.ndarray:
+        """What is lost by the best single answer to rows of these class weights: [..., n_classes] to [...]."""
+        lost = self.risk_scale * counts
+        if self.loss is None and np.array_equal(lost, np.floor(lost)):  # whole numbers: the same sums in any order
+            return lost.sum(axis=-1) - lost.max(axis=-1)
+        return (lost @ self.losses()).min(axis=-1)
+
+    def losses(self) -> np.ndarray:
+        """The loss of each mistake: [n_classes (true), n_classes (predicted)]."""
+        return 1.0 - np.eye(len(self.scale)) if self.loss is None else self.loss
 
 
 class Weighing(msgspec.Struct, frozen=True):
@@ -53,7 +64,10 @@ EQUAL = Weighing()
 
 def equal_costs(n_classes: int) -> Costs:
     """No class weighs more than another, and every mistake costs 1."""
-    return Costs(scale=np.ones(n_classes), risk_scale=np.ones(n_classes), loss=1.0 - np.eye(n_classes))
+    return Costs(scale=np.ones(n_classes), risk_scale=np.ones(n_classes), loss=None)
+
+
+_BLOCK = 64  # classes whose losses are added up at a time
 
 
 def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarray | None) -> Costs:
@@ -62,14 +76,15 @@ def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarra
     The sums run in rpart's order (one over all products, one per class), because its ties hang on their last bit.
     """
     n = len(counts)
-    loss = 1.0 - np.eye(n) if loss is None else np.asarray(loss, float)
+    loss = None if loss is None else np.asarray(loss, float)
     share = counts / counts.sum()
     priors = share if priors is None else np.asarray(priors, float)
     whole, altered = 0.0, np.zeros(n)
-    for i in range(n):
-        for j in range(n):
-            whole += loss[i, j] * priors[i]
-            altered[i] += loss[i, j] * priors[i]
+    for begin in range(0, n, _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        lost = np.repeat(priors[some, None], n - 1, axis=1) if loss is None else loss[some] * priors[some, None]
+        whole = float(np.cumsum(np.concatenate([[whole], lost.ravel()]))[-1])  # one after the other, as no sum of numpy is
+        altered[some] = np.cumsum(lost, axis=1)[:, -1] if lost.size else 0.0
     occurs = share > 0
     scale, risk_scale = np.zeros(n), np.zeros(n)
     scale[occurs] = altered[occurs] / (whole * share[occurs]) if whole > 0 else 1.0

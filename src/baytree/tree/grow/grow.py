@@ -106,7 +106,10 @@ Found = tuple[Tree, list[dict[str, Any]]]
 
 def _sorted(table: Table, policy: Policy, weighing: Weighing, n_jobs: int | None, traces: bool) -> Found:
     if policy.arithmetic is Arithmetic.RPART:
-        tree, table = grow_cart(table, policy, weighing, n_jobs), with_values(table, policy)
+        tree = grow_cart(table, policy, weighing, n_jobs)
+        if not traces:
+            return tree, []
+        table = with_values(table, policy)
         costs = weighing.of(table)
     else:
         costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)

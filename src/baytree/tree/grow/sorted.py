@@ -68,13 +68,16 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
         "max_surrogates": policy.surrogates.most if policy.missing is Missing.SURROGATE else 0,
         "use_surrogate": policy.surrogates.use,
         "surrogate_style": policy.surrogates.style,
+        "takes_no_gain": stop.takes_no_gain,
+        "columns_per_node": policy.columns_per_node or 0,
+        "seed": policy.seed,
     }
 
 
 def _weights(table: Table, costs: Costs) -> dict[str, Any]:
     return {
         "risk_scale": costs.risk_scale.tolist(),
-        "loss": costs.loss.ravel().tolist(),
+        "loss": [] if costs.loss is None else costs.loss.ravel().tolist(),
         "is_counted": _is_counted(table, costs),
     }
 
@@ -106,10 +109,11 @@ def tree_of_arrays(grown: dict[str, Any], costs: Costs, uses_surrogates: bool) -
 
 
 def _probabilities(counts: np.ndarray, costs: Costs) -> np.ndarray:
-    scaled = counts * costs.risk_scale
+    scaled = counts if np.all(costs.risk_scale == 1.0) else counts * costs.risk_scale
     total = scaled.sum(axis=1, keepdims=True)
-    even = np.full_like(scaled, 1.0 / scaled.shape[1])
-    return np.divide(scaled, total, out=even, where=total > 0)
+    value = scaled / np.where(total > 0, total, 1.0)
+    value[~(total[:, 0] > 0)] = 1.0 / scaled.shape[1]
+    return value
 
 
 def _with_bools(arrays: dict[str, Any], *names: str) -> dict[str, Any]:

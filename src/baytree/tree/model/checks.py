@@ -10,7 +10,7 @@ from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.places import LEAF, SPREAD
 
 if TYPE_CHECKING:
-    from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
+    from baytree.tree.model.structure import Averaging, MoreCuts, Significance, Surrogates, Tree
 
 _INT32, _INT64, _FLOAT, _BOOL = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 _TEST_TYPES = {"column": _INT32, "cut": _FLOAT, "strict": _BOOL, "start": _INT32, "levels": _INT32}
@@ -23,6 +23,7 @@ NODE_TYPES = {
     "impurity": _FLOAT, "risk": _FLOAT, "gain": _FLOAT, "complexity": _FLOAT,
 }  # fmt: skip
 CUT_TYPES = {"cut": _FLOAT}
+AVERAGING_TYPES = {"kept": _FLOAT}
 SIGNIFICANCE_TYPES = {"log_p": _FLOAT, "log_multiplier": _FLOAT, "saw_missing": _BOOL}
 _MATRICES = {"counts", "value"}
 
@@ -37,8 +38,8 @@ def check_tree(tree: Tree) -> None:
     _check_branches(tree)
     _check_outcomes(tree)
     _check_more_cuts(tree)
-    for record in (tree.surrogates, tree.more_cuts, tree.significance):
-        if record is not None:
+    for record in (tree.surrogates, tree.more_cuts, tree.significance, tree.averaging):
+        if record:
             _require(bool(np.all((record.node >= 0) & (record.node < len(tree)))), "an entry belongs to no node")
     _require(bool(np.all(tree.branches[tree.surrogates.node] == 2)), "a surrogate belongs to a node without two branches")
 
@@ -53,7 +54,7 @@ def check_surrogates(tests: Surrogates) -> None:
     _require(bool(np.all((tests.branch_of >= -1) & (tests.branch_of <= 1))), "a surrogate has a third branch")
 
 
-def check_entries(record: MoreCuts | Significance, types: dict[str, np.dtype]) -> None:
+def check_entries(record: MoreCuts | Significance | Averaging, types: dict[str, np.dtype]) -> None:
     """Raises an error where the entries of nodes have another type or length, or are not in the order of the nodes."""
     _check_arrays(record, len(record.node), {"node": _INT32, **types})
     _require(bool(np.all(np.diff(record.node) >= 0)), "entries are not in the order of their nodes")
@@ -73,12 +74,16 @@ def _require(is_true: bool, fault: str) -> None:
         raise ValueError(f"not a tree: {fault}")
 
 
-def _check_arrays(record: Tree | Surrogates | MoreCuts | Significance, length: int, types: dict[str, np.dtype]) -> None:
+def _check_arrays(
+    record: Tree | Surrogates | MoreCuts | Significance | Averaging, length: int, types: dict[str, np.dtype]
+) -> None:
     for name, dtype in types.items():
-        array = getattr(record, name)
-        _require(isinstance(array, np.ndarray) and array.dtype == dtype, f"{name} is not an array of {dtype}")
-        _require(array.ndim == (2 if name in _MATRICES else 1), f"{name} has {array.ndim} axes")
-        _require(len(array) == length, f"{name} has {len(array)} entries instead of {length}")
+        array, n_axes = getattr(record, name), 2 if name in _MATRICES else 1
+        if not (isinstance(array, np.ndarray) and array.dtype == dtype):
+            raise ValueError(f"not a tree: {name} is not an array of {dtype}")
+        if array.ndim != n_axes or len(array) != length:  # words take longer than looking, so only a fault is worded
+            _require(array.ndim == n_axes, f"{name} has {array.ndim} axes")
+            raise ValueError(f"not a tree: {name} has {len(array)} entries instead of {length}")
 
 
 def _check_map(record: Tree | Surrogates) -> None:

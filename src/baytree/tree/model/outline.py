@@ -50,6 +50,7 @@ def outlined(
 ) -> Iterator[Node]:
     """The nodes depth first, down to a depth; `log_p` is the significance of splits by their node."""
     branches, outcomes = Branches(tree, schema), _Outcomes(tree)
+    kept = probabilities(tree)
     names = [column.name for column in schema.columns]
     waiting: list[tuple[int, int, NamedCondition | None]] = [(0, 0, None)]
     while waiting:
@@ -69,9 +70,16 @@ def outlined(
             log_p.get(node),
             *outcomes.cost(node),
             tuple(NamedSurrogate(*(each.named(schema) for each in pair)) for pair in branches.substitutes(node)),
+            kept.get(node),
         )
         last = branches.first[node] + len(conditions) - 1
         waiting += [(last - k, depth + 1, each) for k, each in enumerate(reversed(conditions))]
+
+
+def probabilities(tree: Tree) -> dict[int, float]:
+    """How probable each split is, by its node, where all prunings are averaged."""
+    averaged = tree.averaging
+    return dict(zip(averaged.node.tolist(), averaged.kept.tolist(), strict=True)) if averaged else {}
 
 
 class _Outcomes:

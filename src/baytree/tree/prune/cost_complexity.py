@@ -13,12 +13,12 @@ from baytree.show.results import Shown, frame_of
 from baytree.show.tree.complexity import ComplexityTable, complexity_lines, complexity_notes, complexity_rows
 from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
-from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
+from baytree.tree.model.structure import Averaging, MoreCuts, Significance, Surrogates, Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance)
+Entries = TypeVar("Entries", Surrogates, MoreCuts, Significance, Averaging)
 
 
 class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="path"):
@@ -66,6 +66,8 @@ class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     """The tree in which only these splits are left: bool [n_nodes]."""
     is_split = is_split & (tree.column >= 0)
+    if np.array_equal(is_split, tree.column >= 0):
+        return tree
     there = _core.kept_nodes(tree.first, tree.branches, tree.mirrored, tree.risk, is_split.view(np.uint8)).view(np.bool_)
     is_split = is_split[there]
     place = np.cumsum(there) - 1
@@ -83,7 +85,7 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     stays = np.zeros(len(there), np.bool_)
     stays[there] = is_split
     records = {name: getattr(tree, name) for name in _BY_ENTRY}
-    entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record is not None}
+    entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record}
     return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, **entries)
 
 
@@ -165,7 +167,7 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
     return Path(levels, splits, risk / (root or 1.0), np.zeros(0), np.zeros(0), root, weight)
 
 
-_BY_ENTRY = ("surrogates", "more_cuts", "significance")
+_BY_ENTRY = ("surrogates", "more_cuts", "significance", "averaging")
 _PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "uses_surrogates", *_BY_ENTRY)]
 
 

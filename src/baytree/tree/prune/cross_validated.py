@@ -16,7 +16,7 @@ from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy, SurrogateRules
 from baytree.tree.grow.sorted import grow_sorted
-from baytree.tree.model.routing import columns, level_counts, router
+from baytree.tree.model.routing import columns, level_counts
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
 
@@ -131,7 +131,7 @@ def _by_impurity(policy: Policy) -> bool:
 
 def _with_risk(tree: Tree, costs: Costs) -> Tree:
     """The tree whose nodes cost what is lost by stopping there."""
-    return msgspec.structs.replace(tree, risk=((costs.risk_scale * tree.counts) @ costs.loss).min(axis=1))
+    return msgspec.structs.replace(tree, risk=costs.least_risk(tree.counts))
 
 
 def has_value(table: Table, policy: Policy) -> np.ndarray:
@@ -173,7 +173,7 @@ def _is_complete(table: Table) -> bool:
 def _root_risk(table: Table, costs: Costs) -> float:
     if table.n_classes:
         counts = np.bincount(table.label, table.weight, table.n_classes)
-        return float(((costs.risk_scale * counts) @ costs.loss).min())
+        return float(costs.least_risk(counts))
     apart = table.label - np.average(table.label, weights=table.weight)
     return float(table.weight @ apart**2)
 
@@ -183,6 +183,6 @@ def losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[
     complexity = tree.complexity * tree.risk[0]
     common = (columns(rows), level_counts(rows.schema), complexity, penalty, np.ascontiguousarray(rows.weight))
     if not rows.n_classes:
-        return router(tree).number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
-    loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.loss)[:, tree.prediction].T)
-    return router(tree).class_losses(*common, np.ascontiguousarray(rows.label), loss)
+        return tree.router.number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
+    loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.losses())[:, tree.prediction].T)
+    return tree.router.class_losses(*common, np.ascontiguousarray(rows.label), loss)

@@ -12,6 +12,7 @@ from baytree.show.tree.condition_text import dates
 from baytree.summary.tree import NamedCondition
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.links import bounds, cuts, depths, parents, preorder
+from baytree.tree.model.outline import probabilities
 from baytree.tree.model.places import SPREAD, STOP
 from baytree.tree.model.structure import Surrogates, Tree
 
@@ -19,10 +20,12 @@ from baytree.tree.model.structure import Surrogates, Tree
 def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
     """One dict per node, depth first; an id is the node's place in the arrays, as `apply` gives it."""
     parent, depth, surrogate = parents(tree), depths(tree), bounds(tree, tree.surrogates)
+    kept = probabilities(tree)
     return [
         _node(tree, schema, i)
         | {"parent": int(parent[i]) if i else None, "depth": int(depth[i])}
         | {"surrogates": [_substitute(tree.surrogates, schema, k) for k in range(surrogate[i], surrogate[i + 1])]}
+        | ({"probability": kept[i]} if i in kept else {})
         for i in preorder(tree)
     ]
 

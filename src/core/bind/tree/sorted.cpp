@@ -17,25 +17,21 @@ namespace {
 using namespace tree;
 using namespace tree::sorted;
 
-// The measure of a criterion for this target, with rpart's arithmetic where it is asked for.
-template <Criterion C> std::vector<Node> grow_by(std::span<const ColumnView> columns, size_t rows, const Target& target,
-                                                 const Settings& settings, Workers& workers) {
-  const auto grown = [&]<Measure M>() { return Grower<M>(columns, rows, target, settings, workers).grow(); };
+// Refuses a criterion that does not suit this target.
+template <Criterion C> void check(const Target& target, const Settings& settings) {
   const auto refuse = [](const char* why) { throw std::invalid_argument("criterion='" + std::string(C::name) + "' " + why); };
   if (!settings.critical.empty() && target.classes == 0) throw std::invalid_argument("a chi-squared test compares classes, not numbers");
   if (C::suits.numbers != (target.classes == 0)) refuse(C::suits.numbers ? "is for numbers" : "is for classes");
-  if constexpr (!C::suits.binary) refuse("does not compare two branches");
-  else if constexpr (C::suits.numbers)
-    return settings.is_cart ? grown.template operator()<RpartSquareMeasure>() : grown.template operator()<SquareMeasure>();
-  else if (!settings.is_cart) return grown.template operator()<ClassMeasure<C>>();
-  else if constexpr (C::suits.rpart) return grown.template operator()<RpartClassMeasure<typename C::Rpart>>();
-  refuse("has no arithmetic of rpart");
-  return {};
+  if (!C::suits.binary) refuse("does not compare two branches");
+  if (settings.is_cart && !C::suits.rpart) refuse("has no arithmetic of rpart");
 }
 
 std::vector<Node> grow_with(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings,
                             Workers& workers) {
-  return Criteria::with(settings.criterion, [&]<Criterion C>() { return grow_by<C>(columns, rows, target, settings, workers); });
+  Criteria::with(settings.criterion, [&]<Criterion C>() { return check<C>(target, settings), true; });
+  const auto grown = [&]<Measure M>() { return Grower<M>(columns, rows, target, settings, workers).grow(); };
+  if (target.classes) return settings.is_cart ? grown.template operator()<RpartClassMeasure>() : grown.template operator()<ClassMeasure>();
+  return settings.is_cart ? grown.template operator()<RpartSquareMeasure>() : grown.template operator()<SquareMeasure>();
 }
 
 // The branch of each level, written at the end of `branch_of`.
@@ -49,11 +45,11 @@ void append_groups(const std::vector<int32_t> (&group)[2], int32_t levels, std::
 // Node after node into arrays, under the names of the fields of `structure.Tree`.
 class Arrays {
  public:
-  Arrays(const std::vector<Node>& nodes, std::span<const ColumnView> columns, size_t classes) : n_(nodes.size()) {
+  Arrays(const std::vector<Node>& nodes, std::span<const ColumnView> columns, size_t classes)
+      : n_(nodes.size()), classes_(classes), counts(zeros<double>({n_, classes})) {
     for (const Node& node : nodes) append(node, columns);
     for (size_t i = 0; i < nodes.size(); ++i)
       for (const Surrogate& each : nodes[i].surrogates) append(int32_t(i), each, columns);
-    classes_ = classes;
   }
   nb::dict to_python() {
     nb::dict out;
@@ -62,7 +58,7 @@ class Arrays {
     put("mirrored", mirrored), put("start", start), put("levels", levels), put("missing", missing), put("rows", rows);
     put("weight", weight), put("mean", mean), put("prediction", prediction), put("impurity", impurity);
     put("risk", risk), put("gain", gain), put("depth", depth);
-    out["counts"] = to_numpy(std::move(counts), {n_, classes_});
+    out["counts"] = counts;
     const size_t entries = branch_of.size();
     out["branch_of"] = to_numpy(std::move(branch_of), {entries});
     out["surrogates"] = surrogates_to_python();
@@ -81,7 +77,8 @@ class Arrays {
     rows.push_back(node.rows), weight.push_back(node.weight), mean.push_back(node.mean);
     prediction.push_back(node.prediction), impurity.push_back(node.impurity), risk.push_back(node.risk);
     gain.push_back(is_leaf ? 0.0 : node.gain), depth.push_back(node.depth);
-    counts.insert(counts.end(), node.counts.begin(), node.counts.end());
+    double* own = counts.data() + (column.size() - 1) * classes_;
+    for (size_t k = 0; k < node.present.size(); ++k) own[node.present[k]] = node.counts[k];
   }
   void append(int32_t node, const Surrogate& each, std::span<const ColumnView> views) {
     const int32_t n_levels = views[size_t(each.column)].levels;
@@ -101,11 +98,12 @@ class Arrays {
     out["branch_of"] = to_numpy(std::move(s_branch_of), {entries});
     return out;
   }
-  size_t n_, classes_ = 0;
+  size_t n_, classes_;
+  nb::ndarray<nb::numpy, double> counts;  // [n_nodes, n_classes]
   std::vector<int32_t> column, first, branches, start, levels, branch_of, missing, prediction, depth;
   std::vector<uint8_t> strict, mirrored, s_strict, s_flipped;
   std::vector<int64_t> rows, s_count;
-  std::vector<double> cut, weight, mean, impurity, risk, gain, counts, s_cut, s_agree, s_adjusted;
+  std::vector<double> cut, weight, mean, impurity, risk, gain, s_cut, s_agree, s_adjusted;
   std::vector<int32_t> s_node, s_column, s_start, s_levels, s_branch_of;
 };
 

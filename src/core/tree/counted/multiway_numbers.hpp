@@ -47,7 +47,7 @@ class MultiwayNumbers {
                   Workers& workers)
       : columns_(columns), target_(target), settings_(settings), workers_(workers), partitioned_(columns, rows, target, workers),
         searcher_(columns, target, settings, partitioned_, workers), node_measure_(target, settings, partitioned_), branch_(rows) {
-    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target, w);
+    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target, settings.criterion, w);
   }
 
   std::vector<MultiwayNode> grow() {

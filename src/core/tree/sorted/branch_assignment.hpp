@@ -22,17 +22,20 @@ class BranchAssigner {
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), side_(partitioned.side()) {}
 
   bool is_significant(const Node& node, const Split& split) const {
-    std::vector<double> side(3 * target_.classes, 0.0);
+    const size_t classes = node.present.size();
+    std::vector<double> side(3 * classes, 0.0), parent(classes, 0.0);
     const ColumnView& view = columns_[size_t(split.column)];
+    const auto place_of = [&](uint32_t tag) {
+      return size_t(std::ranges::lower_bound(node.present, int32_t(target_.class_of(tag))) - node.present.begin());
+    };
     for (const uint32_t tag : partitioned_.tags(node)) {
       const uint8_t b = branch(split, view, target_.row(tag));
-      if (b < 3) side[b * target_.classes + target_.class_of(tag)] += target_.weight_of(target_.row(tag));
+      if (b < 3) side[b * classes + place_of(tag)] += target_.weight_of(target_.row(tag));
     }
-    std::vector<double> parent(target_.classes, 0.0);
-    for (size_t i = 0; i < side.size(); ++i) parent[i % target_.classes] += side[i];
+    for (size_t i = 0; i < side.size(); ++i) parent[i % classes] += side[i];
     const auto present = size_t(std::ranges::count_if(parent, [](double m) { return m > 0; }));
     const size_t children = split.has_own_branch ? 3 : 2;
-    const double statistic = ChiSquared(parent)({{side.data(), children * target_.classes}, target_.classes});
+    const double statistic = ChiSquared(parent)({{side.data(), children * classes}, classes});
     const size_t df = (present - 1) * (children - 1);
     return df > 0 && statistic >= settings_.critical[std::min(df, settings_.critical.size() - 1)];
   }

@@ -33,9 +33,12 @@ struct Settings {
   double min_risk = 0;             // a node of no more risk stays whole
   std::vector<double> critical;    // [df + 1] chi-squared that a split must reach, empty if none
   std::vector<double> risk_scale;  // [n_classes]
-  std::vector<double> loss;        // [true * predicted]
+  std::vector<double> loss;        // [true * predicted], empty where every mistake costs 1
   int most_levels = 12;            // up to here all groupings are tried where no ordering is exact
   int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
+  bool takes_no_gain = false;      // where nothing improves a node that is not pure, its rows are divided all the same
+  int columns_per_node = 0;        // of those that could split a node, so many are drawn; 0: all
+  uint64_t seed = 0;               // of that draw
 
   // A column is judged by the rows that have a value in it.
   bool is_known_only() const { return absent == Absent::kLargest || absent == Absent::kSurrogate; }
@@ -48,7 +51,8 @@ struct Node {
   double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0, most_improved = 0;
   bool is_final = false, is_strict = false;
   uint8_t side = kUnassigned;     // the branch of its parent that it is, which all its rows are still marked with
-  std::vector<double> counts;  // [n_classes]
+  std::vector<int32_t> present;  // the classes of its rows, ascending
+  std::vector<double> counts;    // [present], the weight of each
   std::vector<double> total;   // the measure's statistic of all the rows
   Split split;
   std::vector<Surrogate> surrogates;

@@ -1,22 +1,26 @@
 // What a thread needs to work: nothing in it outlives a task.
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "tree/sorted/rows/partitioned_rows.hpp"
 #include "tree/sorted/splits/level_counter.hpp"
 #include "tree/sorted/splits/split.hpp"
 #include "tree/sorted/splits/surrogates.hpp"
+#include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
 
 namespace baytree::tree::sorted {
 
 template <Measure M> struct Workspace {
-  Workspace(const Target& target, int which) : measure(target), worker(which) {}
+  Workspace(const Target& target, std::string_view criterion, int which) : measure(target, criterion), worker(which) {}
   M measure;
   int worker;
   LevelCounter<M> counter;
   Levels levels;
-  std::vector<double> left, known, missing, zero;
+  ScanRoom<M> room;
+  TwoClassCuts<M> cuts;
+  std::vector<double> known, missing, zero;
   PartitionBuffer buffer;
   TwoClassScan::Blocks blocks;
   std::vector<Split> offers;

@@ -6,19 +6,26 @@ constant 1. Weights sum to 1, so the loss is a mean.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import msgspec
 import numpy as np
 
+from baytree.engine.anew import MadeAnew
+from baytree.engine.gathering import Several
+from baytree.engine.parts import Kept
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.loss import Slope
+from baytree.linear.logistic.rows.marked_piece import MarkedPiece
 from baytree.linear.logistic.rows.pieces import Pieces
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung
 
+_BROUGHT = 1 << 22  # numbers of rows that are brought here for the first steps
 
-class DenseRows(Pieces[DensePiece], frozen=True):
+
+class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
     """Features side by side: in the design's units, or as the caller has them and brought to those units on the way.
 
     A feature of the model is (x − centre) / scale; the constant 1 comes after the last.
@@ -26,10 +33,18 @@ class DenseRows(Pieces[DensePiece], frozen=True):
 
     centre: np.ndarray  # float64 [q − 1]
     scale: np.ndarray  # float64 [q − 1]
+    is_marked: bool = False  # most features are marks, of which each row has few: a curvature costs little more than a slope
 
     def every(self, step: int) -> DenseRows:
-        """One row of every few."""
-        return self._weighed(self.pieces.made(lambda piece: piece.every(step)))
+        """One row of every few; brought here where that saves rounds and they are no more than some megabytes."""
+        some = self.pieces.made(lambda piece: piece.every(step))
+        is_brought = self.is_far and self.n_rows * self.q <= step * _BROUGHT
+        return self._weighed(Kept(some.gather()) if is_brought else some)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether a round reads the rows anew, so that what can be asked at once should be."""
+        return isinstance(self.pieces, MadeAnew)
 
     def columns(self, features: np.ndarray) -> DenseRows:
         """The rows with these features only; the constant, last, is always among them."""
@@ -45,12 +60,34 @@ class DenseRows(Pieces[DensePiece], frozen=True):
     def curvature(self, theta: np.ndarray) -> np.ndarray:
         """The second derivatives of the mean loss. [k * q, k * q]"""
         coefficient, start = self.raw(theta)
-        raw = self.pieces.total(lambda piece: piece.curvature(coefficient, start))
+        return self._in_units(self.pieces.total(lambda piece: piece.curvature(coefficient, start)))
+
+    def slope_and_curvature(self, theta: np.ndarray) -> Slope:
+        """Both in one round."""
+        coefficient, start = self.raw(theta)
+        raw = self.pieces.total(lambda piece: piece.slope_and_curvature(coefficient, start))
+        assert raw.curvature is not None
+        return Slope(raw.loss, raw.gradient @ self.chain().T, self._in_units(raw.curvature))
+
+    def slopes(self, thetas: Sequence[np.ndarray]) -> list[Slope]:
+        """What all rows say at each of these, in one round."""
+        each = [self.raw(theta) for theta in thetas]
+        seen = self.pieces.total(lambda piece: Several(tuple(piece.slope(*raw) for raw in each)))
+        return [Slope(raw.loss, raw.gradient @ self.chain().T) for raw in seen.values]
+
+    def _in_units(self, raw: np.ndarray) -> np.ndarray:
+        """A curvature by the features as they lie in the pieces, by those of the model."""
         chain = self.chain()
         edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
         for one, other in product(edges, edges):
             raw[one, other] = chain @ raw[one, other] @ chain.T
         return raw
+
+    def fold_curvatures(self, theta: np.ndarray, n_folds: int) -> np.ndarray:
+        """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
+        coefficient, start = self.raw(theta)
+        raw = self.pieces.total(lambda piece: piece.curvatures(coefficient, start, n_folds))
+        return self.chain() @ raw @ self.chain().T
 
     def largest_score(self, theta: np.ndarray) -> float:
         """The largest |score| of any row."""

@@ -7,13 +7,16 @@ import numpy as np
 
 
 class Slope(msgspec.Struct, frozen=True):
-    """Mean loss and its gradient. A sum over rows."""
+    """Mean loss, its gradient and, where it is asked for, its curvature. A sum over rows."""
 
     loss: float
     gradient: np.ndarray  # [k, q]
+    curvature: np.ndarray | None = None  # [k * q, k * q]
 
     def __add__(self, other: Slope) -> Slope:
-        return Slope(self.loss + other.loss, self.gradient + other.gradient)
+        mine, theirs = self.curvature, other.curvature
+        curvature = None if mine is None or theirs is None else mine + theirs
+        return Slope(self.loss + other.loss, self.gradient + other.gradient, curvature)
 
 
 def losses(score: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

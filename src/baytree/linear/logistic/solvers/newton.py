@@ -5,6 +5,8 @@ The curvature is computed anew only while steps gain little; near the optimum an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from baytree.linear.logistic.rows.dense_rows import DenseRows
@@ -12,6 +14,9 @@ from baytree.linear.logistic.rows.loss import Slope
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.quadratic import Quadratic, solve
 
+_SHARES = [0.5**k for k in range(34)]  # of a step
+_AT_ONCE = 6  # shares that are tried in one round
+_NEAR = 1e-5  # the violation from which on an old curvature mostly does
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain have a second derivative
 _ROUNDS = 5  # of sweeps and direct solutions
@@ -22,8 +27,8 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
 
     `curvature` is one from nearby (the last penalty of a path), where there is one.
     """
-    here = rows.slope(theta)
-    curvature = rows.curvature(theta) if curvature is None else curvature
+    here = (rows.slope_and_curvature if rows.is_far and curvature is None else rows.slope)(theta)
+    curvature = _curvature(rows, theta, here) if curvature is None else curvature
     worst = violations(here, penalty, theta).max()
     track = [value(here, penalty, theta)]
     n_iter = 0
@@ -41,11 +46,15 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
         if worst <= aim.tol and worst > before / 2:
             break
         if worst > _GOOD * before:
-            curvature = rows.curvature(theta)
+            curvature = _curvature(rows, theta, here)
     if penalty.is_none:  # an old curvature would hide that coefficients still grow
         curvature = rows.curvature(theta)
     grows = _grows(rows, penalty, theta, here, curvature)
     return Fit(theta, float(worst), n_iter, tuple(track), grows, curvature)
+
+
+def _curvature(rows: DenseRows, theta: np.ndarray, here: Slope) -> np.ndarray:
+    return rows.curvature(theta) if here.curvature is None else here.curvature
 
 
 def backtrack(
@@ -55,13 +64,25 @@ def backtrack(
     start = value(here, penalty, theta)
     promise = float((here.gradient * step).sum()) + penalty.cost(theta + step) - penalty.cost(theta)
     rounding = 1e-14 * max(1.0, abs(start))
-    share = 1.0
-    while share > 1e-10:
-        there = rows.slope(theta + share * step)
+    for share, there in _tried(rows, penalty, theta, here, step):
         if value(there, penalty, theta + share * step) <= start + 1e-4 * share * min(promise, 0.0) + rounding:
             return theta + share * step, there
-        share /= 2
     return theta, None
+
+
+def _tried(
+    rows: DenseRows, penalty: Penalty, theta: np.ndarray, here: Slope, step: np.ndarray
+) -> Iterator[tuple[float, Slope]]:
+    """The step, its half, its quarter … and what rows say there; of rows elsewhere, several are asked for in one round."""
+    if not rows.is_far:
+        yield from ((share, rows.slope(theta + share * step)) for share in _SHARES)
+        return
+    # but for the last steps, another round costs more than a curvature that is not used
+    is_near = violations(here, penalty, theta).max() <= _NEAR
+    yield 1.0, (rows.slope if is_near else rows.slope_and_curvature)(theta + step)
+    for first in range(1, len(_SHARES), _AT_ONCE):
+        shares = _SHARES[first : first + _AT_ONCE]
+        yield from zip(shares, rows.slopes([theta + share * step for share in shares]), strict=True)
 
 
 def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarray, worst: float) -> np.ndarray:

@@ -52,6 +52,8 @@ def grows_in_rounds(rows: Parts, policy: Policy) -> bool:
 def _is_binary_in_rounds(rows: Elsewhere, policy: Policy) -> bool:
     if policy.branching is not Branching.BINARY:
         return False
+    if policy.stopping.takes_no_gain or policy.columns_per_node is not None:
+        return False
     if policy.arithmetic is Arithmetic.OWN:
         return policy.missing is not Missing.SURROGATE
     has_surrogates = policy.missing is Missing.SURROGATE and policy.surrogates.most > 0

@@ -59,7 +59,7 @@ def _grown(planting: Planting, schema: Schema, n_jobs: int | None, codes: Codes,
     seen: NodeCounts = yield Ask(partial(NodeCounts.of, None, np.zeros(1, np.int64), codes))
     whole = stand_ins(seen.single, codes, schema)
     costs = planting.costs_of(whole)
-    risk = float(((costs.risk_scale * seen.single[0].sum(axis=0)) @ costs.loss).min())
+    risk = float(costs.least_risk(seen.single[0].sum(axis=0)))
     min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
     growth = ClassGrowth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
     return (yield from growth.grown(seen))

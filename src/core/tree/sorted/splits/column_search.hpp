@@ -15,6 +15,7 @@
 #include "tree/sorted/splits/grouping.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/split.hpp"
+#include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
 #include "tree/sorted/workspace.hpp"
 #include "workers.hpp"
@@ -25,21 +26,27 @@ template <Measure M> class ColumnSearch {
  public:
   ColumnSearch(std::span<const ColumnView> columns, const Target& target, const Settings& settings, const PartitionedRows& partitioned,
                Workers& workers)
-      : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers) {
-    for (size_t j = 0; j < columns.size(); ++j) blocks_.emplace_back(has_blocks(j) ? partitioned.rows() : 0);
+      : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers),
+        measure_(target, settings.criterion) {
+    for (size_t j = 0; j < columns.size(); ++j) {
+      blocks_.emplace_back(has_blocks(j) ? partitioned.rows() : 0);
+      walks_.emplace_back(has_walks(j) ? partitioned.rows() : 0);
+    }
   }
 
   Split search(const Node& node, int32_t column, Workspace<M>& workspace) {
+    workspace.measure.enter(node.present);
     workspace.measure.focus(node.mean, node.risk);
     Split split = columns_[size_t(column)].is_nominal() ? search_levels(node, column, workspace) : search_cuts(node, column, workspace);
     if (split && !(split.score.value > 0)) split.column = -1;
-    return split;
+    return split || !settings_.takes_no_gain ? split : first_cut(node, column);
   }
 
   // To be called for a node whose rows have moved in a column.
   void count_blocks(const Node& node, size_t column) {
-    if (!has_blocks(column) || !TwoClassScan::has_blocks(node.end - node.begin)) return;
-    blocks_[column].count(partitioned_.entries(node, column), node.begin);
+    const size_t rows = node.end - node.begin;
+    if (has_blocks(column) && TwoClassScan::has_blocks(rows)) blocks_[column].count(partitioned_.entries(node, column), node.begin);
+    if (has_walks(column) && rows > ClassWalks::kLeast) walks_[column].count(partitioned_.entries(node, column), node.begin);
   }
 
  private:
@@ -62,23 +69,41 @@ template <Measure M> class ColumnSearch {
     return best;
   }
 
+  // The lowest cut of numbers that leaves enough on both sides, worth nothing: any other offer is better.
+  Split first_cut(const Node& node, int32_t column) const {
+    Split split;
+    if (columns_[size_t(column)].is_nominal()) return split;
+    const auto all = partitioned_.entries(node, size_t(column));
+    const auto known = all.first(known_in(all));
+    const double size = node.total.back();
+    double left = 0;
+    for (size_t i = 0; i + 1 < known.size(); ++i) {
+      left += target_.size_of(target_.row(tag_of(known[i])));
+      if (rank_of(known[i]) == rank_of(known[i + 1]) || left < settings_.min_leaf) continue;
+      if (size - left < settings_.min_leaf) break;
+      split.column = column, split.last = uint32_t(i), split.known = uint32_t(known.size());
+      split.cut = cut_after(columns_[size_t(column)], known, i);
+      break;
+    }
+    return split;
+  }
+
   double cut_after(const ColumnView& view, std::span<const Entry> known, size_t last) const {
     if (last + 1 == known.size()) return std::numeric_limits<double>::infinity();
     return between(view[target_.row(tag_of(known[last]))], view[target_.row(tag_of(known[last + 1]))], settings_.is_cart);
   }
 
   bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if constexpr (std::same_as<M, ClassMeasure<Gini>>)
-      if (is_two_class_count()) {
-        const auto [n, one] = two_counts(node.total);
-        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
-        best.score = cuts.none();
-        return cuts.run(0, 0, false, best);
-      }
+    if (is_gini() && is_two_class_count()) {
+      const auto [n, one] = two_counts(node.total);
+      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      best.score = cuts.none();
+      return cuts.run(0, 0, false, best);
+    }
     workspace.measure.begin(node.total);
     best.score = workspace.measure.none();
     workspace.zero = workspace.measure.nothing();
-    return scan(known, workspace.measure, std::span<const double>(node.total), std::span<const double>(workspace.zero), false, limits(), workspace.left, best);
+    return scan_cuts(node, column, known, node.total, workspace.zero, false, workspace, best);
   }
 
   bool scan_with(const Node& node, size_t column, std::span<const Entry> known, std::span<const Entry> missing, Workspace<M>& workspace,
@@ -95,36 +120,51 @@ template <Measure M> class ColumnSearch {
     }
     best.score = workspace.measure.none();
     workspace.zero = workspace.measure.nothing();
-    const bool is_improved = scan(known, workspace.measure, std::span<const double>(workspace.known), std::span<const double>(workspace.zero), false, limits(), workspace.left, best);
+    const bool is_improved = scan_cuts(node, column, known, workspace.known, workspace.zero, false, workspace, best);
     best.score.under = 0;  // another column's fraction is of other rows
     return is_improved;
   }
 
   // The rows without a value on the upper side first; on the lower one only if that is better.
   bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if constexpr (std::same_as<M, ClassMeasure<Gini>>)
-      if (is_two_class_count()) {
-        const auto [n, one] = two_counts(node.total);
-        const auto [absent, absent_one] = two_counts(workspace.missing);
-        const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
-        best.score = cuts.none();
-        bool is_improved = cuts.run(0, 0, true, best);
-        best.missing = is_improved ? 1 : -1;
-        if (cuts.run(absent, absent_one, false, best)) is_improved = true, best.missing = 0;
-        return is_improved;
-      }
+    if (is_gini() && is_two_class_count()) {
+      const auto [n, one] = two_counts(node.total);
+      const auto [absent, absent_one] = two_counts(workspace.missing);
+      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      best.score = cuts.none();
+      bool is_improved = cuts.run(0, 0, true, best);
+      best.missing = is_improved ? 1 : -1;
+      if (cuts.run(absent, absent_one, false, best)) is_improved = true, best.missing = 0;
+      return is_improved;
+    }
     workspace.measure.begin(node.total);
     best.score = workspace.measure.none();
     workspace.zero = workspace.measure.nothing();
-    const std::span<const double> total(node.total), zero(workspace.zero), absent(workspace.missing);
-    bool is_improved = scan(known, workspace.measure, total, zero, true, limits(), workspace.left, best);
+    bool is_improved = scan_cuts(node, column, known, node.total, workspace.zero, true, workspace, best);
     best.missing = is_improved ? 1 : -1;
-    if (scan(known, workspace.measure, total, absent, false, limits(), workspace.left, best)) is_improved = true, best.missing = 0;
+    if (scan_cuts(node, column, known, node.total, workspace.missing, false, workspace, best)) is_improved = true, best.missing = 0;
     return is_improved;
   }
 
+  bool scan_cuts(const Node& node, size_t column, std::span<const Entry> known, std::span<const double> total, std::span<const double> first,
+                 bool may_take_all, Workspace<M>& workspace, Split& best) {
+    if constexpr (ConvexMeasure<M>)
+      if (has_walks(column) && known.size() > workspace.cuts.kFew)
+        if (const auto found = workspace.cuts.run(known, node.begin, walks_[column], workspace.measure, total, first, may_take_all, limits(), best))
+          return *found;
+    return scan(known, workspace.measure, total, first, may_take_all, limits(), workspace.room, best);
+  }
+
   bool has_blocks(size_t column) const {
-    return std::same_as<M, ClassMeasure<Gini>> && is_two_class_count() && !columns_[column].is_nominal();
+    return is_gini() && is_two_class_count() && !columns_[column].is_nominal();
+  }
+  // Gini has blocks, and a search of its own.
+  bool has_walks(size_t column) const {
+    return ConvexMeasure<M> && !is_gini() && measure_.is_plain_count() && is_two_class_count() && !columns_[column].is_nominal();
+  }
+  bool is_gini() const {
+    if constexpr (requires { measure_.is_gini(); }) return measure_.is_gini();
+    return false;
   }
   bool is_two_class_count() const { return target_.class_bits == 1 && target_.is_counted && !target_.weight; }
   static std::pair<uint64_t, uint64_t> two_counts(std::span<const double> total) {
@@ -148,7 +188,7 @@ template <Measure M> class ColumnSearch {
   Split search_levels(const Node& node, int32_t column, Workspace<M>& workspace) {
     const ColumnView& view = columns_[size_t(column)];
     if constexpr (requires { workspace.measure.is_centred(); }) center_on_known(node, view, workspace);
-    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, workspace.levels);
+    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, node.present, workspace.levels);
     else workspace.counter.count(partitioned_.tags(node), partitioned_.levels(size_t(column)), view.levels, target_, workspace.measure, workspace.levels);
     Split best;
     best.known = uint32_t(node.end - node.begin);
@@ -210,7 +250,9 @@ template <Measure M> class ColumnSearch {
   const Settings& settings_;
   const PartitionedRows& partitioned_;
   Workers& workers_;
+  const M measure_;
   std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
+  std::vector<ClassWalks> walks_;    // the same
 };
 
 }  // namespace baytree::tree::sorted

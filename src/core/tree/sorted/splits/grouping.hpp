@@ -17,8 +17,8 @@
 namespace baytree::tree::sorted {
 
 // The first principal component of the levels' class shares, weighted by their mass (Coppersmith, Hong, Hosking 1999).
-inline std::vector<double> component_keys(const Levels& levels, size_t classes) {
-  const size_t n = levels.size();
+inline std::vector<double> component_keys(const Levels& levels, const PresentClasses& present) {
+  const size_t n = levels.size(), classes = present.size();
   std::vector<double> share(n * classes), mass(n), mean(classes, 0.0), scatter(classes * classes, 0.0);
   double whole = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -34,7 +34,7 @@ inline std::vector<double> component_keys(const Levels& levels, size_t classes) 
       for (size_t b = 0; b < classes; ++b)
         scatter[a * classes + b] += mass[i] * (share[i * classes + a] - mean[a]) * (share[i * classes + b] - mean[b]);
   std::vector<double> axis(classes), next(classes);
-  for (size_t k = 0; k < classes; ++k) axis[k] = 1.0 + double(k) / double(classes);
+  for (size_t k = 0; k < classes; ++k) axis[k] = 1.0 + double(present[k]) / double(present.of_all());
   for (int step = 0; step < 64; ++step) {
     double length = 0;
     for (size_t a = 0; a < classes; ++a) {
@@ -55,7 +55,7 @@ template <Measure M> std::vector<uint32_t> level_order(const Levels& levels, con
   std::vector<double> key(levels.size());
   if (measure.is_ordered())
     for (size_t i = 0; i < levels.size(); ++i) key[i] = measure.order_key(levels[i]);
-  else key = component_keys(levels, measure.classes());
+  else if constexpr (requires { measure.present(); }) key = component_keys(levels, measure.present());
   std::vector<uint32_t> order(levels.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key[a] < key[b]; });

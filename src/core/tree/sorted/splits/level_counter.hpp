@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,13 +27,16 @@ struct Levels {
 // How many rows of each level, the missing one first, and class there are: [n_levels + 1, n_classes].
 using LevelCounts = std::vector<uint32_t>;
 
-// Rows that count 1 each: two tables in turn, so that a row need not wait for the one before it.
-inline LevelCounts count_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target) {
-  const size_t classes = target.classes, cells = (size_t(n_levels) + 1) * classes;
+// Rows that count 1 each: two tables in turn, so that a row need not wait for the one before it. `class_of` a tag is its class,
+// or its place among the classes of a node.
+template <std::invocable<uint32_t> ClassOf>
+LevelCounts count_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target, size_t classes,
+                         const ClassOf& class_of) {
+  const size_t cells = (size_t(n_levels) + 1) * classes;
   LevelCounts counts(2 * cells, 0);
   uint32_t *even = counts.data(), *odd = even + cells;
   narrow.with([&](const auto* shifted) {
-    const auto cell = [&](uint32_t tag) { return size_t(shifted[target.row(tag)]) * classes + target.class_of(tag); };
+    const auto cell = [&](uint32_t tag) { return size_t(shifted[target.row(tag)]) * classes + class_of(tag); };
     size_t i = 0;
     for (; i + 1 < tags.size(); i += 2) ++even[cell(tags[i])], ++odd[cell(tags[i + 1])];
     if (i < tags.size()) ++even[cell(tags[i])];
@@ -52,23 +56,43 @@ template <Measure M> class LevelCounter {
     narrow.with([&](const auto* shifted) {
       const auto shifted_of = [&](uint32_t tag) { return size_t(shifted[target.row(tag)]); };
       if (tags.size() * 4 < size_t(n_levels)) by_sorting(tags, shifted_of, measure, levels);
-      else if (measure.is_plain_count()) read(count_levels(tags, narrow, n_levels, target), target.classes, levels);
-      else by_table(tags, shifted_of, size_t(n_levels) + 1, measure, levels);
+      else if (!read_counts(tags, narrow, n_levels, target, measure, levels))
+        by_table(tags, shifted_of, size_t(n_levels) + 1, measure, levels);
     });
   }
-  // Levels that are already counted.
-  static void read(const LevelCounts& counts, size_t classes, Levels& levels) {
-    levels.width = classes + 1, levels.code.clear(), levels.statistic.clear();
-    std::vector<double> statistic(classes + 1);
+  // Levels that are already counted, by all classes.
+  static void read(const LevelCounts& counts, size_t classes, std::span<const int32_t> present, Levels& levels) {
+    read_cells(counts, classes, present.size(), [&](size_t place) { return size_t(present[place]); }, levels);
+  }
+
+ private:
+  static bool read_counts(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target,
+                          const M& measure, Levels& levels) {
+    if constexpr (requires { measure.present(); }) {
+      if (!measure.is_plain_count()) return false;
+      const size_t n = measure.classes();
+      const auto class_of = [&](uint32_t tag) { return target.class_of(tag); };
+      const auto place_of = [&](uint32_t tag) { return measure.place_of(tag); };
+      const auto counts = n == target.classes ? count_levels(tags, narrow, n_levels, target, n, class_of)
+                                              : count_levels(tags, narrow, n_levels, target, n, place_of);
+      read_cells(counts, n, n, std::identity(), levels);
+      return true;
+    }
+    return false;
+  }
+  // `classes` cells a level, of which `n` are read: that of each place is at cell_of(place).
+  template <std::invocable<size_t> CellOf>
+  static void read_cells(const LevelCounts& counts, size_t classes, size_t n, const CellOf& cell_of, Levels& levels) {
+    levels.width = n + 1, levels.code.clear(), levels.statistic.clear();
+    std::vector<double> statistic(levels.width);
     for (size_t at = 0; at * classes < counts.size(); ++at) {
       double size = 0;
-      for (size_t k = 0; k < classes; ++k) size += statistic[k] = double(counts[at * classes + k]);
-      statistic[classes] = size;
+      for (size_t k = 0; k < n; ++k) size += statistic[k] = double(counts[at * classes + cell_of(k)]);
+      statistic[n] = size;
       if (size > 0) append(int32_t(at) - 1, statistic, levels);
     }
   }
 
- private:
   template <std::invocable<uint32_t> ShiftedOf>
   void by_table(std::span<const uint32_t> tags, const ShiftedOf& shifted_of, size_t n_shifted, const M& measure, Levels& levels) {
     const size_t width = levels.width;

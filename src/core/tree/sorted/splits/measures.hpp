@@ -7,38 +7,16 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "tree/criteria.hpp"
+#include "tree/sorted/splits/class_rule.hpp"
+#include "tree/sorted/splits/present_classes.hpp"
+#include "tree/sorted/splits/target.hpp"
 
 namespace baytree::tree::sorted {
-
-// The target of every row. A tag is a row number with, where it fits, the class in its lowest bits.
-struct Target {
-  size_t classes = 0;               // 0: a number is predicted
-  const int32_t* label = nullptr;   // [n_rows]
-  const double* y = nullptr;        // [n_rows]
-  const double* weight = nullptr;   // [n_rows], null where every weight is 1
-  std::span<const double> scale;    // [n_classes], what a unit of weight of a class counts for in the search
-  int class_bits = 0;
-  bool counts_rows = false;         // sizes are rows, whatever their weights
-  bool is_counted = false;          // every row counts 1: masses are whole numbers
-
-  uint32_t row(uint32_t tag) const { return tag >> class_bits; }
-  size_t class_of(uint32_t tag) const {
-    return class_bits ? tag & ((1u << class_bits) - 1) : size_t(label[tag]);
-  }
-  double weight_of(uint32_t row) const { return weight ? weight[row] : 1.0; }
-  // A small whole weight adds in as many steps, so that last bits, and with them ties, are those of as many rows.
-  void add_weighted(double& sum, double amount, uint32_t row) const {
-    const double w = weight_of(row);
-    if (!weight || !(w <= kMostSteps) || w != int(w)) sum += w * amount;
-    else
-      for (int step = 0; step < int(w); ++step) sum += amount;
-  }
-  static constexpr double kMostSteps = 16;
-  double size_of(uint32_t row) const { return counts_rows ? 1.0 : weight_of(row); }
-};
 
 // A worth, and the same as a fraction of whole numbers where the criterion and the weights allow it.
 struct Score {
@@ -66,7 +44,8 @@ template <typename M>
 concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span<const double> left) {
   { measure.width() } -> std::same_as<size_t>;
   measure.add(statistic, tag);
-  measure.focus(0.0, 0.0);  // the mean and the risk of the node
+  measure.enter(std::span<const int32_t>());  // the classes that occur in the node
+  measure.focus(0.0, 0.0);                    // its mean and its risk
   { measure.value(left) } -> std::same_as<double>;
   { measure.score(left, 0.0) } -> std::same_as<Score>;
   { measure.slack() } -> std::same_as<double>;
@@ -76,24 +55,36 @@ concept Measure = requires(M measure, double* statistic, uint32_t tag, std::span
   { measure.is_plain_count() } -> std::same_as<bool>;  // a statistic is counts of classes and their sum
 };
 
-// Masses of classes under a criterion.
-template <ClassCriterion C> class ClassMeasure {
+// The masses of the classes that a node has, under a criterion.
+class ClassMeasure {
  public:
-  explicit ClassMeasure(const Target& target) : target_(target), children_(3 * target.classes) {}
+  ClassMeasure(const Target& target, std::string_view criterion)
+      : target_(target), rule_(class_rule(criterion)), present_(target), children_(3 * target.classes) {}
+  void enter(std::span<const int32_t> classes) { present_.enter(classes); }
   void focus(double, double) {}
-  static double impurity(std::span<const double> total) { return C::Impurity::of(total.first(total.size() - 1)); }
-  size_t width() const { return target_.classes + 1; }
-  size_t classes() const { return target_.classes; }
+  double impurity(std::span<const double> total) const { return rule_.impurity(total.first(total.size() - 1)); }
+  bool is_gini() const { return rule_.is_gini; }
+  size_t width() const { return classes() + 1; }
+  size_t classes() const { return present_.size(); }
+  const PresentClasses& present() const { return present_; }
   void add(double* statistic, uint32_t tag) const {
-    const size_t k = target_.class_of(tag);
-    const double w = target_.weight_of(target_.row(tag));
-    statistic[k] += w * target_.scale[k];
-    statistic[target_.classes] += target_.counts_rows ? 1.0 : w;
+    statistic[place_of(tag)] += mass_of(tag);
+    statistic[classes()] += size_of(tag);
+  }
+  size_t place_of(uint32_t tag) const { return present_.place_of(tag); }
+  double mass_of(uint32_t tag) const { return target_.weight_of(target_.row(tag)) * target_.scale[target_.class_of(tag)]; }
+  double size_of(uint32_t tag) const { return target_.size_of(target_.row(tag)); }
+  static double mass_in(std::span<const double> statistic, size_t place) { return statistic[place]; }
+  double parent_mass(size_t place) const { return extra_.empty() ? total_[place] : parent_[place]; }
+  AnyTerms terms() const {
+    const std::span<const double> apart(extra_.data(), extra_.empty() ? 0 : classes());
+    const std::span<const double> all = extra_.empty() ? masses() : std::span<const double>(parent_.data(), classes());
+    return rule_.terms({whole_, total(apart), rule_.impurity(all) - rule_.impurity(apart), target_.is_counted});
   }
   void begin(std::span<const double> total_of_all) {
     total_.assign(total_of_all.begin(), total_of_all.end());
     whole_ = total(masses());
-    criterion_.emplace(masses());
+    criterion_.emplace(rule_.made(masses()));
     extra_.clear();
   }
   // A third child that never changes: the rows without a value, where they have a branch of their own.
@@ -103,7 +94,7 @@ template <ClassCriterion C> class ClassMeasure {
     parent_.assign(total_.begin(), total_.end());
     for (size_t k = 0; k < parent_.size(); ++k) parent_[k] += extra_[k];
     whole_ = total({parent_.data(), classes()});
-    criterion_.emplace(std::span<const double>(parent_.data(), classes()));
+    criterion_.emplace(rule_.made({parent_.data(), classes()}));
   }
   double value(std::span<const double> left) {
     const size_t n = classes();
@@ -112,21 +103,17 @@ template <ClassCriterion C> class ClassMeasure {
       children_[n + k] = std::max(0.0, total_[k] - left[k]);
     }
     if (!extra_.empty()) std::copy_n(extra_.begin(), n, children_.begin() + std::ptrdiff_t(2 * n));
-    return (*criterion_)({{children_.data(), (extra_.empty() ? 2 : 3) * n}, n});
+    const Children children{{children_.data(), (extra_.empty() ? 2 : 3) * n}, n};
+    return std::visit([&](const auto& criterion) { return criterion(children); }, *criterion_);
   }
   Score score(std::span<const double> left, double value) const {
-    if constexpr (std::same_as<C, Gini>)
-      if (target_.is_counted && whole_ < kExactSize && extra_.empty()) return exact(left, value);
-    return {value, 0, 0};
+    return is_fraction() ? exact(left, value) : Score{value, 0, 0};
   }
   Score none() const {
-    if constexpr (std::same_as<C, Gini>)
-      if (target_.is_counted && whole_ < kExactSize && extra_.empty()) {
-        unsigned __int128 squares = 0;
-        for (size_t k = 0; k < classes(); ++k) squares += uint64_t(total_[k]) * uint64_t(total_[k]);
-        return {0, squares, uint64_t(whole_)};
-      }
-    return {0, 0, 0};
+    if (!is_fraction()) return {0, 0, 0};
+    unsigned __int128 squares = 0;
+    for (size_t k = 0; k < classes(); ++k) squares += uint64_t(total_[k]) * uint64_t(total_[k]);
+    return {0, squares, uint64_t(whole_)};
   }
   double slack() const { return 1e-12 * whole_; }
   std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
@@ -137,13 +124,14 @@ template <ClassCriterion C> class ClassMeasure {
   }
   double mean(std::span<const double> statistic) const {
     double sum = 0, mass = 0;
-    for (size_t k = 0; k < classes(); ++k) sum += double(k) * statistic[k], mass += statistic[k];
+    for (size_t k = 0; k < classes(); ++k) sum += double(present_[k]) * statistic[k], mass += statistic[k];
     return mass > 0 ? sum / mass : 0.0;
   }
-  bool is_ordered() const { return classes() <= 2; }
+  bool is_ordered() const { return target_.classes <= 2; }
   bool is_plain_count() const { return target_.is_counted && !target_.weight; }
 
  private:
+  bool is_fraction() const { return rule_.is_gini && target_.is_counted && whole_ < kExactSize && extra_.empty(); }
   std::span<const double> masses() const { return {total_.data(), classes()}; }
   Score exact(std::span<const double> left, double value) const {
     unsigned __int128 of_left = 0, of_right = 0;
@@ -155,15 +143,18 @@ template <ClassCriterion C> class ClassMeasure {
     return gini_fraction(value, of_left, in_left, of_right, in_right);
   }
   const Target& target_;
+  const ClassRule rule_;
+  PresentClasses present_;
   std::vector<double> total_, extra_, parent_, children_;
   double whole_ = 0;
-  std::optional<C> criterion_;
+  std::optional<AnyCriterion> criterion_;
 };
 
 // Sums about the node's mean: S = sum w (y - m) and W; the worth of two sides is the fall of the sum of squares.
 class SquareMeasure {
  public:
-  explicit SquareMeasure(const Target& target) : target_(target) {}
+  SquareMeasure(const Target& target, std::string_view) : target_(target) {}
+  void enter(std::span<const int32_t>) {}
   void focus(double mean, double squares) { mean_ = mean, squares_ = squares; }
   size_t width() const { return 3; }
   void add(double* statistic, uint32_t tag) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "numbers/impurity.hpp"
@@ -14,20 +15,32 @@ namespace baytree::tree::sorted {
 // Weights of classes, scaled by the altered priors: I(S) = U sum phi(a_k w_k / U), U = sum a_k w_k. U is a running sum
 // on both sides, because scales are 1 only up to the last bit and ties hang on it.
 // A statistic is [weight per class, U, -U, rows]; the third part of `nothing` is the U of all, so that it ends as the rest's.
-template <typename Impurity> class RpartClassMeasure {
+class RpartClassMeasure {
  public:
-  explicit RpartClassMeasure(const Target& target) : target_(target) {}
+  RpartClassMeasure(const Target& target, std::string_view criterion)
+      : target_(target), is_information_(criterion == Entropy::name), present_(target) {}
+  void enter(std::span<const int32_t> classes) { present_.enter(classes); }
   void focus(double, double) {}
-  size_t width() const { return target_.classes + 3; }
-  size_t classes() const { return target_.classes; }
+  size_t width() const { return classes() + 3; }
+  size_t classes() const { return present_.size(); }
+  const PresentClasses& present() const { return present_; }
   void add(double* statistic, uint32_t tag) const {
-    const size_t k = target_.class_of(tag), n = classes();
+    const size_t n = classes();
     const uint32_t row = target_.row(tag);
-    const double w = target_.weight_of(row);
-    statistic[k] += w;
-    target_.add_weighted(statistic[n], target_.scale[k], row);
-    target_.add_weighted(statistic[n + 1], -target_.scale[k], row);
-    statistic[n + 2] += target_.counts_rows ? 1.0 : w;
+    const double scale = target_.scale[target_.class_of(tag)];
+    statistic[place_of(tag)] += target_.weight_of(row);
+    target_.add_weighted(statistic[n], scale, row);
+    target_.add_weighted(statistic[n + 1], -scale, row);
+    statistic[n + 2] += size_of(tag);
+  }
+  size_t place_of(uint32_t tag) const { return present_.place_of(tag); }
+  double mass_of(uint32_t tag) const { return target_.weight_of(target_.row(tag)) * target_.scale[target_.class_of(tag)]; }
+  double size_of(uint32_t tag) const { return target_.size_of(target_.row(tag)); }
+  double mass_in(std::span<const double> statistic, size_t place) const { return scale(place) * statistic[place]; }
+  double parent_mass(size_t place) const { return mass_in(total_, place); }
+  AnyTerms terms() const {
+    const NodeMasses node{.whole = total_[classes()]};
+    return is_information_ ? AnyTerms(LogTerms(node, kNaturalPerBit)) : AnyTerms(SquareTerms(node));
   }
   void begin(std::span<const double> total) {
     total_.assign(total.begin(), total.end());
@@ -43,8 +56,8 @@ template <typename Impurity> class RpartClassMeasure {
     const double on_left = left[classes()], on_right = left[classes() + 1];
     double rest = 0;
     for (size_t k = 0; k < classes(); ++k) {
-      rest += on_left * phi(target_.scale[k] * left[k] / on_left);
-      rest += on_right * phi(target_.scale[k] * (total_[k] - left[k]) / on_right);
+      rest += on_left * phi(scale(k) * left[k] / on_left);
+      rest += on_right * phi(scale(k) * (total_[k] - left[k]) / on_right);
     }
     return parent_ - rest;
   }
@@ -52,29 +65,32 @@ template <typename Impurity> class RpartClassMeasure {
   Score none() const { return {0, 0, 0}; }
   double slack() const { return 0; }
   double order_key(std::span<const double> statistic) const {
-    const double first = target_.scale[0] * statistic[0];
-    return first / (first + target_.scale[1] * statistic[1]);
+    const double first = scale(0) * statistic[0];
+    return first / (first + scale(1) * statistic[1]);
   }
   double mean(std::span<const double> statistic) const {
     double sum = 0, mass = 0;
     for (size_t k = 0; k < classes(); ++k) {
-      sum += double(k) * statistic[k] * target_.scale[k];
-      mass += statistic[k] * target_.scale[k];
+      sum += double(present_[k]) * statistic[k] * scale(k);
+      mass += statistic[k] * scale(k);
     }
     return sum / mass;
   }
-  bool is_ordered() const { return classes() <= 2; }
+  bool is_ordered() const { return target_.classes <= 2; }
   static bool is_plain_count() { return false; }
   double impurity(std::span<const double> statistic) const {
     const double mass = statistic[classes()];
     double index = 0;
-    for (size_t k = 0; k < classes() && mass > 0; ++k) index += phi(target_.scale[k] * statistic[k] / mass);
+    for (size_t k = 0; k < classes() && mass > 0; ++k) index += phi(scale(k) * statistic[k] / mass);
     return mass * index;
   }
 
  private:
-  static double phi(double p) { return Impurity::of_share(p); }
+  double phi(double p) const { return is_information_ ? Entropy::Rpart::of_share(p) : Gini::Rpart::of_share(p); }
+  double scale(size_t place) const { return target_.scale[present_[place]]; }
   const Target& target_;
+  const bool is_information_;
+  PresentClasses present_;
   std::vector<double> total_;
   double parent_ = 0;
 };
@@ -83,7 +99,8 @@ template <typename Impurity> class RpartClassMeasure {
 // sum then equals but for its sign; R is the risk of all the rows. A statistic is [S, W, rows].
 class RpartSquareMeasure {
  public:
-  explicit RpartSquareMeasure(const Target& target) : target_(target) {}
+  RpartSquareMeasure(const Target& target, std::string_view) : target_(target) {}
+  void enter(std::span<const int32_t>) {}
   void focus(double mean, double risk) { mean_ = mean, risk_ = risk; }
   size_t width() const { return 3; }
   size_t classes() const { return 0; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tree/sorted/rows/sorting.hpp"
+#include "tree/sorted/splits/cut_estimates.hpp"
 #include "tree/sorted/splits/measures.hpp"
 
 namespace baytree::tree::sorted {
@@ -42,17 +43,26 @@ inline double between(double a, double b, bool is_strict) {
   return middle >= a && middle < b ? middle : a;
 }
 
+// Room to scan the cuts of a column in.
+template <Measure M> struct ScanRoom {
+  std::vector<double> left;
+  CutEstimates<M> estimates;
+};
+
 // Scans cuts in ascending order with `first` rows already on the first side; `best` only ever improves.
 // Returns whether some cut here became the best.
 template <Measure M>
 bool scan(std::span<const Entry> known, M& measure, std::span<const double> total, std::span<const double> first,
-          bool may_take_all, Limits limits, std::vector<double>& left, Split& best) {
+          bool may_take_all, Limits limits, ScanRoom<M>& room, Split& best) {
+  const double bar = room.estimates.bar(known, measure, total, first, may_take_all, limits.min_leaf);
+  auto& left = room.left;
   left.assign(first.begin(), first.end());
   const size_t size = left.size() - 1;
   const double slack = measure.slack();
   bool is_improved = false;
   for (size_t i = 0; i < known.size(); ++i) {
     measure.add(left.data(), tag_of(known[i]));
+    if (!room.estimates.may_be_best(i, bar)) continue;
     const bool is_last = i + 1 == known.size();
     if (is_last ? !may_take_all : rank_of(known[i]) == rank_of(known[i + 1])) continue;
     if (left[size] < limits.min_leaf) continue;

@@ -20,6 +20,7 @@ template <Measure M> class SplitChoice {
 
   // Gives the node its split, the earlier column's among equals; false where none is good enough.
   bool choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) const {
+    workspace.measure.enter(node.present);
     workspace.measure.focus(node.mean, node.risk);
     workspace.measure.begin(node.total);
     const double slack = workspace.measure.slack();

@@ -1,0 +1,29 @@
+"""scikit-learn's classes by their own names: change one import line.
+
+Names, parameters, defaults, fitted attributes and numbers are scikit-learn's, the learners are those of this library, so
+raw tables are welcome: a frame of any library, with its target by name, gaps and levels included. What is not supported is
+refused by name.
+
+>>> from baytree.sklearn import GaussianNB
+>>> GaussianNB().fit([[-2.0], [-1.0], [1.0], [2.0]], ["low", "low", "high", "high"]).predict([[-3.0]]).tolist()
+['low']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from baytree.homes import SKLEARN_HOMES
+
+__all__ = sorted(SKLEARN_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in SKLEARN_HOMES:
+        return getattr(import_module(f"baytree.{SKLEARN_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,52 @@
+"""What all drop-ins share: scikit-learn's parameters and nothing else, and its way of going on with known classes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baytree.estimators.additive import AdditiveClassifier
+from baytree.estimators.base import Estimator
+from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.table.schema import SchemaLike
+
+
+class DropIn(Estimator):
+    """An estimator with scikit-learn's parameters alone: what this library adds stands at its default."""
+
+    schema: SchemaLike = None
+    unseen = "missing"
+    n_jobs: int | None = None
+    profile = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        return tags
+
+
+class GoingOn(DropIn, AdditiveClassifier):
+    """A classifier that goes on learning, of classes that the first call names."""
+
+    def partial_fit(
+        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
+        known = self._known_classes(classes)
+        strangers = [] if isinstance(y, str) or y is None else np.setdiff1d(np.asarray(y), known)
+        if len(strangers):
+            raise ValueError(f"The target label(s) {strangers} in y do not exist in the initial classes {known}")
+        return super().partial_fit(X, y, known, sample_weight)
+
+    def _known_classes(self, classes: ArrayLike | None) -> np.ndarray:
+        before = getattr(self, "classes_", None)
+        if classes is None:
+            if before is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            return before
+        named = np.sort(np.asarray(classes))
+        if before is not None and not np.array_equal(named, before):
+            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit, {before!r}")
+        return named

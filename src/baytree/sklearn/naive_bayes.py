@@ -1,0 +1,390 @@
+"""scikit-learn's five naive Bayes classifiers: its parameters, attributes and numbers on the statistics of this library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baytree import notices
+from baytree.bayes.estimation import Estimation, Group
+from baytree.estimators.bayes import bernoulli_dropin, categorical_dropin, count_dropins, gaussian_dropin
+from baytree.estimators.bayes.discrete_dropin import LEAST_ALPHA, DiscreteNB
+from baytree.estimators.bayes.face import BayesClassifier
+from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
+from baytree.settings import ByClass
+from baytree.sklearn.drop_in import GoingOn
+from baytree.statistics.moments import Moments
+from baytree.table.schema import Schema
+
+
+class _Bayes(GoingOn, BayesClassifier):
+    """What the five share."""
+
+    def predict_log_proba(self, X: FrameLike) -> np.ndarray:
+        """The logarithm of `predict_proba`, also where that is too small for a double."""
+        scores = self.predict_joint_log_proba(X)
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+
+class GaussianNB(_Bayes, gaussian_dropin.GaussianNB):
+    """scikit-learn's GaussianNB, with its floor of variances.
+
+    Parameters
+    ----------
+    priors : array-like of shape (n_classes,), optional
+        The probabilities of the classes, which add up to 1, instead of their shares in training.
+    var_smoothing : float, default=1e-9
+        The share of the largest variance of all columns that is added to every variance.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_prior_ : ndarray of shape (n_classes,)
+        The probability of each class.
+    theta_ : ndarray of shape (n_classes, n_features)
+        The mean of each column in each class.
+    var_ : ndarray of shape (n_classes, n_features)
+        The raised variance of each column in each class.
+    epsilon_ : float
+        What was added to the variances.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import GaussianNB
+    >>> GaussianNB().fit([[-2.0], [-1.0], [1.0], [2.0]], [1, 1, 2, 2]).predict([[-0.8]]).tolist()
+    [1]
+    """
+
+    def __init__(self, *, priors: PriorsLike = None, var_smoothing: float = 1e-9):
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    @property
+    def epsilon_(self) -> Any:
+        """What was added to the variances."""
+        moments = cast(Moments, self.seen_.statistics[0])
+        return float(self.var_smoothing * moments.pooled().deviation()[0].max() ** 2)
+
+    def _groups(self, schema: Schema) -> tuple[Group, ...]:
+        return (Group("sklearn gaussian", tuple(range(len(schema)))),)
+
+    def _prior(self, schema: Schema) -> ByClass | None:
+        _check_priors(self.priors, schema)
+        return super()._prior(schema)
+
+
+class _Counts(_Bayes, DiscreteNB):
+    """What the four classifiers of counts and codes share: α and given shares of the classes, checked as there."""
+
+    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        with _naming_negative(type(self).__name__):
+            return super().fit(X, y, sample_weight)
+
+    def partial_fit(
+        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
+        with _naming_negative(type(self).__name__):
+            return super().partial_fit(X, y, classes, sample_weight)
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        alpha = self._check_alpha(len(schema))
+        return Estimation(alpha=float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist()), class_alpha=0.0)
+
+    def _check_alpha(self, n_features: int | None = None) -> Any:
+        """α as it counts: a number, or one for each column."""
+        alpha = np.asarray(self.alpha, np.float64)
+        n_features = getattr(self, "n_features_in_", None) if n_features is None else n_features
+        if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
+            raise ValueError(f"alpha={self.alpha!r}: All values in alpha must be greater than 0.")
+        if alpha.ndim and alpha.shape != (n_features,):
+            raise ValueError(f"When alpha is an array, it should contains `n_features`={n_features}, not {alpha.shape}")
+        if alpha.min(initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
+            notices.warn(f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}")
+            alpha = np.maximum(alpha, LEAST_ALPHA)
+        return alpha[()] if alpha.ndim == 0 else alpha
+
+    def _class_shares(self, schema: Schema) -> ByClass | None:
+        if self.class_prior is not None and np.shape(cast(ArrayLike, self.class_prior)) != (len(schema.classes),):
+            raise ValueError(f"Number of priors must match number of classes, {len(schema.classes)}")
+        return super()._class_shares(schema)
+
+
+class BernoulliNB(_Counts, bernoulli_dropin.BernoulliNB):
+    """scikit-learn's BernoulliNB: yes or no in every column.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        What is added to every count, or to that of each column.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    binarize : float or None, default=0.0
+        A value above this is a yes; None says that the values are 0 and 1 already.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,), optional
+        The probabilities of the classes, where they are known.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The weight of a yes in each column and class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The log-probability of a yes in each column and class.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import BernoulliNB
+    >>> BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class MultinomialNB(_Counts, count_dropins.MultinomialNB):
+    """scikit-learn's MultinomialNB: counts that share a row, such as words of a document.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        What is added to every count, or to that of each column.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,), optional
+        The probabilities of the classes, where they are known.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The weighted total of each column in each class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The log-share of each column in each class.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import MultinomialNB
+    >>> MultinomialNB().fit([[2, 0], [3, 1], [0, 4]], ["a", "a", "b"]).predict([[1, 0], [0, 1]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class ComplementNB(_Counts, count_dropins.ComplementNB):
+    """scikit-learn's ComplementNB: words weighed by how rare they are in all other classes.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_features,), default=1.0
+        What is added to every count, or to that of each column.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        As in `MultinomialNB`; it changes `class_log_prior_` alone.
+    class_prior : array-like of shape (n_classes,), optional
+        The probabilities of the classes; they change `class_log_prior_` alone.
+    norm : bool, default=False
+        Whether the weights of a class are divided by their sum.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The weighted total of each column in each class.
+    feature_all_ : ndarray of shape (n_features,)
+        The weighted total of each column over all classes.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The weight of each column in each class.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import ComplementNB
+    >>> ComplementNB().fit([[2, 0], [3, 1], [0, 4]], ["a", "a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+        norm: bool = False,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _estimation(self, schema: Schema) -> Estimation:
+        alpha = _Counts._estimation(self, schema).alpha
+        return Estimation(alpha=alpha, class_alpha=0.0, is_normalised=bool(self.norm))
+
+
+class CategoricalNB(_Counts, categorical_dropin.CategoricalNB):
+    """scikit-learn's CategoricalNB: columns of codes 0, 1, 2, …
+
+    Numbers of arrays are cut to whole ones, as there; columns of a frame may also hold levels. A code that was never seen is
+    a missing value, where scikit-learn has no answer.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        What is added to the count of every category.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is kept as it is; else it is raised to that.
+    fit_prior : bool, default=True
+        Whether the shares of the classes are learnt; else all classes are equally probable beforehand.
+    class_prior : array-like of shape (n_classes,), optional
+        The probabilities of the classes, where they are known.
+    min_categories : int or array-like of shape (n_features,), optional
+        The least number of categories of each column.
+
+    Attributes
+    ----------
+    class_count_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of the probability of each class.
+    n_categories_ : ndarray of shape (n_features,)
+        The number of categories of each column.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        The weight of each category in each class, for each column.
+    feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        The log-probability of each category in each class, for each column.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import CategoricalNB
+    >>> CategoricalNB().fit([[0], [0], [1], [2]], ["a", "a", "b", "b"]).predict([[0], [2]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: PriorsLike = None,
+        min_categories: ArrayLike | None = None,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        return super().fit(_codes(X), y, sample_weight)
+
+    def partial_fit(
+        self, X: FrameLike, y: TargetLike = None, classes: ArrayLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
+        return super().partial_fit(_codes(X), y, classes, sample_weight)
+
+    def predict(self, X: FrameLike) -> np.ndarray:
+        """The most probable class of each row, as the classes came."""
+        return super().predict(_codes(X))
+
+    def predict_proba(self, X: FrameLike) -> np.ndarray:
+        """The probability of each class for each row, in the order of `classes_`."""
+        return super().predict_proba(_codes(X))
+
+    def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
+        """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
+        return super().predict_joint_log_proba(_codes(X))
+
+    def _filled(self, schema: Schema) -> Schema:
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if least.shape not in ((), (len(schema),)):
+            raise ValueError(f"'min_categories' should have shape ({len(schema)},), not {least.shape}")
+        return super()._filled(schema)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+
+@contextmanager
+def _naming_negative(name: str) -> Iterator[None]:
+    """Negative counts refused as scikit-learn does it, with the place as this library does it."""
+    beginning = "Negative values in data:"
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith(beginning):
+            raise
+        raise ValueError(f"Negative values in data passed to {name} (input X):{str(error)[len(beginning) :]}") from None
+
+
+def _codes(X: Any) -> Any:
+    """Numbers of an array or a list of rows as whole numbers; anything else as it came."""
+    values = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu" or not np.isfinite(values).all():
+        return X
+    if values.size and values.min() < 0:
+        raise ValueError("Negative values in data passed to CategoricalNB (input X)")
+    return values.astype(np.int64, copy=False)
+
+
+def _check_priors(priors: Any, schema: Schema) -> None:
+    if priors is None:
+        return
+    given = np.asarray(priors, np.float64)
+    if given.shape != (len(schema.classes),):
+        raise ValueError(f"Number of priors must match number of classes, {len(schema.classes)}")
+    if not np.isclose(given.sum(), 1.0):
+        raise ValueError(f"The sum of the priors should be 1, and is {given.sum():g}")
+    if (given < 0).any():
+        raise ValueError("Priors must be non-negative")

@@ -1,0 +1,53 @@
+// As many of eight lanes as one register holds: loops whose work is the same in every lane take the lanes register by register.
+// A vector of eight is kept in memory by compilers where registers are narrower.
+//
+// Everything here is local to the file that includes it: copies compiled for different machines must not be united.
+#pragma once
+#include "simd/lanes.hpp"
+
+namespace baytree::simd {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr std::size_t width = 8;
+#elif defined(__AVX2__)
+constexpr std::size_t width = 4;
+#else
+constexpr std::size_t width = 2;
+#endif
+constexpr std::size_t n_runs = lanes / width;
+
+typedef double Run __attribute__((vector_size(8 * width), aligned(8)));
+typedef std::int64_t RunBits __attribute__((vector_size(8 * width), aligned(8)));
+typedef std::uint64_t RunSums __attribute__((vector_size(8 * width), aligned(8)));
+
+template <typename Vector> [[gnu::always_inline]] inline Vector load(const void* from) {
+  Vector x;
+  __builtin_memcpy(&x, from, sizeof x);
+  return x;
+}
+
+// The part of eight lanes that begins at some lane.
+template <typename Vector, typename Whole> [[gnu::always_inline]] inline Vector part_of(const Whole& whole, std::size_t lane) {
+  return load<Vector>(reinterpret_cast<const char*>(&whole) + 8 * lane);
+}
+
+template <typename Vector, typename Whole> [[gnu::always_inline]] inline void put_part(Whole& whole, std::size_t lane, const Vector& part) {
+  __builtin_memcpy(reinterpret_cast<char*>(&whole) + 8 * lane, &part, sizeof part);
+}
+
+// The sum of eight lanes: always the far half onto the near one, whatever a register holds.
+[[maybe_unused, gnu::always_inline]] inline double sum_of_runs(const Run (&given)[n_runs]) {
+  Run run[n_runs];
+  for (std::size_t k = 0; k < n_runs; ++k) run[k] = given[k];
+  for (std::size_t half = n_runs / 2; half > 0; half /= 2)
+    for (std::size_t k = 0; k < half; ++k) run[k] += run[k + half];
+  double lane[width];
+  __builtin_memcpy(lane, &run[0], sizeof lane);
+  for (std::size_t half = width / 2; half > 0; half /= 2)
+    for (std::size_t k = 0; k < half; ++k) lane[k] += lane[k + half];
+  return lane[0];
+}
+
+}  // namespace
+}  // namespace baytree::simd

@@ -1,0 +1,126 @@
+// What a side of a cut is worth as a sum over its classes, of which a row changes one term only.
+//
+// For each criterion: the term of a class of some mass, how a new term enters the sum, what a side of mass n is worth by its
+// sum, and what two sides are worth together, but for a constant. They are close to what the criterion itself gives, not the
+// same to the last digit, so they may only tell which cuts cannot be the best.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <variant>
+
+#include "numbers/impurity.hpp"
+#include "tree/criteria.hpp"
+
+namespace baytree::tree::sorted {
+
+// What a node has: the mass of all its rows and of those that have a branch of their own, the impurity that a cut can take
+// away, and whether masses are whole numbers.
+struct NodeMasses {
+  double whole = 0, apart = 0, impurity = 0;
+  bool is_counted = false;
+};
+
+constexpr double kNaturalPerBit = 0.69314718055994530942;
+
+struct AddedTerms {
+  static constexpr bool is_exact = false;
+  static constexpr size_t kFew = 4;  // classes that a criterion judges in no more time
+  static double enter(double sum, double before, double after) { return sum + (after - before); }
+};
+
+// Σ m² / n
+struct SquareTerms : AddedTerms {
+  explicit SquareTerms(const NodeMasses& node) : size(node.whole) {}
+  static double term(double mass, double) { return mass * mass; }
+  static double side(double sum, double n) { return n > 0 ? sum / n : 0.0; }
+  static double worth(double sides, double, double) { return sides; }
+  double size;  // of the numbers that are added up, which rounding is in proportion to
+};
+
+// Σ m² / (n share of the class)
+struct ShareTerms : AddedTerms {
+  explicit ShareTerms(const NodeMasses& node) : whole(node.whole), size(node.whole) {}
+  static double term(double mass, double of_class) { return of_class > 0 ? mass * mass / of_class : 0.0; }
+  static double side(double sum, double n) { return n > 0 ? sum / n : 0.0; }
+  double worth(double sides, double, double) const { return whole * sides; }
+  double whole, size;
+};
+
+// Σ m log2 m − n log2 n, in another unit.
+struct LogTerms : AddedTerms {
+  static constexpr size_t kFew = 0;
+  // What rounding leaves of a mass that is none has a logarithm, too.
+  explicit LogTerms(const NodeMasses& node, double unit = 1)
+      : unit_(unit), size((node.is_counted ? 1 : 64) * (node.whole * (1 + std::abs(std::log2(std::max(node.whole, 1e-300)))) + 1)) {}
+  double term(double mass, double) const { return x_log2_x_.nearly(mass); }
+  double side(double sum, double n) const { return sum - x_log2_x_.nearly(n); }
+  double worth(double sides, double, double) const { return unit_ * sides; }
+
+ protected:
+  static const numbers::XLog2XTable& table() {
+    static const numbers::XLog2XTable shared(1 << 14);
+    return shared;
+  }
+  const numbers::XLog2XTable& x_log2_x_ = table();
+  double unit_;
+
+ public:
+  double size;
+};
+
+struct LargestTerms {
+  static constexpr bool is_exact = true;  // where masses are whole numbers
+  static constexpr size_t kFew = 4;
+  explicit LargestTerms(const NodeMasses& node) : size(node.whole) {}
+  static double term(double mass, double) { return mass; }
+  static double enter(double largest, double, double after) { return std::max(largest, after); }
+  static double side(double largest, double) { return largest; }
+  static double worth(double sides, double, double) { return sides; }
+  double size;
+};
+
+// Of the gain ratio, whose gain is divided by the information of the split itself, at least a bit where masses are whole numbers.
+struct RatioTerms : LogTerms {
+  explicit RatioTerms(const NodeMasses& node)
+      : LogTerms(node), whole_(node.whole), impurity_(node.impurity), split_(x_log2_x_.nearly(node.whole) - x_log2_x_.nearly(node.apart)) {
+    size *= node.is_counted ? whole_ / std::max(1.0, std::log2(whole_)) : std::numeric_limits<double>::infinity();
+  }
+  double worth(double sides, double left, double right) const {
+    const double split = split_ - x_log2_x_.nearly(left) - x_log2_x_.nearly(right);
+    return split > 1e-12 * whole_ ? whole_ * (impurity_ + sides) / split : 0.0;
+  }
+
+ private:
+  double whole_, impurity_, split_;
+};
+
+// Of twoing: a row changes the shares of all classes.
+struct NoTerms {};
+
+using AnyTerms = std::variant<NoTerms, SquareTerms, ShareTerms, LogTerms, RatioTerms, LargestTerms>;
+
+template <typename C> struct CutTerms {
+  static NoTerms of(const NodeMasses&) { return {}; }
+};
+template <> struct CutTerms<Gini> {
+  static SquareTerms of(const NodeMasses& node) { return SquareTerms(node); }
+};
+template <> struct CutTerms<ChiSquared> {
+  static ShareTerms of(const NodeMasses& node) { return ShareTerms(node); }
+};
+template <> struct CutTerms<Error> {
+  static LargestTerms of(const NodeMasses& node) { return LargestTerms(node); }
+};
+template <> struct CutTerms<Entropy> {
+  static LogTerms of(const NodeMasses& node) { return LogTerms(node); }
+};
+template <> struct CutTerms<LikelihoodRatio> {
+  static LogTerms of(const NodeMasses& node) { return LogTerms(node, 2 * kNaturalPerBit); }
+};
+template <> struct CutTerms<GainRatio> {
+  static RatioTerms of(const NodeMasses& node) { return RatioTerms(node); }
+};
+
+}  // namespace baytree::tree::sorted
