@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections import deque
+from collections.abc import Container, Iterator
 from copy import copy
 from typing import Any
 
@@ -41,15 +42,15 @@ class FractionalNode:
 
     def in_place_of(self, other: FractionalNode) -> FractionalNode:
         """A copy with all below it, where another stands."""
-        twin = self.copied(other.above)
+        twin = self._copied(other.above)
         twin.share = other.share
+        for node in _below(twin):
+            node.children = [child._copied(node) for child in node.children]
         return twin
 
-    def copied(self, above: FractionalNode | None) -> FractionalNode:
-        """The node with all below it, put below another."""
+    def _copied(self, above: FractionalNode | None) -> FractionalNode:
         twin = copy(self)
         twin.above, twin.remembered, twin.is_settled, twin.is_moved = above, self.weight, False, True
-        twin.children = [child.copied(twin) for child in self.children]
         return twin
 
     def become(self, other: FractionalNode) -> None:
@@ -99,10 +100,15 @@ def heaviest(counts: np.ndarray) -> int:
 
 def below(node: FractionalNode) -> list[FractionalNode]:
     """The node and all below it, each after its parent."""
-    found = [node]
-    for each in found:
-        found += each.children
-    return found
+    return list(_below(node))
+
+
+def _below(node: FractionalNode) -> Iterator[FractionalNode]:
+    waiting = deque([node])
+    while waiting:
+        each = waiting.popleft()
+        yield each
+        waiting += each.children
 
 
 def way_to(

@@ -45,32 +45,17 @@ class Several(msgspec.Struct, frozen=True):
 
 
 def answered(rows: Parts, growing: Sequence[Growing[T]], inside: Sequence[Inside]) -> list[T]:
-    """What each of these ends with."""
-    work, answer = together(growing, inside), None
-    while True:
-        try:
-            question = work.send(answer)
-        except StopIteration as end:
-            return end.value
-        answer = rows.gather(question.choose) if isinstance(question, Bring) else rows.total(question.observe)
-
-
-def together(growing: Sequence[Growing[T]], inside: Sequence[Inside] | None = None) -> Growing[list[T]]:
-    """What each of these ends with; what they ask at the same time is one question.
-
-    Rows are brought for one after the other: they must not be here all at once.
-    """
-    inside = [None] * len(growing) if inside is None else inside
+    """What each of these ends with. Rows are brought for one after the other: they must not be here all at once."""
     done: dict[int, T] = {}
     asked = {k: _next(each, None, k, done) for k, each in enumerate(growing)}
     while len(done) < len(growing):
         for k in range(len(growing)):
             while isinstance(bring := asked.get(k), Bring):
-                table = yield Bring(partial(_chosen, inside[k], bring.choose))
+                table = rows.gather(partial(_chosen, inside[k], bring.choose))
                 asked[k] = _next(growing[k], table, k, done)
         asks = {k: question for k, question in asked.items() if isinstance(question, Ask)}
         if asks:
-            seen = (yield Ask(partial(Several.of, [(inside[k], ask.observe) for k, ask in asks.items()]))).values
+            seen = rows.total(partial(Several.of, [(inside[k], ask.observe) for k, ask in asks.items()])).values
             asked |= {k: _next(growing[k], value, k, done) for k, value in zip(asks, seen, strict=True)}
     return [done[k] for k in range(len(growing))]
 
