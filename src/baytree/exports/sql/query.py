@@ -163,7 +163,7 @@ def _as_json(table: str, layers: list[list[Computed]], shown: list[Computed], di
 def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
     """MariaDB has no lateral tables but those that are read from JSON, which keeps doubles to the last bit.
 
-    An element of an array is found from its beginning each time, so arrays are short; the order of the tables is given, since
+    An element of an array is found from its beginning each time, so arrays are short. The order of tables is given, since
     trying all orders would take longer than everything else.
     """
     named = []
