@@ -6,12 +6,13 @@ Databases have neither vectors nor infinite numbers that all of them agree on: a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlglot import exp
 
-from baytree.exports.resting_places import with_few_places
+from baytree.exports.resting_places import records, with_few_places
 from baytree.exports.sql import densities, functions, tables, terms
 from baytree.exports.sql.tables import listed, picked
 from baytree.exports.sql.terms import FAR_BELOW, Term
@@ -72,8 +73,11 @@ class Layers:
 
     def run(self, wanted: Sequence[int]) -> None:
         """Computes these steps."""
+        n_read = Counter(record.step for record in records(self.formula) if isinstance(record, Named))
         for k in sorted({*reached(self.formula), *wanted}):
-            self._steps[k] = self._kept_vector(self.vector(self.formula.steps[k].value))
+            value = self.vector(self.formula.steps[k].value)
+            is_term = self.formula.steps[k].effect_of is not None and n_read[k] == 1 and k not in wanted
+            self._steps[k] = value if is_term else self._kept_vector(value)  # a term of one sum needs no column
 
     def step(self, k: int) -> list[Term]:
         """The columns of a step."""

@@ -17,6 +17,7 @@ from baytree.table.schema import Kind
 
 LONGEST_NAME = {"postgres": 63, "mysql": 64}  # bytes of UTF-8, characters
 MOST_LAYERS = {"mysql": 60}  # MariaDB joins at most 61 tables
+NARROW = 8  # columns of a table that MariaDB reads from JSON
 MOST_COLUMNS = {"postgres": 1600, "sqlite": 1900, "mysql": 4000}
 
 
@@ -160,14 +161,26 @@ def _as_json(table: str, layers: list[list[Computed]], shown: list[Computed], di
 
 
 def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:
-    """MariaDB has no lateral tables but those that are read from JSON, which keeps doubles to the last bit."""
+    """MariaDB has no lateral tables but those that are read from JSON, which keeps doubles to the last bit.
+
+    An element of an array is found from its beginning each time, so arrays are short. The order of tables is given, since
+    trying all orders would take longer than everything else.
+    """
     named = []
-    for k, layer in enumerate(layers):
+    for k, layer in enumerate(_narrow(layers, MOST_LAYERS[dialect])):
         values = ", ".join(computed.value.sql(dialect) for computed in layer)
         columns = ", ".join(f"{_quoted(c.name, dialect)} DOUBLE PATH '$[{j}]'" for j, c in enumerate(layer))
         named.append(f"JSON_TABLE(JSON_ARRAY({values}), '$' COLUMNS ({columns})) AS layer_{k}")
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
-    return f"SELECT {rows}.*, {_listed(shown, dialect)} FROM {', '.join([source, *named])}"
+    return f"SELECT {rows}.*, {_listed(shown, dialect)} FROM {' STRAIGHT_JOIN '.join([source, *named])}"
+
+
+def _narrow(layers: list[list[Computed]], most: int) -> list[list[Computed]]:
+    """The layers in parts of few columns, as few as `most` parts in all allow."""
+    width = NARROW
+    while sum(-(-len(layer) // width) for layer in layers) > most:
+        width += NARROW
+    return [layer[first : first + width] for layer in layers for first in range(0, len(layer), width)]
 
 
 def _structs(table: str, layers: list[list[Computed]], shown: list[Computed], dialect: str) -> str:

@@ -13,7 +13,7 @@ from baytree.formula.expressions import Matching, Numbers
 from baytree.formula.node_table import Node
 
 MOST_TERMS = 4_000  # combinations of a joint table
-MOST_PARTS = 1_000  # nodes of a tree that rows pass in parts
+MOST_PARTS = 600  # nodes of a tree that rows pass in parts
 
 
 def by_level(kept: Keeper, x: Term, values: Sequence[float], missing: float) -> Term:
