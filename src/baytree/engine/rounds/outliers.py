@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
@@ -11,8 +11,9 @@ import numpy as np
 from baytree import notices
 from baytree.engine.parts import Parts
 from baytree.statistics.strung import Strung, every
+from baytree.table.positions import all_places, are_number_columns
 from baytree.table.schema import Kind
-from baytree.table.table import SparseColumns, Table
+from baytree.table.table import DenseColumns, SparseColumns, Table
 
 _ALIKE = 1e-3  # of the spread: where half of a column lies closer together, models in these units hardly see it
 _SAMPLE = 101  # rows that are looked at
@@ -23,33 +24,37 @@ def warn_of_outliers(rows: Parts, columns: Iterable[int], spread: np.ndarray) ->
 
     `spread` has the standard deviation of each of the columns.
     """
-    each = [(j, size) for j, size in zip(columns, spread, strict=True) if rows.schema.columns[j].kind is Kind.NUMERIC]
-    if not each:
+    numbers: Sequence[int] = tuple(columns)
+    if not are_number_columns(rows.schema.columns):
+        is_number = [rows.schema.columns[j].kind is Kind.NUMERIC for j in numbers]
+        numbers, spread = [j for j, is_one in zip(numbers, is_number, strict=True) if is_one], spread[is_number]
+    if not numbers:
         return
-    numbers = [j for j, _ in each]
     step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
     some, other = rows.total(partial(_some, numbers, step, middle), rows_per_part=None).arrays
     if not len(other):
         return  # a sparse matrix, most of which is 0
-    found = [j for k, (j, size) in enumerate(each) if _are_alike(some[:, k], other[0, k], size)]
+    # halves: the distance between two doubles may be none
+    close = np.flatnonzero(~(np.abs(some[0] / 2 - other[0] / 2) > _ALIKE * spread))
+    found = [numbers[k] for k in close if _are_alike(some[:, k], spread[k])]
     if found:
         far = rows.total(partial(_farthest, found), rows_per_part=None)
         _warn([rows.schema.columns[j].name for j in found], far.value)
 
 
-def _some(columns: list[int], step: int, middle: int, table: Table) -> Strung:
+def _some(columns: Sequence[int], step: int, middle: int, table: Table) -> Strung:
     """A hundred rows of the whole, as far as they are in this part, and the one in the middle."""
     if isinstance(table.values, SparseColumns):
         return Strung.of(np.zeros((0, len(columns))), np.zeros((0, len(columns))))
     own = every(step, table.first, len(table))
     at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
+    if isinstance(table.values, DenseColumns) and columns == all_places(len(table.values)):
+        return Strung.of(table.values.matrix[own], table.values.matrix[at])
     each = [table.values[j] for j in columns]
     return Strung.of(np.stack([values[own] for values in each], axis=1), np.stack([values[at] for values in each], axis=1))
 
 
-def _are_alike(some: np.ndarray, other: float, spread: float) -> bool:
-    if abs(some[0] / 2 - other / 2) > _ALIKE * spread:  # halves: the distance between two doubles may be none
-        return False
+def _are_alike(some: np.ndarray, spread: float) -> bool:
     some = some[~np.isnan(some)] / 2
     if len(some) < 3:
         return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.given import FrameLike
 from baytree.table.frames.codes import Codes, booleans, factorise_fixed
-from baytree.table.frames.numbers import NumberMatrix, Numbers, whole_dates, whole_spans
+from baytree.table.frames.numbers import NumberedColumns, Numbers, position_names, whole_dates, whole_spans
 from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 
@@ -20,11 +20,8 @@ def from_array(frame: FrameLike) -> RawFrame:
         frame = without_masked(frame)
     array = _as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
-        names = [f"x{j}" for j in range(array.shape[1])]
-        matrix, is_whole = NumberMatrix(array, names), array.dtype.kind in "iu"
-        columns: dict[str, Raw] = {name: Numbers(matrix, j, is_whole=is_whole) for j, name in enumerate(names)}
-        return RawFrame(columns, len(array), False, False, array)
-    columns = {f"x{j}": array_column(array[:, j], f"x{j}") for j in range(array.shape[1])}
+        return RawFrame(NumberedColumns(array), len(array), False, False, array)
+    columns = {name: array_column(array[:, j], name) for j, name in enumerate(position_names(array.shape[1]))}
     return RawFrame(columns, len(array), False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,7 +30,7 @@ Raw = Numbers | Codes | Strings
 class RawFrame(msgspec.Struct, frozen=True):
     """The raw columns of a frame by name, in order; `matrix` where they all lie in one array or sparse matrix."""
 
-    columns: dict[str, Raw]
+    columns: Mapping[str, Raw]
     n_rows: int
     is_named: bool = True  # False where columns have no names and go by position
     has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ asks
