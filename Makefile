@@ -32,7 +32,7 @@ sanitize: $(VENV)/test  ## the tests that reach the C++ core, under AddressSanit
 stub: $(VENV)/lint  ## the types of the core, after its bindings changed
 	$(RUN) -m nanobind.stubgen -q -m baytree._core -o src/baytree/_core.pyi
 
-bench: $(VENV)/bench  ## speed beside the peers, into benchmarks/results
+bench: $(VENV)/bench  ## speed beside the peers, into benchmarks/results; names what fell on this kind of machine
 	$(RUN) benchmarks/run.py
 
 reliability: $(VENV)/test  ## what is promised, tried far more often than the tests do (about an hour)

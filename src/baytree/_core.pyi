@@ -15,19 +15,24 @@ def simd_level() -> str:
 def simd_levels() -> list[str]:
     """The instruction sets that this machine has, the least one first."""
 
-def moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> list:
+def moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, threads: int) -> tuple:
     """
-    Exact weight, sum and sum of squares of each column in each class; an empty weight means 1.
-    """
-
-def exact_means(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], exponent: int) -> NDArray[numpy.float64]:
-    """
-    total / weight * 2^exponent of each cell, correctly rounded; NaN where that is no normal double.
+    Exact weight, sum and sum of squares of each column in each class, as limbs and their lowest one; an empty weight means 1.
     """
 
-def exact_deviations(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], square: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total_zeros: int, square_zeros: int, exponent: int) -> NDArray[numpy.float64]:
+def carried(limbs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], low: int, threads: int) -> tuple:
     """
-    The standard deviation of each cell, rounded before its root; NaN where that is no normal double.
+    Limbs of any size below 2^62 as digits in their smallest common window, the last one signed, and its lowest limb.
+    """
+
+def exact_means(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], exponent: int, threads: int) -> NDArray[numpy.float64]:
+    """
+    total / weight * 2^exponent of each cell, the sum of its layers, correctly rounded; NaN where that is no normal double.
+    """
+
+def exact_deviations(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], total: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], square: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], total_zeros: int, square_zeros: int, exponent: int, threads: int) -> NDArray[numpy.float64]:
+    """
+    The standard deviation of each cell, the sum of its layers, rounded before its root; NaN where that is no normal double.
     """
 
 def count(code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_levels: int, n_classes: int) -> NDArray[numpy.int64]:
@@ -46,6 +51,11 @@ def add_at_places(totals: Annotated[NDArray[numpy.int64], dict(shape=(None, None
 def bucketed(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> tuple:
     """
     The exponent and edges of the narrowest buckets of which at most so many hold a number, and the bucket of each, -1 for NaN.
+    """
+
+def bucket_columns(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, most: int, threads: int) -> list:
+    """
+    For each column the exponent and edges of such buckets, and the rows of each class in them, missing ones first.
     """
 
 def united_buckets(left: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], exponent: int, most: int) -> tuple:

@@ -148,7 +148,7 @@ def test_the_rows_that_are_looked_at_stand_for_all_whatever_the_rhythm_of_the_ta
 
 
 def test_of_a_million_cells_every_row_is_looked_at_and_of_more_a_bounded_number():
-    assert [distance(LARGE.schema, n) for n in (0, 1 << 19, (1 << 19) + 1, 1 << 20, 10_000_000)] == [1, 1, 16, 16, 256]
+    assert [distance(LARGE.schema, n) for n in (0, 1 << 19, (1 << 19) + 1, 1 << 20, 10_000_000)] == [1, 1, 32, 32, 512]
 
 
 def test_profiles_of_some_rows_and_of_all_add_up():

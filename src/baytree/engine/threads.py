@@ -44,6 +44,11 @@ def count(n_jobs: int | None) -> int:
     return min(n_jobs, _MOST) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
+def free() -> int:
+    """How many threads a kernel that starts here may take: one where it runs on a thread of the pool already."""
+    return 1 if _is_working.get() else count(_wanted.get())
+
+
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
     """While it lasts, work that names no number of threads is shared among those that `n_jobs` means; None lets it be."""
@@ -68,7 +73,7 @@ def in_order(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None
 
 def streamed(function: Callable[[A], T], pieces: Iterable[A], n_jobs: int | None = None) -> Iterator[T]:
     """function of each piece, in the order of the pieces, while only a few of them are under way at a time."""
-    workers = 1 if _is_working.get() else count(_wanted.get() if n_jobs is None else n_jobs)
+    workers = free() if n_jobs is None or _is_working.get() else count(n_jobs)
     if workers <= 1:
         yield from map(function, pieces)
         return

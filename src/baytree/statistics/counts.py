@@ -25,6 +25,11 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="count
         limbs, low = _core.count_weighted(code, label, np.ascontiguousarray(weight), n_levels, n_classes)
         return cls(ExactSum.carried(limbs.reshape(n_levels + 1, n_classes, -1), low))
 
+    @classmethod
+    def of_rows(cls, counts: np.ndarray, each: int = 1) -> Self:
+        """Counts of rows that are counted already, each of which weighs a whole number: int64 [n_levels + 1, n_classes]."""
+        return cls(ExactSum.of(counts * each if each > 1 else counts))
+
     def __add__(self, other: Self) -> Self:
         return type(self)(self.cells + other.cells)
 

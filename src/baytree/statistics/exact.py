@@ -13,9 +13,11 @@ import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.engine.threads import free
 
 BITS = 32  # of a limb
 _MASK = (1 << BITS) - 1
+_MANY = 1 << 15  # limbs that are worth a kernel and its threads
 _UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numbers/exact.hpp
 
 
@@ -67,6 +69,9 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The canonical form of limbs of any size below 2^62."""
         if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # a short way for counts: nothing to carry
             return cls(limbs, low)
+        if limbs.size >= _MANY:
+            cells, low = _core.carried(np.ascontiguousarray(limbs).reshape(-1, limbs.shape[-1]), low, free())
+            return cls(cells.reshape(*limbs.shape[:-1], cells.shape[1]), low)
         wide = np.empty((*limbs.shape[:-1], limbs.shape[-1] + 2), np.int64)
         carry = np.zeros(limbs.shape[:-1], np.int64)
         for k in range(limbs.shape[-1]):

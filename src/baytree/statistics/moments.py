@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Self
 
 import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.engine.threads import free
 from baytree.statistics.exact import BITS, ExactSum, joined, quotient
+
+_MANY = 1 << 12  # columns or cells that are worth a thread of their own
 
 
 class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="moments"):
@@ -23,11 +27,8 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
     def of(cls, values: np.ndarray, label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
         """Moments of a matrix [n_rows, n_columns], wherever its values lie in memory."""
         unit = np.empty(0) if weight is None else np.ascontiguousarray(weight)
-        stripes = _core.moments(values, np.ascontiguousarray(label), unit, n_classes)
-        columns = [[_table(part, n_classes, stripe[3]) for part in stripe[:3]] for stripe in stripes]
-        if not columns:
-            return cls(*(ExactSum.zeros((n_classes, 0)) for _ in range(3)))
-        return cls(*(joined([column[k] for column in columns], 1) for k in range(3)))
+        parts = _core.moments(values, np.ascontiguousarray(label), unit, n_classes, _threads(values.shape[1]))
+        return cls(*(_table(part, n_classes, values.shape[1]) for part in parts))
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -62,26 +63,50 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
 
     def mean(self) -> np.ndarray:
         """The mean of each column in each class, correctly rounded; NaN where nothing is known."""
-        unit = self.total.exponent - self.weight.exponent
-        values = _core.exact_means(self.weight.cells, self.total.cells, unit)
-        for cell in np.flatnonzero(np.isnan(values)):
-            part = self._cell(int(cell))
-            values[cell] = quotient(part.total.integers()[0], part.weight.integers()[0], unit)
-        return values.reshape(self.total.shape)
+        return self._means(1, self._cell).reshape(self.total.shape)
+
+    def mean_of_all(self) -> np.ndarray:
+        """The mean of each column over all classes: [n_columns]."""
+        pooled = cache(self.pooled)
+        return self._means(len(self.total.limbs), lambda cell: pooled()._cell(cell))
 
     def deviation(self) -> np.ndarray:
         """The standard deviation (divisor n), correctly rounded before its root; NaN where nothing is known.
 
         From n Σwx² − (Σwx)², an exact integer: no offset or scale of the column can hurt.
         """
+        return self._deviations(1, self._cell).reshape(self.total.shape)
+
+    def deviation_of_all(self) -> np.ndarray:
+        """The standard deviation of each column over all classes: [n_columns]."""
+        pooled = cache(self.pooled)
+        return self._deviations(len(self.total.limbs), lambda cell: pooled()._cell(cell))
+
+    def _means(self, n_layers: int, alone: Callable[[int], Self]) -> np.ndarray:
+        """The means of cells that are the sums of so many layers; `alone` gives the moments of one of them."""
+        if not n_layers:
+            return np.full(self.total.shape[1], np.nan)
+        weight, total = _layers(self.weight, n_layers), _layers(self.total, n_layers)
+        values = _core.exact_means(weight, total, self.total.exponent - self.weight.exponent, _threads(weight.size))
+        for cell in np.flatnonzero(np.isnan(values)):
+            part = alone(int(cell))
+            unit = part.total.exponent - part.weight.exponent
+            values[cell] = quotient(part.total.integers()[0], part.weight.integers()[0], unit)
+        return values
+
+    def _deviations(self, n_layers: int, alone: Callable[[int], Self]) -> np.ndarray:
+        if not n_layers:
+            return np.full(self.total.shape[1], np.nan)
         total_zeros, square_zeros, unit = self._units()
         unit -= 2 * self.weight.exponent
-        fields = self.weight.cells, self.total.cells, self.square.cells
-        values = _core.exact_deviations(*fields, total_zeros // BITS, square_zeros // BITS, unit)
+        weight, total, square = (_layers(field, n_layers) for field in (self.weight, self.total, self.square))
+        zeros = total_zeros // BITS, square_zeros // BITS
+        values = _core.exact_deviations(weight, total, square, *zeros, unit, _threads(weight.size))
         for cell in np.flatnonzero(np.isnan(values)):
-            part = self._cell(int(cell))
+            part = alone(int(cell))
+            unit = part._units()[2] - 2 * part.weight.exponent
             values[cell] = _root_of_quotient(part._spreads()[0], part.weight.integers()[0] ** 2, unit)
-        return values.reshape(self.total.shape)
+        return values
 
     def is_of_rows(self) -> bool:
         """Whether any rows could have these moments: no weight and no variance is negative, nothing weighs nothing."""
@@ -108,9 +133,19 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         return type(self)(*(ExactSum(field.cells[cell : cell + 1], field.low) for field in fields))
 
 
+def _layers(field: ExactSum, n_layers: int) -> np.ndarray:
+    """The limbs of cells that are the sums of layers: [n_layers, n_cells, width]."""
+    cells = field.cells
+    return cells.reshape(n_layers, len(cells) // n_layers, cells.shape[1])
+
+
+def _threads(n_cells: int) -> int:
+    return free() if n_cells >= _MANY else 1
+
+
 def _table(part: tuple[np.ndarray, int], n_classes: int, n_columns: int) -> ExactSum:
     limbs, low = part
-    return ExactSum(limbs.reshape(n_classes, n_columns, -1), low)
+    return ExactSum(limbs.reshape(n_classes, n_columns, limbs.shape[1]), low)
 
 
 def _root_of_quotient(numerator: int, denominator: int, exponent: int) -> float:

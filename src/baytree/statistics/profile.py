@@ -7,7 +7,7 @@ one, which stands for all of them. Where these lie follows from their number alo
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,10 +15,12 @@ import numpy as np
 from baytree.statistics.counts import Counts
 from baytree.statistics.sketch import Sketch
 from baytree.table.schema import Column, Kind, Schema, level_map
-from baytree.table.table import Table, Tokens
+from baytree.table.table import DenseColumns, Table, Tokens
+
+S = TypeVar("S", bound=Sketch | Counts)
 
 MOST_CELLS = 1 << 20  # rows times columns of a table that is looked at as a whole
-SOME_CELLS = 1 << 17  # that are looked at of a larger one, at most
+SOME_CELLS = 1 << 16  # that are looked at of a larger one, at most
 MOST_COLUMNS = 1 << 10  # of more, nothing is kept: the profile would be larger than most models
 
 
@@ -37,21 +39,27 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
     @classmethod
     def of(cls, table: Table) -> Self:
         """The profile of these rows, whose labels are known."""
+        return cls._of(table, 1)
+
+    @classmethod
+    def _of(cls, table: Table, each: int) -> Self:
+        """The profile of rows each of which counts so often."""
         is_number = table.schema.target.classes is None
         label = np.zeros(len(table), np.int32) if is_number else table.label
         weight, n_classes = None if table.is_unweighted else table.weight, max(table.n_classes, 1)
-        pairs = zip(table.schema.columns, table.values, strict=True)
-        columns = tuple(observed(column, values, label, weight, n_classes) for column, values in pairs)
-        target = Sketch.of(table.label, label, weight, 1) if is_number else None
+        if isinstance(table.values, DenseColumns) and weight is None:
+            columns = Sketch.of_columns(table.values.matrix, label, n_classes, each)
+        else:
+            pairs = zip(table.schema.columns, table.values, strict=True)
+            columns = tuple(_times(observed(column, values, label, weight, n_classes), each) for column, values in pairs)
+        target = _times(Sketch.of(table.label, label, weight, 1), each) if is_number else None
         return cls(np.array([len(table)]), columns, target)
 
     @classmethod
     def of_some(cls, some: Table, distance: int, n_rows: int) -> Self:
         """The profile of so many rows by some of them, each of which stands for `distance` rows."""
-        seen = cls.of(some)
-        columns = tuple(each.times(distance) for each in seen.columns)
-        target = None if seen.target is None else seen.target.times(distance)
-        return cls(np.array([n_rows]), columns, target, seen.rows)
+        seen = cls._of(some, distance)
+        return cls(np.array([n_rows]), seen.columns, seen.target, seen.rows)
 
     @property
     def is_of_all(self) -> bool:
@@ -128,6 +136,10 @@ def observed(
     if column.kind is Kind.NUMERIC:
         return Sketch.of(np.ascontiguousarray(values), label, weight, n_classes)
     return Counts.of(values, label, weight, len(column.levels), n_classes)
+
+
+def _times(seen: S, each: int) -> S:
+    return seen if each == 1 else seen.times(each)  # type: ignore[return-value]
 
 
 def _regrown(seen: Sketch | Counts, old: Column, new: Column, classes: np.ndarray) -> Sketch | Counts:

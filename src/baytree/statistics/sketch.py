@@ -13,10 +13,12 @@ import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.engine.threads import free
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import regrouped
 
 MOST_BUCKETS = 256
+_MANY = 1 << 15  # numbers that are worth a thread of their own
 EXACT = -1075  # the exponent of buckets that hold one double each, as in src/core/numbers/buckets.hpp
 
 
@@ -32,6 +34,13 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sketc
         """The sketch of these numbers, NaN where they are missing; a weight of None is 1 for every row."""
         exponent, edges, code = _core.bucketed(values, MOST_BUCKETS)
         return cls(np.array([exponent]), edges, Counts.of(code, label, weight, len(edges), n_classes))
+
+    @classmethod
+    def of_columns(cls, values: np.ndarray, label: np.ndarray, n_classes: int, each: int = 1) -> tuple[Self, ...]:
+        """The sketches of the columns of a matrix, whose rows all weigh the same whole number."""
+        threads = free() if values.size >= _MANY else 1
+        found = _core.bucket_columns(values, np.ascontiguousarray(label), n_classes, MOST_BUCKETS, threads)
+        return tuple([cls(np.array([exponent]), edges, Counts.of_rows(n, each)) for exponent, edges, n in found])
 
     def __add__(self, other: Self) -> Self:
         exponent = max(int(self.exponent[0]), int(other.exponent[0]))

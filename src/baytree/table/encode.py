@@ -7,36 +7,36 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.engine.threads import by_columns
+from baytree.engine.threads import by_columns, in_order
 from baytree.table.encode_column import documents, encoded
-from baytree.table.frames import Codes, Numbers, Raw, RawFrame, factorise_together, read_column
+from baytree.table.frames import Codes, NumberedColumns, Numbers, Raw, RawFrame, factorise_together, read_column
 from baytree.table.frames.raw import FEW
 from baytree.table.infer import Census
+from baytree.table.positions import number_columns
 from baytree.table.reading.forms import is_nothing
 from baytree.table.schema import Column, Kind, Schema, Target, Text
-from baytree.table.table import SparseColumns, Tokens, Values, holds_infinite, refuse_infinite
+from baytree.table.table import DenseColumns, SparseColumns, Tokens, Values, holds_infinite, refuse_infinite
 from baytree.table.text import bags
 from baytree.table.text import count as text
+
+_ROWS_AT_ONCE = 1 << 16
 
 
 def encode(
     frame: RawFrame, schema: Schema, *, unseen: str = "missing", accepts_infinite: bool = False
-) -> tuple[Values, ...] | SparseColumns:
+) -> tuple[Values, ...] | DenseColumns | SparseColumns:
     """The values of rows under a known schema: by name where columns have names, else by position.
 
     A level that the schema does not know is missing, or refused with `unseen="error"`.
     """
     if _is_sparse(frame):
         return _sparse(frame, schema)
-    if _is_as_given(frame, schema):
-        values = tuple(frame.matrix.T)
-        if not accepts_infinite:
-            _refuse_infinite(schema, values, frame.n_rows)
-        return values
-    found = aligned(frame, schema)
-    room = _room(found, schema)
-    columns = found.columns
-    values = by_columns(schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, room))
+    values = _block(frame, schema)
+    if values is None:
+        found = aligned(frame, schema)
+        room = _room(found, schema)
+        columns = found.columns
+        values = by_columns(schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, room))
     if not accepts_infinite:
         _refuse_infinite(schema, values, frame.n_rows)
     return values
@@ -49,6 +49,11 @@ def learn(frame: RawFrame, schema: Schema, accepts_infinite: bool = False) -> tu
     """
     if _is_sparse(frame):
         return schema, _sparse(frame, schema)
+    block = _block(frame, schema)
+    if block is not None:
+        if not accepts_infinite:
+            _refuse_infinite(schema, block, frame.n_rows)
+        return schema, block
     found = aligned(frame, schema)
     room = _room(found, schema)
     pairs = by_columns(schema.columns, frame.n_rows, lambda column: _learnt(found.columns[column.name], column, room))
@@ -80,6 +85,11 @@ def more(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool
     target = schema.target.union(target)
     if _is_sparse(frame):
         return msgspec.structs.replace(schema, target=target), _sparse(frame, schema)
+    block = _block(frame, schema)
+    if block is not None:
+        if not accepts_infinite:
+            _refuse_infinite(schema, block, frame.n_rows)
+        return msgspec.structs.replace(schema, target=target), block
     found = aligned(frame, schema)
     batch = Census.of(found, {column.name: _kind_of(column) for column in schema.columns}).schema(schema.is_named)
     batch, values = learn(found, batch, accepts_infinite)
@@ -106,16 +116,32 @@ def aligned(frame: RawFrame, schema: Schema) -> RawFrame:
 def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
     """The rows of a raw frame that a mask keeps."""
     matrix = None if frame.matrix is None else frame.matrix[np.flatnonzero(rows)]
-    columns = {name: _rows_of(raw, rows) for name, raw in frame.columns.items()}
+    given = frame.columns
+    if isinstance(given, NumberedColumns):
+        taken = given.take(rows)
+        return msgspec.structs.replace(frame, columns=taken, matrix=taken.matrix.array, n_rows=int(rows.sum()))
+    columns = {name: _rows_of(raw, rows) for name, raw in given.items()}
     return msgspec.structs.replace(frame, columns=columns, matrix=matrix, n_rows=int(rows.sum()))
 
 
-def _is_as_given(frame: RawFrame, schema: Schema) -> bool:
-    """Whether the columns are those of an array of doubles, as they lie there."""
-    return frame.matrix is not None and frame.matrix.dtype == np.float64 and not frame.is_named and schema.is_plain_numbers
+def _block(frame: RawFrame, schema: Schema) -> DenseColumns | None:
+    """The columns all at once, where they are those of one array of numbers, in its order and taken as they are."""
+    given = frame.columns
+    if (
+        not isinstance(given, NumberedColumns)
+        or schema.inputs != given.names
+        or schema.columns != number_columns(len(given))
+    ):
+        return None
+    return DenseColumns(given.matrix.all_doubles())
 
 
-def _refuse_infinite(schema: Schema, values: tuple[Values, ...], n_rows: int) -> None:
+def _refuse_infinite(schema: Schema, values: tuple[Values, ...] | DenseColumns, n_rows: int) -> None:
+    if isinstance(values, DenseColumns):
+        parts = [values.matrix[first : first + _ROWS_AT_ONCE] for first in range(0, n_rows, _ROWS_AT_ONCE)]
+        if any(in_order(_holds_infinite, parts)):
+            refuse_infinite(schema, values)
+        return
     if n_rows <= FEW:
         numbers: Any = [given for column, given in zip(schema.columns, values, strict=True) if column.kind is Kind.NUMERIC]
         if not numbers or not np.isinf(np.concatenate(numbers)).any():
@@ -123,6 +149,12 @@ def _refuse_infinite(schema: Schema, values: tuple[Values, ...], n_rows: int) ->
     columns = tuple(zip(schema.columns, values, strict=True))
     if any(by_columns(columns, n_rows, lambda pair: holds_infinite(*pair))):
         refuse_infinite(schema, values)
+
+
+def _holds_infinite(numbers: np.ndarray) -> bool:
+    # a finite sum tells at once that nothing in it is infinite
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(numbers.sum()) and bool(np.isinf(numbers).any())
 
 
 def _is_sparse(frame: RawFrame) -> bool:

@@ -11,11 +11,12 @@ import numpy as np
 from baytree import notices
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
-from baytree.table.frames import RawFrame, read
+from baytree.table.frames import NumberedColumns, RawFrame, position_names, read
 from baytree.table.infer import Census, warn_of
 from baytree.table.labels import Labels
 from baytree.table.notes import Note
-from baytree.table.schema import Column, Kind, Schema, SchemaLike, Target
+from baytree.table.positions import number_columns
+from baytree.table.schema import Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
 from baytree.table.table import Table, holds_infinite
 from baytree.table.weight_reading import read_part_weights, read_weights, weight_column
@@ -120,12 +121,13 @@ def warn_of_unlabelled(n_rows: int, target: str) -> None:
 
 
 def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
-    """The kinds and levels of the columns: as declared, or inferred; the columns of a sparse matrix are numbers."""
+    """The kinds and levels of the columns: as declared, or inferred; the columns of an array of numbers are numbers."""
     if isinstance(declared, Schema):
         return declared
-    if frame.matrix is not None and not isinstance(frame.matrix, np.ndarray):
-        names = tuple(f"x{j}" for j in range(frame.matrix.shape[1]))
-        return Schema(tuple(Column(name, Kind.NUMERIC) for name in names), inputs=names, is_named=False)
+    is_plain = isinstance(frame.columns, NumberedColumns) and not declared
+    if is_plain or (frame.matrix is not None and not isinstance(frame.matrix, np.ndarray)):
+        n_columns = frame.matrix.shape[1]  # type: ignore
+        return Schema(number_columns(n_columns), inputs=position_names(n_columns), is_named=False)
     return census_of(frame, declared).schema(frame.is_named)
 
 

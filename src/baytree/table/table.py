@@ -48,6 +48,21 @@ class SparseColumns(msgspec.Struct, frozen=True):
         return (by_column[:, [j]].toarray().ravel() for j in range(len(self)))
 
 
+class DenseColumns(msgspec.Struct, frozen=True):
+    """Columns of numbers that lie in one array, in its order: a table of very many costs no more than its numbers."""
+
+    matrix: np.ndarray  # float64 [n_rows, n_columns], perhaps a view of the caller's array
+
+    def __len__(self) -> int:
+        return self.matrix.shape[1]
+
+    def __getitem__(self, column: int) -> np.ndarray:
+        return self.matrix[:, column]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.matrix.T)
+
+
 Values = np.ndarray | Tokens
 
 
@@ -60,7 +75,7 @@ class Table(msgspec.Struct, frozen=True):
     """
 
     schema: Schema
-    values: Any  # tuple[Values, ...] or SparseColumns: the kind of a column says which type it has
+    values: Any  # tuple[Values, ...], DenseColumns or SparseColumns: the kind of a column says which type it has
     weight: np.ndarray  # [n_rows]
     label: Any = None  # [n_rows]
     is_unweighted: bool = False  # every weight is 1
@@ -106,8 +121,8 @@ class Table(msgspec.Struct, frozen=True):
         return Table(schema, values, self.weight, self.label, self.is_unweighted, self.first)
 
     def _each(self, part: Callable[[Any], Any]) -> Any:
-        if isinstance(self.values, SparseColumns):
-            return SparseColumns(part(self.values.matrix))
+        if isinstance(self.values, (SparseColumns, DenseColumns)):
+            return type(self.values)(part(self.values.matrix))
         return tuple(part(values) for values in self.values)
 
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "bayes/densities.hpp"

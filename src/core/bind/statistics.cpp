@@ -4,6 +4,7 @@
 #include "bind/matrices.hpp"
 #include "bind/rooms.hpp"
 #include "numbers/buckets.hpp"
+#include "numbers/counted_buckets.hpp"
 #include "numbers/counts.hpp"
 #include "numbers/factorise.hpp"
 #include "numbers/moments.hpp"
@@ -20,61 +21,83 @@ constexpr std::size_t stripe = 64;
 
 using Limbs = nb::ndarray<nb::numpy, std::int64_t>;
 
+template <std::invocable<Workers&> Kernel> void run(int threads, const Kernel& kernel) {
+  interruptible([&] {
+    Workers workers(threads, is_interrupted);
+    kernel(workers);
+  });
+}
+
 nb::tuple as_tuple(ExactTable&& table, std::size_t n_cells) {
   const std::size_t width = table.width;
   const int low = table.low;
   return nb::make_tuple(to_numpy(std::move(table.limbs), {n_cells, width}), low);
 }
 
-// A tuple of stripes; each is (weight, total, square) and each of those (limbs [n_classes * n_columns, width], low).
-nb::list moments(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes) {
+// (weight, total, square), each (limbs [n_classes * n_columns, width], low).
+nb::tuple moments(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
   const Matrix whole = matrix_of(values);
-  nb::list stripes;
-  for (std::size_t first = 0; first < whole.n_columns; first += stripe) {
-    Matrix part = whole;
-    part.data += static_cast<std::ptrdiff_t>(first) * whole.column_step;
-    part.n_columns = std::min(stripe, whole.n_columns - first);
-    MomentCells cells(n_classes, part.n_columns);
-    ExactTable tables[3];
-    {
-      nb::gil_scoped_release released;
-      MomentKernel kernel(part, view(label), view(weight), cells);
-      kernel.observe();
-      tables[0] = export_cells(cells.weight);
-      tables[1] = export_cells(cells.total);
-      tables[2] = export_cells(cells.square);
-    }
-    const std::size_t n_cells = n_classes * part.n_columns;
-    stripes.append(nb::make_tuple(as_tuple(std::move(tables[0]), n_cells), as_tuple(std::move(tables[1]), n_cells),
-                                  as_tuple(std::move(tables[2]), n_cells), part.n_columns));
-  }
-  return stripes;
+  ExactTable tables[3];
+  run(threads, [&](Workers& workers) {
+    const std::size_t n_stripes = (whole.n_columns + stripe - 1) / stripe;
+    std::vector<ExactTable> stripes[3] = {std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes)};
+    workers.run(n_stripes, [&](std::size_t k, int) {
+      Matrix part = whole;
+      part.data += static_cast<std::ptrdiff_t>(k * stripe) * whole.column_step;
+      part.n_columns = std::min(stripe, whole.n_columns - k * stripe);
+      MomentCells cells(n_classes, part.n_columns);
+      MomentKernel(part, view(label), view(weight), cells).observe();
+      stripes[0][k] = export_cells(cells.weight);
+      stripes[1][k] = export_cells(cells.total);
+      stripes[2][k] = export_cells(cells.square);
+    });
+    workers.run(3, [&](std::size_t k, int) { tables[k] = side_by_side(stripes[k], n_classes); });
+  });
+  const std::size_t n_cells = n_classes * whole.n_columns;
+  return nb::make_tuple(as_tuple(std::move(tables[0]), n_cells), as_tuple(std::move(tables[1]), n_cells), as_tuple(std::move(tables[2]), n_cells));
 }
 
 using ExactCells = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-ExactView exact_view(const ExactCells& cells, std::size_t n_cells) {
-  if (cells.shape(0) != n_cells) throw nb::value_error("exact sums differ in number");
-  return {{cells.data(), cells.size()}, cells.shape(1)};
+using ExactLayers = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;  // [n_layers, n_cells, width]
+
+ExactView exact_view(const ExactLayers& cells, const ExactLayers& others) {
+  if (cells.shape(0) != others.shape(0) || cells.shape(1) != others.shape(1)) throw nb::value_error("exact sums differ in number");
+  if (cells.shape(0) == 0 || cells.shape(2) == 0 || cells.shape(2) > 256) throw nb::value_error("exact sums have no layer, or no limb, or too many");
+  return {{cells.data(), cells.size()}, cells.shape(2), cells.shape(0)};
 }
 
-nb::ndarray<nb::numpy, double> exact_means(const ExactCells& weight, const ExactCells& total, int exponent) {
-  const std::size_t n_cells = weight.shape(0);
-  ExactMoments moments(exact_view(weight, n_cells), exact_view(total, n_cells));
-  std::vector<double> mean(n_cells);
-  for (std::size_t cell = 0; cell < n_cells; ++cell) mean[cell] = moments.mean(cell, exponent);
-  return to_numpy(std::move(mean), {n_cells});
+nb::tuple carried(const ExactCells& limbs, int low, int threads) {
+  ExactTable table;
+  run(threads, [&](Workers& workers) { table = carried_cells({limbs.data(), limbs.size()}, limbs.shape(1), low, workers); });
+  return as_tuple(std::move(table), limbs.shape(0));
 }
 
-nb::ndarray<nb::numpy, double> exact_deviations(const ExactCells& weight, const ExactCells& total, const ExactCells& square,
-                                                std::size_t total_zeros, std::size_t square_zeros, int exponent) {
-  const std::size_t n_cells = weight.shape(0);
-  ExactMoments moments(exact_view(weight, n_cells), exact_view(total, n_cells));
-  const ExactView squares = exact_view(square, n_cells);
-  std::vector<double> deviation(n_cells);
-  for (std::size_t cell = 0; cell < n_cells; ++cell)
-    deviation[cell] = moments.deviation(cell, squares, square_zeros, total_zeros, exponent);
-  return to_numpy(std::move(deviation), {n_cells});
+// What `value` gives for each cell, which threads take in runs; each run has moments of its own to work with.
+template <std::invocable<ExactMoments&, std::size_t> Value>
+nb::ndarray<nb::numpy, double> of_each_cell(const ExactLayers& weight, const ExactLayers& total, int threads, const Value& value) {
+  const std::size_t n_cells = weight.shape(1), run_cells = 4096;
+  const ExactView weights = exact_view(weight, total), totals = exact_view(total, weight);
+  std::vector<double> found(n_cells);
+  run(threads, [&](Workers& workers) {
+    workers.run((n_cells + run_cells - 1) / run_cells, [&](std::size_t k, int) {
+      ExactMoments moments(weights, totals);
+      for (std::size_t cell = k * run_cells; cell < std::min((k + 1) * run_cells, n_cells); ++cell) found[cell] = value(moments, cell);
+    });
+  });
+  return to_numpy(std::move(found), {n_cells});
+}
+
+nb::ndarray<nb::numpy, double> exact_means(const ExactLayers& weight, const ExactLayers& total, int exponent, int threads) {
+  return of_each_cell(weight, total, threads, [&](ExactMoments& moments, std::size_t cell) { return moments.mean(cell, exponent); });
+}
+
+nb::ndarray<nb::numpy, double> exact_deviations(const ExactLayers& weight, const ExactLayers& total, const ExactLayers& square,
+                                                std::size_t total_zeros, std::size_t square_zeros, int exponent, int threads) {
+  const ExactView squares = exact_view(square, weight);
+  return of_each_cell(weight, total, threads, [&](ExactMoments& moments, std::size_t cell) {
+    return moments.deviation(cell, squares, square_zeros, total_zeros, exponent);
+  });
 }
 
 void check_codes(std::span<const std::int32_t> code, std::span<const std::int32_t> label, std::size_t n_levels, std::size_t n_classes) {
@@ -119,6 +142,20 @@ void add_at_places(const nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb
   }
 }
 
+// For each column the exponent and the edges of its buckets, and the rows of each class in them.
+nb::list bucket_columns(const Strided& values, const Vector<std::int32_t>& label, std::size_t n_classes, std::size_t most, int threads) {
+  if (values.shape(0) != label.shape(0)) throw nb::value_error("rows and labels differ in number");
+  std::vector<CountedBuckets> columns;
+  run(threads, [&](Workers& workers) { columns = BucketCounter(matrix_of(values), view(label), n_classes, most)(workers); });
+  nb::list found;
+  for (CountedBuckets& column : columns) {
+    const std::size_t n_buckets = column.edges.size();
+    found.append(nb::make_tuple(column.exponent, to_numpy(std::move(column.edges), {n_buckets}),
+                                to_numpy(std::move(column.counts), {n_buckets + 1, n_classes})));
+  }
+  return found;
+}
+
 nb::tuple bucketed(const Vector<double>& values, std::size_t most) {
   Buckets found;
   {
@@ -137,13 +174,6 @@ nb::tuple united_buckets(const Vector<double>& left, const Vector<double>& right
 }
 
 // Runs a kernel on some threads.
-template <std::invocable<Workers&> Kernel> void run(int threads, const Kernel& kernel) {
-  interruptible([&] {
-    Workers workers(threads, is_interrupted);
-    kernel(workers);
-  });
-}
-
 nb::tuple factorise_items(const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& items, int threads) {
   Factorised result;
   run(threads, [&](Workers& workers) { result = ItemCoder(items.data(), items.shape(0), items.shape(1), workers)(); });
@@ -173,13 +203,15 @@ template <Codable Number> nb::list code_whole_numbers(const Numbers<Number>& num
 }  // namespace
 
 void bind_statistics(nb::module_& module) {
-  module.def("moments", &moments, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a,
-             "Exact weight, sum and sum of squares of each column in each class; an empty weight means 1.");
-  module.def("exact_means", &exact_means, "weight"_a.noconvert(), "total"_a.noconvert(), "exponent"_a,
-             "total / weight * 2^exponent of each cell, correctly rounded; NaN where that is no normal double.");
+  module.def("moments", &moments, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a, "threads"_a,
+             "Exact weight, sum and sum of squares of each column in each class, as limbs and their lowest one; an empty weight means 1.");
+  module.def("carried", &carried, "limbs"_a.noconvert(), "low"_a, "threads"_a,
+             "Limbs of any size below 2^62 as digits in their smallest common window, the last one signed, and its lowest limb.");
+  module.def("exact_means", &exact_means, "weight"_a.noconvert(), "total"_a.noconvert(), "exponent"_a, "threads"_a,
+             "total / weight * 2^exponent of each cell, the sum of its layers, correctly rounded; NaN where that is no normal double.");
   module.def("exact_deviations", &exact_deviations, "weight"_a.noconvert(), "total"_a.noconvert(), "square"_a.noconvert(),
-             "total_zeros"_a, "square_zeros"_a, "exponent"_a,
-             "The standard deviation of each cell, rounded before its root; NaN where that is no normal double.");
+             "total_zeros"_a, "square_zeros"_a, "exponent"_a, "threads"_a,
+             "The standard deviation of each cell, the sum of its layers, rounded before its root; NaN where that is no normal double.");
   module.def("count", &count_unweighted, "code"_a.noconvert(), "label"_a.noconvert(), "n_levels"_a, "n_classes"_a,
              "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
   module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
@@ -188,6 +220,8 @@ void bind_statistics(nb::module_& module) {
              "Adds each row of limbs to the row of the totals at its place.");
   module.def("bucketed", &bucketed, "values"_a.noconvert(), "most"_a,
              "The exponent and edges of the narrowest buckets of which at most so many hold a number, and the bucket of each, -1 for NaN.");
+  module.def("bucket_columns", &bucket_columns, "values"_a.noconvert(), "label"_a.noconvert(), "n_classes"_a, "most"_a, "threads"_a,
+             "For each column the exponent and edges of such buckets, and the rows of each class in them, missing ones first.");
   module.def("united_buckets", &united_buckets, "left"_a.noconvert(), "right"_a.noconvert(), "exponent"_a, "most"_a,
              "The buckets of two together, at least 2^exponent wide: their exponent and edges, and where those of either have gone.");
   module.def("factorise", &factorise_items, "items"_a.noconvert(), "threads"_a,

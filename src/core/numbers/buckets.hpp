@@ -1,6 +1,7 @@
 // Numbers in few buckets, each 2^exponent wide and beginning at a multiple of its width (statistics/sketch.py tells why).
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -21,12 +22,18 @@ struct Buckets {
   std::vector<std::int32_t> code;  // the bucket of each number, -1 for NaN
 };
 
+// value * 2^exponent, rounded once: a product where that power is a normal double, which takes no call.
+inline double times_power(double value, int exponent) {
+  if (exponent < -1022 || exponent > 1023) return std::ldexp(value, exponent);
+  return value * std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
+
 // The lower end of a number's bucket; where a bucket is wider than doubles reach, the number itself.
 inline double begin_of_bucket(double value, int exponent) {
   if (exponent == exact_exponent) return value;
-  const double scaled = std::ldexp(value, -exponent);
+  const double scaled = times_power(value, -exponent);
   const double multiple = scaled == 0 && value < 0 ? -1.0 : std::floor(scaled);  // what underflows is still below 0
-  const double begin = std::ldexp(multiple, exponent);
+  const double begin = times_power(multiple, exponent);
   return std::isfinite(scaled) && std::isfinite(begin) ? begin + 0.0 : value;
 }
 

@@ -1,39 +1,74 @@
 // Means and variances of exact sums, correctly rounded: quotients of whole numbers of many digits.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "numbers/exact.hpp"
 
 namespace baytree::numbers {
 
-// The absolute value of a whole number in base 2^32, the lowest digit first, without leading zeros.
-using Digits = std::vector<std::uint32_t>;
+// The absolute value of a whole number in base 2^32, the lowest digit first, without leading zeros. It has room for the product of
+// any two exact sums: there are too many of them for each to ask for memory.
+class Digits {
+ public:
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::uint32_t back() const { return digit_[size_ - 1]; }
+  std::uint32_t operator[](std::size_t k) const { return digit_[k]; }
+  std::uint32_t& operator[](std::size_t k) { return digit_[k]; }
+  const std::uint32_t* begin() const { return digit_.data(); }
+  const std::uint32_t* end() const { return digit_.data() + size_; }
+  std::uint32_t* begin() { return digit_.data(); }
+  std::uint32_t* end() { return digit_.data() + size_; }
+
+  void clear() { size_ = 0; }
+  void push_back(std::uint32_t digit) { digit_[size_++] = digit; }
+  void fill_zero(std::size_t size) {
+    size_ = size;
+    std::fill(begin(), end(), 0);
+  }
+  void drop_leading_zeros() {
+    while (size_ > 0 && digit_[size_ - 1] == 0) --size_;
+  }
+
+ private:
+  static constexpr std::size_t most = 4 * 256 + 8;  // of windows of 256 limbs: two factors, and as many zeros below
+  std::array<std::uint32_t, most> digit_;
+  std::size_t size_ = 0;
+};
 
 inline constexpr double undecided = std::numeric_limits<double>::quiet_NaN();
 
-// Exact numbers in one window, as Python keeps them: [n_cells, width], the last limb signed.
+// Exact numbers in one window, as Python keeps them: [n_layers, n_cells, width], the last limb signed. A cell is the sum of its
+// layers, such as those of all classes.
 struct ExactView {
   std::span<const std::int64_t> limbs;
-  std::size_t width;
-  bool is_negative(std::size_t cell) const { return limbs[(cell + 1) * width - 1] < 0; }
+  std::size_t width, n_layers;
 
-  void read(std::size_t cell, Digits& digits) const {
-    const bool negative = is_negative(cell);
+  // Gives whether the number is negative.
+  bool read(std::size_t cell, Digits& digits) const {
+    std::array<std::int64_t, 256> sum;
+    std::copy_n(limbs.begin() + static_cast<std::ptrdiff_t>(cell * width), width, sum.begin());
+    const std::size_t layer = limbs.size() / n_layers;
+    for (std::size_t k = 1; k < n_layers; ++k)
+      for (std::size_t j = 0; j < width; ++j) sum[j] += limbs[k * layer + cell * width + j];
+    if (n_layers > 1) carry_over({sum.data(), width});
+    const bool is_negative = sum[width - 1] < 0;
     digits.clear();
     std::int64_t carry = 0;
-    for (const std::int64_t limb : limbs.subspan(cell * width, width)) {
-      carry += negative ? -limb : limb;
+    for (std::size_t j = 0; j < width; ++j) {
+      carry += is_negative ? -sum[j] : sum[j];
       digits.push_back(static_cast<std::uint32_t>(carry));
       carry >>= limb_bits;
     }
     if (carry) digits.push_back(static_cast<std::uint32_t>(carry));
-    while (!digits.empty() && !digits.back()) digits.pop_back();
+    digits.drop_leading_zeros();
+    return is_negative;
   }
 };
 
@@ -43,7 +78,7 @@ inline int bit_length(const Digits& digits) {
 
 // left * right, `zeros` digits further up.
 inline void multiply(const Digits& left, const Digits& right, std::size_t zeros, Digits& product) {
-  product.assign(left.size() + right.size() + zeros, 0);
+  product.fill_zero(left.size() + right.size() + zeros);
   for (std::size_t i = 0; i < left.size(); ++i) {
     std::uint64_t carry = 0;
     for (std::size_t j = 0; j < right.size(); ++j) {
@@ -53,7 +88,7 @@ inline void multiply(const Digits& left, const Digits& right, std::size_t zeros,
     }
     product[zeros + i + right.size()] = static_cast<std::uint32_t>(carry);
   }
-  while (!product.empty() && !product.back()) product.pop_back();
+  product.drop_leading_zeros();
 }
 
 // Takes `less` away, which must not be more.
@@ -64,12 +99,14 @@ inline void subtract(Digits& digits, const Digits& less) {
     digits[k] = static_cast<std::uint32_t>(borrow);
     borrow >>= limb_bits;
   }
-  while (!digits.empty() && !digits.back()) digits.pop_back();
+  digits.drop_leading_zeros();
 }
 
 inline bool is_less(const Digits& left, const Digits& right) {
   if (left.size() != right.size()) return left.size() < right.size();
-  return std::lexicographical_compare(left.rbegin(), left.rend(), right.rbegin(), right.rend());
+  for (std::size_t k = left.size(); k-- > 0;)
+    if (left[k] != right[k]) return left[k] < right[k];
+  return false;
 }
 
 // A positive number rounded once, and a power of two.
@@ -149,18 +186,17 @@ class ExactMoments {
   // total / weight * 2^exponent.
   double mean(std::size_t cell, int exponent) {
     if (!read_weight(cell)) return undecided;
-    total_.read(cell, sum_);
+    const bool is_negative = total_.read(cell, sum_);
     if (sum_.empty()) return 0.0;
     const Rounded mean = divide_(sum_, divisor_);
     const int power = mean.exponent + exponent;
     if (power < -1070 || power > 950) return undecided;
-    return std::ldexp(total_.is_negative(cell) ? -mean.value : mean.value, power);
+    return std::ldexp(is_negative ? -mean.value : mean.value, power);
   }
 
   // The root of (weight * square * 2^(32 square_zeros) - total^2 * 2^(32 total_zeros)) / weight^2 * 2^exponent.
   double deviation(std::size_t cell, const ExactView& square, std::size_t square_zeros, std::size_t total_zeros, int exponent) {
-    if (!read_weight(cell) || square.is_negative(cell)) return undecided;
-    square.read(cell, sum_);
+    if (!read_weight(cell) || square.read(cell, sum_)) return undecided;
     multiply(sum_, divisor_, square_zeros, spread_);
     total_.read(cell, sum_);
     multiply(sum_, sum_, total_zeros, between_);
@@ -176,8 +212,8 @@ class ExactMoments {
 
  private:
   bool read_weight(std::size_t cell) {
-    weight_.read(cell, divisor_);
-    return !divisor_.empty() && !weight_.is_negative(cell);
+    const bool is_negative = weight_.read(cell, divisor_);
+    return !divisor_.empty() && !is_negative;
   }
 
   ExactView weight_, total_;

@@ -60,13 +60,13 @@ class Gaussian(Event[Moments]):
 
     def spread(self, seen: Moments) -> np.ndarray | None:
         """The standard deviation of each column over all classes."""
-        return seen.pooled().deviation()[0]
+        return seen.deviation_of_all()
 
     def derive(self, seen: Moments, group: Group, schema: Schema, estimation: Estimation) -> Likelihood:
         """Normal densities (mle, map) or their posterior predictive, a Student t (bayes)."""
         standard = Standardised.of(seen)
         parameters = self.parameters(standard, group, schema, estimation)
-        constant = (seen.pooled().deviation()[0] == 0) & ~_has_prior(group, schema, estimation)
+        constant = standard.is_constant & ~_has_prior(group, schema, estimation)
         mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
         with np.errstate(over="ignore"):  # beside the largest doubles a scale may leave them
             mean, scale = standard.centre + standard.unit * mean, standard.unit * np.sqrt(variance)
@@ -153,6 +153,8 @@ def _plain(seen: Standardised, floor: float = VARIANCE_FLOOR) -> Parameters:
 
 
 def _has_prior(group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
+    if not estimation.priors:
+        return np.zeros(len(group.columns), bool)
     return np.array([schema.columns[j].name in estimation.priors for j in group.columns], bool)
 
 

@@ -22,17 +22,18 @@ class Standardised(NamedTuple):
     centre: np.ndarray  # [n_columns]
     unit: np.ndarray  # [n_columns]
     exponent: int
+    is_constant: np.ndarray  # bool [n_columns]
 
     @classmethod
     def of(cls, seen: Moments) -> Standardised:
         """In the units of the columns; a constant column has something small beside it as its unit."""
-        pooled = seen.pooled()
-        centre, unit = np.nan_to_num(pooled.mean()[0]), _units(pooled)
+        centre, deviation = np.nan_to_num(seen.mean_of_all()), seen.deviation_of_all()
+        unit = _units(centre, np.nan_to_num(deviation))
         n, exponent = bounded(seen.weight)
         with np.errstate(over="ignore", invalid="ignore"):
             distance = in_units(seen.mean(), centre, unit)
             spread = np.nan_to_num(seen.deviation() / unit) ** 2
-        return cls(n, distance, spread, centre, unit, exponent)
+        return cls(n, distance, spread, centre, unit, exponent, deviation == 0)
 
 
 def power_of_two(exponent: int) -> np.ndarray:
@@ -40,8 +41,6 @@ def power_of_two(exponent: int) -> np.ndarray:
     return np.array([[0], [-exponent], [-exponent], [-exponent]])
 
 
-def _units(pooled: Moments) -> np.ndarray:
+def _units(centre: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     """The standard deviation of each column over all classes; for a constant column something small beside it."""
-    deviation = np.nan_to_num(pooled.deviation()[0])
-    size = np.abs(np.nan_to_num(pooled.mean()[0]))
-    return np.maximum(np.where(deviation > 0, deviation, size * 2.0**-40), SMALLEST)
+    return np.maximum(np.where(deviation > 0, deviation, np.abs(centre) * 2.0**-40), SMALLEST)

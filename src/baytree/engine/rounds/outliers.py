@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
@@ -11,8 +11,9 @@ import numpy as np
 from baytree import notices
 from baytree.engine.parts import Parts
 from baytree.statistics.strung import Strung, every
+from baytree.table.positions import all_places, are_number_columns
 from baytree.table.schema import Kind
-from baytree.table.table import SparseColumns, Table
+from baytree.table.table import DenseColumns, SparseColumns, Table
 
 _ALIKE = 1e-3  # of the spread: where half of a column lies closer together, models in these units hardly see it
 _SAMPLE = 101  # rows that are looked at
@@ -22,8 +23,10 @@ class Outliers:
     """The columns of numbers of these rows; made before the round that finds their spread, it costs none of its own."""
 
     def __init__(self, rows: Parts):
-        self.rows = rows
-        self.numbers = [j for j, column in enumerate(rows.schema.columns) if column.kind is Kind.NUMERIC]
+        self.rows, columns = rows, rows.schema.columns
+        self.numbers: Sequence[int] = all_places(len(columns))
+        if not are_number_columns(columns):
+            self.numbers = [j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC]
         step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
         self._some = rows.later(partial(_some, self.numbers, step, middle), None) if self.numbers else None
 
@@ -32,32 +35,36 @@ class Outliers:
 
         `spread` has the standard deviation of each of the columns; those that hold no numbers are passed over.
         """
-        place = {j: k for k, j in enumerate(self.numbers)}
-        each = [(j, size) for j, size in zip(columns, spread, strict=True) if j in place]
-        if not each or self._some is None:
+        asked = np.fromiter(columns, np.int64)
+        is_number = np.isin(asked, self.numbers)
+        if self._some is None or not is_number.any():
             return
         some, other = self._some().arrays
         if not len(other):
             return  # a sparse matrix, most of which is 0
-        found = [j for j, size in each if _are_alike(some[:, place[j]], other[0, place[j]], size)]
+        asked, spread = asked[is_number], spread[is_number]
+        at = np.searchsorted(self.numbers, asked)
+        # halves: the distance between two doubles may be none
+        close = np.flatnonzero(~(np.abs(some[0, at] / 2 - other[0, at] / 2) > _ALIKE * spread))
+        found = [int(asked[k]) for k in close if _are_alike(some[:, at[k]], spread[k])]
         if found:
             far = self.rows.total(partial(_farthest, found), rows_per_part=None)
             _warn([self.rows.schema.columns[j].name for j in found], far.value)
 
 
-def _some(columns: list[int], step: int, middle: int, table: Table) -> Strung:
+def _some(columns: Sequence[int], step: int, middle: int, table: Table) -> Strung:
     """A hundred rows of the whole, as far as they are in this part, and the one in the middle."""
     if isinstance(table.values, SparseColumns):
         return Strung.of(np.zeros((0, len(columns))), np.zeros((0, len(columns))))
     own = every(step, table.first, len(table))
     at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
+    if isinstance(table.values, DenseColumns) and columns == all_places(len(table.values)):
+        return Strung.of(table.values.matrix[own], table.values.matrix[at])
     each = [table.values[j] for j in columns]
     return Strung.of(np.stack([values[own] for values in each], axis=1), np.stack([values[at] for values in each], axis=1))
 
 
-def _are_alike(some: np.ndarray, other: float, spread: float) -> bool:
-    if abs(some[0] / 2 - other / 2) > _ALIKE * spread:  # halves: the distance between two doubles may be none
-        return False
+def _are_alike(some: np.ndarray, spread: float) -> bool:
     some = some[~np.isnan(some)] / 2
     if len(some) < 3:
         return False

@@ -135,6 +135,8 @@ class BayesClassifier(AdditiveClassifier):
 
 def all_numeric(classifier: BayesClassifier, frame: Columns, otherwise: Callable[[Columns], Schema]) -> Schema:
     """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
+    if frame.matrix is not None and not classifier.schema:
+        return otherwise(frame)  # an array of numbers
     if frame.matrix is not None or isinstance(classifier.schema, Schema):
         schema = otherwise(frame)
     else:

@@ -13,6 +13,7 @@ from baytree.estimators.bayes.face import BayesClassifier, all_numeric
 from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.moments import Moments
+from baytree.table.positions import all_places
 from baytree.table.sample import Columns
 from baytree.table.schema import Schema, SchemaLike
 
@@ -92,14 +93,14 @@ class GaussianNB(BayesClassifier):
     def epsilon_(self) -> np.ndarray:
         """What was added to the variances of each column: [n_features]."""
         moments = cast(Moments, self.seen_.statistics[0])
-        return self.var_smoothing * moments.pooled().deviation()[0] ** 2
+        return self.var_smoothing * moments.deviation_of_all() ** 2
 
     @property
     def _normal(self) -> NormalLikelihood:
         return cast(NormalLikelihood, self.model_.likelihoods[0])
 
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
-        return (Group("smoothed gaussian", tuple(range(len(schema)))),)
+        return (Group("smoothed gaussian", all_places(len(schema))),)
 
     def _estimation(self, schema: Schema) -> Estimation:
         return Estimation(class_alpha=0.0, var_smoothing=settings.finite("var_smoothing", self.var_smoothing, 0))

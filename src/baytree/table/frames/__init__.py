@@ -14,18 +14,20 @@ import numpy as np
 from baytree.given import FrameLike
 from baytree.table.frames.arrays import array_column, from_array, from_sparse
 from baytree.table.frames.codes import Codes, factorise_fixed
-from baytree.table.frames.numbers import Numbers, factorise_together
+from baytree.table.frames.numbers import NumberedColumns, Numbers, factorise_together, position_names
 from baytree.table.frames.objects import floats_together, object_column
 from baytree.table.frames.raw import FEW, Raw, RawFrame, Strings, without_masked
 
 __all__ = [
     "Codes",
+    "NumberedColumns",
     "Numbers",
     "Raw",
     "RawFrame",
     "Strings",
     "factorise_fixed",
     "factorise_together",
+    "position_names",
     "read",
     "read_column",
     "without_masked",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from numbers import Real
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from baytree.given import FrameLike
 from baytree.table.frames.codes import Codes, booleans, factorise_fixed
-from baytree.table.frames.numbers import MatrixColumns, NumberMatrix, Numbers, whole_dates, whole_spans
+from baytree.table.frames.numbers import NumberedColumns, Numbers, position_names, whole_dates, whole_spans
 from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 
@@ -21,9 +20,8 @@ def from_array(frame: FrameLike) -> RawFrame:
         frame = without_masked(frame)
     array = as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
-        columns: Mapping[str, Raw] = MatrixColumns(NumberMatrix(array))
-        return RawFrame(columns, len(array), False, False, array)
-    columns = {f"x{j}": array_column(array[:, j], f"x{j}") for j in range(array.shape[1])}
+        return RawFrame(NumberedColumns(array), len(array), False, False, array)
+    columns = {name: array_column(array[:, j], name) for j, name in enumerate(position_names(array.shape[1]))}
     return RawFrame(columns, len(array), False)
 
 

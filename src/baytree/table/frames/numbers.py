@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Self
 
@@ -26,14 +26,18 @@ class NumberMatrix:
 
     def doubles(self, column: int) -> np.ndarray:
         """A column as doubles; an integer that is no double is refused."""
+        return self.all_doubles()[:, column]
+
+    def all_doubles(self) -> np.ndarray:
+        """All columns as doubles: [n_rows, n_columns]."""
         if self._doubles is not None:
-            return self._doubles[:, column]
+            return self._doubles
         with self._lock:
             if self._doubles is None:
                 doubles = self.array.astype(np.float64)
                 self._refuse_inexact(doubles)
                 self._doubles = doubles
-        return self._doubles[:, column]
+        return self._doubles
 
     def codes(self, column: int) -> Codes:
         """A column as codes of its distinct numbers."""
@@ -88,25 +92,34 @@ class Numbers(msgspec.Struct, frozen=True):
         return Numbers.of(self.matrix.array[rows, self.column], unit=self.unit, is_whole=self.is_whole)
 
 
-class MatrixColumns(Mapping[str, Numbers]):
-    """The columns x0, x1 … of an array of numbers, made when one is asked for: many models take the array as it is."""
+class NumberedColumns(Mapping[str, Numbers]):
+    """The columns of one array by the names of their positions, each made when it is asked for."""
 
-    def __init__(self, matrix: NumberMatrix):
-        self._matrix = matrix
-
-    @cached_property
-    def _by_name(self) -> dict[str, Numbers]:
-        is_whole = self._matrix.array.dtype.kind in "iu"
-        return {f"x{j}": Numbers(self._matrix, j, is_whole=is_whole) for j in range(len(self))}
+    def __init__(self, array: np.ndarray):
+        self.names = position_names(array.shape[1])
+        self.matrix = NumberMatrix(array, self.names)
 
     def __getitem__(self, name: str) -> Numbers:
-        return self._by_name[name]
+        place = name[1:] if name[:1] == "x" else ""
+        if not place.isdecimal() or int(place) >= len(self) or self.names[int(place)] != name:
+            raise KeyError(name)
+        return Numbers(self.matrix, int(place), is_whole=self.matrix.array.dtype.kind in "iu")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
+        return iter(self.names)
 
     def __len__(self) -> int:
-        return self._matrix.array.shape[1]
+        return len(self.names)
+
+    def take(self, rows: np.ndarray) -> NumberedColumns:
+        """The columns of the rows that a mask keeps."""
+        return NumberedColumns(self.matrix.array[rows])
+
+
+@lru_cache(maxsize=8)
+def position_names(n_columns: int) -> tuple[str, ...]:
+    """The names of columns that have none."""
+    return tuple([f"x{j}" for j in range(n_columns)])
 
 
 def factorise_together(columns: Sequence[Any]) -> None:

@@ -1,0 +1,40 @@
+"""The vector loops on another processor: NEON, under an emulator, gives the bits of this machine."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+OPTIONS = ("-std=c++20", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-psabi", "-Wno-ignored-attributes", "-pthread")
+LOOPS = ("slice", "density", "left_out", "row")
+
+
+def digests(compiler: str, folder: Path, *run: str) -> str:
+    """What the program of kernels.cpp prints, compiled for the baseline of a machine."""
+    core, program = ROOT / "src" / "core", folder / compiler.replace("/", "-")
+    objects = []
+    for loops in LOOPS:
+        made = folder / f"{loops}-{program.name}.o"
+        level = f"-DBAYTREE_LEVEL={loops}_loops_baseline"
+        subprocess.run(
+            [compiler, *OPTIONS, f"-I{core}", level, "-c", core / f"simd/{loops}_loops.cpp", "-o", made], check=True
+        )
+        objects.append(made)
+    sources = [ROOT / "tests" / "core" / "kernels.cpp", core / "simd" / "levels.cpp"]
+    subprocess.run([compiler, *OPTIONS, f"-I{core}", "-static", *sources, *objects, "-o", program], check=True)
+    return subprocess.run([*run, program], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.slow
+def test_neon_gives_the_bits_of_this_machine(tmp_path):
+    cross, emulator = (
+        shutil.which("aarch64-linux-gnu-g++"),
+        shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static"),
+    )
+    if not cross or not emulator or not shutil.which("g++"):
+        pytest.skip("needs g++, g++-aarch64-linux-gnu and qemu-user of Debian")
+    here = digests("g++", tmp_path)
+    assert here.count("\n") == 8
+    assert digests(cross, tmp_path, emulator) == here
