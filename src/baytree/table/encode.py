@@ -28,15 +28,11 @@ def encode(
     """
     if _is_sparse(frame):
         return _sparse(frame, schema)
-    if _is_as_given(frame, schema):
-        values = tuple(frame.matrix.T)
-        if not accepts_infinite:
-            _refuse_infinite(schema, values, frame.n_rows)
-        return values
-    found = aligned(frame, schema)
-    room = _room(found, schema)
-    columns = found.columns
-    values = by_columns(schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, room))
+    values = _plain_numbers(frame, schema) if schema.is_plain_numbers else None
+    if values is None:
+        found = aligned(frame, schema)
+        room, columns = _room(found, schema), found.columns
+        values = by_columns(schema.columns, frame.n_rows, lambda column: encoded(columns[column.name], column, unseen, room))
     if not accepts_infinite:
         _refuse_infinite(schema, values, frame.n_rows)
     return values
@@ -110,9 +106,16 @@ def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
     return msgspec.structs.replace(frame, columns=columns, matrix=matrix, n_rows=int(rows.sum()))
 
 
-def _is_as_given(frame: RawFrame, schema: Schema) -> bool:
-    """Whether the columns are those of an array of doubles, as they lie there."""
-    return frame.matrix is not None and frame.matrix.dtype == np.float64 and not frame.is_named and schema.is_plain_numbers
+def _plain_numbers(frame: RawFrame, schema: Schema) -> tuple[np.ndarray, ...] | None:
+    """The columns of an array of doubles, or of a frame, as they lie there; None where they are not plain numbers."""
+    if not (frame.is_named and schema.is_named):
+        is_as_given = schema.is_whole and frame.matrix is not None and frame.matrix.dtype == np.float64
+        return tuple(frame.matrix.T) if is_as_given else None
+    if frame.n_rows > FEW:  # threads share the columns of more
+        return None
+    given = [frame.columns.get(name) for name in schema.sources]
+    values = tuple(raw.values for raw in given if isinstance(raw, Numbers) and raw.unit is None)
+    return values if len(values) == len(given) else None
 
 
 def _refuse_infinite(schema: Schema, values: tuple[Values, ...], n_rows: int) -> None:

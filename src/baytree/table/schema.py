@@ -94,9 +94,13 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @cached_property
     def is_plain_numbers(self) -> bool:
-        """Whether the columns are all that were given, and numbers that are taken as they come."""
-        plain = (c.kind is Kind.NUMERIC and c.unit is None and c.form is None for c in self.columns)
-        return self.names == self.inputs and all(plain)
+        """Whether all columns are numbers that are taken as they come."""
+        return all(c.kind is Kind.NUMERIC and c.unit is None and c.form is None for c in self.columns)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the columns are all that were given, in their order."""
+        return self.names == self.inputs
 
     @property
     def left_out(self) -> tuple[str, ...]:
