@@ -76,17 +76,19 @@ def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.nda
 
 def solver(matrix: np.ndarray, least: float = 1e-11) -> Callable[[np.ndarray], np.ndarray]:
     """right ↦ matrix⁻¹ right, decomposed once."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg import get_lapack_funcs  # as they are: what checks them takes longer than a small matrix
 
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     scaled = matrix / scale[:, None] / scale
-    try:
-        factor = decomposed(lambda m: cho_factor(m, lower=True), scaled)
-        if np.diag(factor[0]).min(initial=np.inf) > np.sqrt(least / 10):
-            return _in_units(scale, lambda right: np.asarray(cho_solve(factor, right)))
-    except LinAlgError:
-        pass
+    if not np.isfinite(scaled).all():
+        raise ValueError("a matrix of second derivatives is not finite")
+    if not len(scaled):
+        return np.copy
+    potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (scaled,))
+    factor, fault = decomposed(lambda m: potrf(m, lower=True, clean=False), scaled)
+    if not fault and factor.diagonal().min() > np.sqrt(least / 10):
+        return _in_units(scale, lambda right: potrs(factor, right, lower=True)[0])
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
         return _in_units(scale, lambda right: _with_a_little_ridge(scaled.copy(), right, 1000 * least))
     root, vector = decomposed(np.linalg.eigh, scaled)

@@ -92,6 +92,11 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """For each column the name of the given one that it is read from."""
         return tuple(column.source for column in self.columns)
 
+    @cached_property
+    def is_plain_numbers(self) -> bool:
+        """Whether all columns are numbers that are taken as they come."""
+        return all(c.kind is Kind.NUMERIC and c.unit is None and c.form is None for c in self.columns)
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """The columns that were given but are not learnt from: they only identify rows, or were dropped."""

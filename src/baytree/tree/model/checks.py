@@ -136,8 +136,10 @@ def _check_branches(tree: Tree) -> None:
     _require(bool(np.all(branches[tree.levels[inner] == 0] >= 2)), "a cut has fewer than two branches")
     _require(bool(np.all(tree.branch_of >= -1)), "a level takes a negative branch")
     by_level = inner[tree.levels[inner] > 0]
-    most = [tree.branch_of[s : s + n].max() for s, n in zip(tree.start[by_level], tree.levels[by_level], strict=True)]
-    _require(bool(np.all(np.array(most, np.int64) < tree.branches[by_level])), "a level takes a branch that is not there")
+    levels = tree.levels[by_level].astype(np.int64)
+    entry = np.arange(levels.sum()) + np.repeat(tree.start[by_level] - np.cumsum(levels) + levels, levels)
+    is_there = tree.branch_of[entry] < np.repeat(tree.branches[by_level], levels)
+    _require(bool(is_there.all()), "a level takes a branch that is not there")
 
 
 def _check_outcomes(tree: Tree) -> None:

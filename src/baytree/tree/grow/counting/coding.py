@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
 
-class Coding(msgspec.Struct, frozen=True):
+class Coding(msgspec.Struct, frozen=True, dict=True):
     """How each column becomes codes: bin k of a numeric one holds edge[k − 1] < x ≤ edge[k]; levels are codes already."""
 
     schema: Schema
@@ -27,13 +28,13 @@ class Coding(msgspec.Struct, frozen=True):
         edges = dict(zip(numbers, quantile_edges(rows, numbers, n_bins), strict=True))
         return cls(rows.schema, tuple(edges.get(j) for j in range(len(rows.schema))))
 
-    @property
+    @cached_property
     def n_codes(self) -> list[int]:
         """The number of codes of each column."""
         each = zip(self.schema, self.edges, strict=True)
         return [len(column.levels) if edges is None else len(edges) + 1 for column, edges in each]
 
-    @property
+    @cached_property
     def is_ordered(self) -> list[bool]:
         """The columns in which only neighbours are alike."""
         return [column.kind is not Kind.NOMINAL for column in self.schema]
