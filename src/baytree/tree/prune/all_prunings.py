@@ -42,10 +42,11 @@ def averaged(tree: Tree, n_columns: int, costs: Costs) -> Tree:
     return msgspec.structs.replace(tree, value=value, prediction=prediction, averaging=Averaging(inner, is_kept[inner]))
 
 
-def _least_loss(value: np.ndarray, loss: np.ndarray) -> np.ndarray:
+def _least_loss(value: np.ndarray, loss: np.ndarray | None) -> np.ndarray:
     """The class of least expected loss of each node: [n_nodes]. Where all mistakes cost the same, the likeliest."""
-    costs_the_same = np.array_equal(loss, 1.0 - np.eye(len(loss)))
-    return np.argmax(value, axis=1) if costs_the_same else np.argmin(value @ loss, axis=1)
+    if loss is None or np.array_equal(loss, 1.0 - np.eye(len(loss))):
+        return np.argmax(value, axis=1)
+    return np.argmin(value @ loss, axis=1)
 
 
 def most_probable(tree: Tree, n_columns: int, costs: Costs) -> Tree:
