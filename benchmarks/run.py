@@ -16,7 +16,20 @@ from pathlib import Path
 import records
 from harness import Growth, Row
 
-MODULES = ["start", "foundation", "text", "trees", "c50", "linear", "splines", "choose", "exports", "serving", "spark"]
+MODULES = [
+    "start",
+    "foundation",
+    "text",
+    "trees",
+    "c50",
+    "linear",
+    "splines",
+    "choose",
+    "exports",
+    "serving",
+    "spark",
+    "engines",
+]
 
 
 def main(names: list[str]) -> int:

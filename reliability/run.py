@@ -22,6 +22,7 @@ import damage  # noqa: E402
 import exactness  # noqa: E402
 import files  # noqa: E402
 import interrupts  # noqa: E402
+import leaving  # noqa: E402
 import load  # noqa: E402
 import sameness  # noqa: E402
 import serving  # noqa: E402
@@ -29,7 +30,7 @@ import trees  # noqa: E402
 from figure import Scope, write  # noqa: E402
 from metamorphic import SUBJECTS  # noqa: E402
 
-MODULES = (contract, exactness, sameness, trees, files, interrupts, damage, clusters, serving, load)
+MODULES = (contract, exactness, sameness, trees, files, interrupts, damage, clusters, serving, load, leaving)
 CHECKS = {code: check for module in MODULES for code, check in module.CHECKS.items()}
 
 

@@ -57,6 +57,7 @@ from baytree.reports import report as report
 from baytree.show.pictures.plots import plot_importances as plot_importances
 from baytree.show.pictures.plots import plot_impurities as plot_impurities
 from baytree.show.pictures.regions import plot_regions as plot_regions
+from baytree.sklearn.conversion.from_sklearn import from_sklearn as from_sklearn
 from baytree.storage import load as load
 from baytree.storage import save as save
 from baytree.streams.going_on import partial_fit as partial_fit

@@ -502,6 +502,26 @@ def sparse_descent(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), or
     One sweep of coordinate descent on a quadratic given by compressed columns; the largest change.
     """
 
+class MarkedRows:
+    """
+    Rows of numbers and marks with two classes, and what they say of coefficients.
+    """
+
+    def __init__(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mark: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], none: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def slope(self, coefficient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: float, first: int, last: int, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
+        """Loss of some rows; adds their gradient, the constant last."""
+
+    def curvature(self, coefficient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: float, fold: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, last: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
+        """
+        Adds the second derivatives of some rows to the lower half of the matrix of their fold.
+        """
+
+    def problems(self, fold: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], coefficient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, train: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], held: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Several problems at once: adds losses of taught and held-out rows, and gradients.
+        """
+
 class KnotSearch:
     """
     The candidates of MARS's forward pass; what is known of them is kept between steps.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 
 _HERE = str(Path(__file__).parent)
+MOST_LISTED = 12  # names in a sentence
 _kept: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
 
 
@@ -27,6 +28,21 @@ class BaytreeWarning(UserWarning):
     Traceback (most recent call last):
     baytree.notices.BaytreeWarning: 1 row misses a value and is left out of the joint table
     """
+
+
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """The sentence about a word that is not known, with the one that was probably meant.
+
+    >>> unknown("column", "agee", ["age", "sex"])
+    "there is no column 'agee'; did you mean 'age'?"
+    """
+    import difflib  # a wrong word is rare, and a start is not
+
+    known = list(known)
+    near = difflib.get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
+    listed = ", ".join([*known[:MOST_LISTED], *(["..."] if len(known) > MOST_LISTED else [])])
+    hint = f"did you mean {near[0]!r}?" if near else f"there is {listed or 'none'}"
+    return f"there is no {what} {word!r}; {hint}"
 
 
 def warn(message: str, category: type[Warning] = BaytreeWarning) -> None:

@@ -55,8 +55,10 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def _with_unused(self, frame: RawFrame) -> RawFrame:
         """The rows with columns that decide no answer, where these are absent, as missing ones."""
-        absent = [c.source for c in self.schema.columns if c.source not in frame.columns]
-        if not absent or not (self.schema.is_named and frame.is_named) or set(absent) & set(self.needed(frame.columns)):
+        if not (self.schema.is_named and frame.is_named):
+            return frame
+        absent = [name for name in self.schema.sources if name not in frame.columns]
+        if not absent or set(absent) & set(self.needed(frame.columns)):
             return frame
         empty = Numbers.of(np.full(frame.n_rows, np.nan))
         return msgspec.structs.replace(frame, columns={**frame.columns, **dict.fromkeys(absent, empty)}, matrix=None)

@@ -1,5 +1,7 @@
 """On Spark: large answers are added up in two steps, and an error in a block is one error."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tables_elsewhere import on_spark
@@ -45,6 +47,19 @@ def test_what_was_large_is_not_worked_out_twice_in_the_next_round(packs, blocks,
     for _ in range(3):
         packs.total(blocks)
     assert [most is None for most in asked] == [False, True, True, True]
+
+
+def test_a_block_whose_file_is_gone_is_handed_to_the_worker_again_and_kept(packs, blocks):
+    from pyspark import SparkFiles
+
+    before = packs.total(blocks)
+    folder = Path(SparkFiles.getRootDirectory()) / "baytree-blocks"
+    files = [folder / row.kept for row in packs.blocks.select("kept").collect()]
+    assert len(files) == packs.n_parts
+    for file in files[::2]:
+        file.unlink()
+    assert [packs.total(blocks), packs.gather(blocks)] == [before] * 2
+    assert all(file.exists() for file in files)
 
 
 def test_an_error_in_a_block_is_one_error_and_the_session_goes_on(spark_session, table, tmp_path):

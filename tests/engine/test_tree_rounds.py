@@ -98,6 +98,14 @@ def test_a_tree_of_several_branches_from_counts_is_that_of_memory_bit_for_bit(na
     assert dumps(there) == dumps(here)
 
 
+def test_a_cut_of_a_small_node_may_lie_at_any_number_of_the_table(table, tmp_path, monkeypatch):
+    for module in (growth, grown_in_rounds):
+        monkeypatch.setattr(module, "SMALL", 40)
+    rows = complete(table).with_columns(width=pl.Series(np.random.default_rng(5).normal(size=len(complete(table))).round(4)))
+    make = FRACTIONAL["not pruned"]().set_params(midpoint=False)
+    assert dumps(make.fit(on_disk(rows, tmp_path, 2), "y")) == dumps(make.fit(rows, "y"))
+
+
 @pytest.fixture
 def scarce_memory(monkeypatch):
     """Rows do not fit, so that none is gathered."""
@@ -110,7 +118,7 @@ def scarce_memory(monkeypatch):
 def test_parts_of_rows_that_follow_several_branches_add_up_the_same_in_any_pieces(name, weights, table, tmp_path):
     rows = table.with_columns(pl.col("width").round(1))
     rows = rows.drop("w") if weights is None else rows.filter(pl.col("w") > 0)
-    trees = [FRACTIONAL[name]().fit(on_disk(rows, tmp_path, k), "y", sample_weight=weights) for k in (1, 3, 8)]
+    trees = [FRACTIONAL[name]().fit(on_disk(rows, tmp_path, k), "y", sample_weight=weights) for k in (1, 8)]
     assert len({dumps(tree) for tree in trees}) == 1
     here = FRACTIONAL[name]().fit(rows, "y", sample_weight=weights).predict_proba(rows)
     assert np.abs(trees[0].predict_proba(rows) - here).max() <= (1e-12 if name == "J48" else 1e-6)
@@ -120,6 +128,38 @@ def test_parts_of_rows_that_follow_several_branches_add_up_the_same_in_any_piece
 def test_fractions_of_rows_are_added_up_in_their_order_where_they_fit(table, tmp_path):
     rows = table.drop("w")
     here, there = bt.C45Classifier().fit(rows, "y"), bt.C45Classifier().fit(on_disk(rows, tmp_path, 7), "y")
+    assert dumps(there) == dumps(here)
+
+
+NUMBERS = {
+    "open": lambda: bt.DecisionTreeRegressor(max_depth=7),
+    "gain": lambda: bt.DecisionTreeRegressor(max_depth=6, min_gain=0.01),
+    "category": lambda: bt.DecisionTreeRegressor(max_depth=6, missing="category"),
+    "leaves": lambda: bt.DecisionTreeRegressor(max_leaves=12),
+    "CART": lambda: bt.CARTRegressor(cp=0.001, max_surrogates=0),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.usefixtures("small_nodes", "scarce_memory")
+def test_a_regression_tree_from_sums_is_one_in_any_pieces_and_that_of_memory_to_the_last_digits(name, table, tmp_path):
+    rows = table.select("age", "colour", "size", pl.col("width").round(1)).drop_nulls("width")
+    rows = rows.with_columns(target=pl.when(pl.col("width") < 0).then(0.0).otherwise(1e4 + 1e3 * pl.col("width"))).drop(
+        "width"
+    )
+    trees = [NUMBERS[name]().fit(on_disk(rows, tmp_path, k), "target") for k in (1, 3, 8)]
+    assert len({dumps(tree) for tree in trees}) == 1
+    here, there = NUMBERS[name]().fit(rows, "target").tree_, trees[0].tree_
+    for field in ("column", "cut", "first", "branch_of", "rows", "missing", "mirrored"):
+        assert np.array_equal(getattr(here, field), getattr(there, field), equal_nan=True)
+    assert np.abs(here.value - there.value).max() <= 1e-11
+    assert np.abs(here.risk - there.risk).max() <= 1e-12 * here.risk[0]
+
+
+@pytest.mark.usefixtures("small_nodes")
+def test_targets_are_added_up_in_the_order_of_the_rows_where_these_fit(table, tmp_path):
+    rows = table.drop("w").drop_nulls("width")
+    here, there = (NUMBERS["open"]().fit(each, "width") for each in (rows, on_disk(rows, tmp_path, 7)))
     assert dumps(there) == dumps(here)
 
 

@@ -99,6 +99,8 @@ def test_unknown_paths_models_and_methods_are_told_apart(server):
     assert server.ask("GET", "/nothing" + SECRET).status == 404
     assert server.ask("GET", "/models/nb/predict").status == 405
     assert server.ask("TRACE", "/").status == 405
+    assert server.ask("TRACE", "/").headers["allow"] == "GET, HEAD"
+    assert server.ask("GET", "/models/nb/predict").headers["allow"] == "POST"
     assert server.ask("POST", "/models/../nb/predict", {"rows": []}).status == 404
 
 

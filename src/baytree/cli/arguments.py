@@ -13,8 +13,8 @@ import click
 
 from baytree import notices
 from baytree.choose import models
-from baytree.cli.console import unknown
 from baytree.cli.table_options import asked
+from baytree.notices import unknown
 
 if TYPE_CHECKING:
     from baytree.estimators.base import Estimator

@@ -15,8 +15,9 @@ import click
 from baytree.choose import models as families
 from baytree.cli import arguments, pages, refit
 from baytree.cli.command_parameters import TABLE, TARGET
-from baytree.cli.console import Stopped, leave_at_once, say, tell, unknown
+from baytree.cli.console import Stopped, leave_at_once, say, tell
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
+from baytree.notices import unknown
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import click
 from baytree.choose import models
 from baytree.cli import answering, arguments, choosing, drifting, engine_options, exporting, serving, showing
 from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
-from baytree.cli.console import Commands, in_options, progress, say, tell, unknown
+from baytree.cli.console import Commands, in_options, progress, say, tell
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
+from baytree.notices import unknown
 from baytree.show.terminal import aligned, escaped
 from baytree.version import __version__
 

@@ -8,15 +8,14 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import click
 
 from baytree import notices
+from baytree.notices import unknown
 from baytree.show.terminal import escaped
 
-MOST_LISTED = 12  # names in a sentence
 LONG_WORK = 50 << 20  # bytes, from which on progress is shown
 
 
@@ -64,19 +63,6 @@ def leave_at_once(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
-
-
-def unknown(what: str, word: str, known: Iterable[str]) -> str:
-    """The sentence about a word that is not known, with the one that was probably meant.
-
-    >>> unknown("column", "agee", ["age", "sex"])
-    "there is no column 'agee'; did you mean 'age'?"
-    """
-    known = list(known)
-    near = get_close_matches(word, known, 1) or [name for name in known if name.lower() == word.lower()]
-    listed = ", ".join([*known[:MOST_LISTED], *(["..."] if len(known) > MOST_LISTED else [])])
-    hint = f"did you mean {near[0]!r}?" if near else f"there is {listed or 'none'}"
-    return f"there is no {what} {word!r}; {hint}"
 
 
 def say(text: str) -> None:

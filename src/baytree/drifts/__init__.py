@@ -6,10 +6,12 @@ The room is called `drifts`, so that `bt.drift` stays a function.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
 from baytree.drifts.batch import Batch
 from baytree.drifts.drift import Drift
+from baytree.engine.engines import elsewhere
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
 from baytree.table.frames import read
@@ -34,7 +36,8 @@ def drift(model: Fitted | Predictor, frame: FrameLike) -> Drift:
     model : fitted estimator
         A model that keeps a profile of the rows that it has learnt from.
     frame : data frame
-        New rows; they need no target, and a column that is not there counts as missing.
+        New rows; they need no target, and a column that is not there counts as missing. Rows on disk (`bt.scan`), on Dask or
+        on Spark are counted where they are, in one round.
 
     Returns
     -------
@@ -52,4 +55,10 @@ def drift(model: Fitted | Predictor, frame: FrameLike) -> Drift:
     ['bill_length_mm']
     """
     predictor = model if isinstance(model, Predictor) else model._predictor
-    return Drift(predictor, Batch.of(predictor, read(frame)))
+    far = elsewhere(frame)
+    batch = _seen(predictor, frame) if far is None else far.total(partial(_seen, predictor))
+    return Drift(predictor, batch)
+
+
+def _seen(predictor: Predictor, frame: FrameLike) -> Batch:
+    return Batch.of(predictor, read(frame))

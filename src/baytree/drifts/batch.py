@@ -12,7 +12,6 @@ from baytree.predictor import Predictor
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Profile, observed
 from baytree.statistics.sketch import EXACT, Sketch
-from baytree.table.encode_column import places
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame
 from baytree.table.infer import levels_of
 from baytree.table.reading.matching import matched
@@ -117,7 +116,7 @@ def _new_levels(raw: Raw, column: Column) -> tuple[NewLevels, np.ndarray]:
     if column.kind not in (Kind.NOMINAL, Kind.ORDINAL) or is_part or _is_empty(raw):
         return NewLevels(), nobody
     codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
-    place = places(column)
+    place = column.places
     recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
     if not (recode[:-1] < 0).any():
         return NewLevels(), nobody

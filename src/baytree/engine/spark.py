@@ -1,7 +1,9 @@
 """Spark frames as an engine, by the DataFrame API alone, so that it also runs over Spark Connect.
 
-Rows are packed in blocks where they lie, a cached frame with one row for each block; a round maps these blocks. What a round
-needs to know travels in its closure; what it gives is added up on this machine, or, where it is large, on the workers first.
+Rows are packed in blocks where they lie, a cached frame with one row for each block; a round maps these blocks. To hand a
+block to a Python worker would cost more than most rounds, so workers keep blocks in files of their machine, and get their
+names; where a file is gone, the block itself. What a round needs to know travels in its closure; what it gives is added up
+on this machine, or, where it is large, on the workers first.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baytree.engine import kept_files
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.sighting import Sighting
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
 
 ROWS_PER_BLOCK = 1 << 17
 BYTES_PER_CELL = 16
-_PACKED = "part int, block int, content binary, seen binary"
+TOGETHER = 4  # answers of so many partitions are brought here as they are, however large
+GONE = b""  # the answer of a partition whose blocks are kept in files that are not there
+_PACKED = "part int, block int, kept string, content binary, seen binary"
 _ANSWERS = "part int, answer binary"
 Batches = Iterator[Any]  # of Arrow's record batches
 
@@ -43,15 +48,15 @@ class SparkFrame:
     def packed(self, look: Look) -> tuple[Cached, Sighting]:
         """Every partition packed in blocks, and what was seen in them added up."""
         blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
-        found = told_at_once(blocks.select("part", "block", "seen").collect)
+        found = told_at_once(partial(_collected, blocks.select("part", "block", "kept", "seen")))
         if not found:
             return Cached(blocks, 1), Sighting("")
-        seen = brought([((part, block), content) for part, block, content in found])
-        return Cached(blocks, len({part for part, *_ in found})), seen
+        seen = brought([((part, block), content) for part, block, _, content in found])
+        return Cached(blocks, len({part for part, *_ in found}), all(kept for _, _, kept, _ in found)), seen
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each block, added up."""
-        return brought(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS).collect())
+        return brought(_collected(self.frame.mapInArrow(partial(_of_rows, work), _ANSWERS)))
 
     def first(self, column: str) -> Any:
         """A column of the first rows."""
@@ -74,8 +79,8 @@ class SparkFrame:
 class Cached:
     """Packed blocks in a cached frame."""
 
-    def __init__(self, blocks: DataFrame, n_parts: int):
-        self.blocks, self.n_parts = blocks, n_parts
+    def __init__(self, blocks: DataFrame, n_parts: int, are_kept: bool = False):
+        self.blocks, self.n_parts, self.are_kept = blocks, n_parts, are_kept
         self.is_large = False  # the answers of the last round
 
     def total(self, work: Callable[[bytes], S]) -> S:
@@ -83,31 +88,40 @@ class Cached:
 
         Answers that are large are added up in two steps. What was large in one round is expected to be so in the next.
         """
-        return brought(told_at_once(partial(self._answers, work)))
+        return brought(told_at_once(partial(self._whole, partial(self._added, work))))
 
-    gather = total
+    def gather(self, work: Callable[[bytes], S]) -> S:
+        """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
+        return brought(told_at_once(partial(self._whole, lambda column: _collected(self._mapped(work, None, column)))))
 
-    def _answers(self, work: Callable[[bytes], Any]) -> list[Sent]:
+    def _whole(self, answers: Callable[[str], list[Sent]]) -> list[Sent]:
+        """The answers by the files that workers keep or, where one is gone, by the blocks."""
+        found = answers("kept") if self.are_kept else [(0, GONE)]
+        return answers("content") if any(content == GONE for _, content in found) else found
+
+    def _added(self, work: Callable[[bytes], Any], column: str) -> list[Sent]:
+        if self.n_parts <= TOGETHER:
+            return _collected(self._mapped(work, None, column))
         if not self.is_large:
-            answers = self._mapped(work, AT_ONCE // self.n_parts).collect()
+            answers = _collected(self._mapped(work, AT_ONCE // self.n_parts, column))
             self.is_large = any(content is None for _, content in answers)
             if not self.is_large:
                 return answers
-        answers = self._in_two_steps(work).collect()
+        answers = _collected(self._in_two_steps(work, column))
         self.is_large = sum(len(content) for _, content in answers) > AT_ONCE // self.n_parts
         return answers
 
-    def _in_two_steps(self, work: Callable[[bytes], Any]) -> DataFrame:
+    def _in_two_steps(self, work: Callable[[bytes], Any], column: str) -> DataFrame:
         """The sums of neighbouring partitions, made on the workers."""
         together = max(2, int(self.n_parts**0.5))
         # by a column, not by range: a range is found by a job of its own, which would do all the work twice
-        whole = self._mapped(work, None).selectExpr("part", "answer", f"int(part / {together}) AS run")
+        whole = self._mapped(work, None, column).selectExpr("part", "answer", f"int(part / {together}) AS run")
         shuffled = whole.repartition(-(-self.n_parts // together), "run")
         return shuffled.select("part", "answer").mapInArrow(_together, _ANSWERS)
 
-    def _mapped(self, work: Callable[[bytes], Any], most: int | None) -> DataFrame:
-        contents = self.blocks.select("part", "block", "content")
-        return contents.mapInArrow(partial(_of_blocks, work, most), _ANSWERS)
+    def _mapped(self, work: Callable[[bytes], Any], most: int | None, column: str) -> DataFrame:
+        names = ("part", "block", "kept") if column == "kept" else ("part", "block", "kept", "content")
+        return self.blocks.select(*names).mapInArrow(partial(_of_blocks, work, most), _ANSWERS)
 
 
 def source_of(rows: DataFrame) -> SparkFrame:
@@ -120,7 +134,7 @@ def _packed(look: Look, batches: Batches) -> Batches:
     for block, table in enumerate(_blocks(batches)):
         answer = telling_errors(look, table, f"partition {part}, block {block}")
         content, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
-        yield _row(_PACKED, part, block, content, as_bytes(Told(seen, answer.notices)))
+        yield _row(_PACKED, part, block, kept_files.keep(content), content, as_bytes(Told(seen, answer.notices)))
 
 
 def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
@@ -132,15 +146,25 @@ def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
 def _of_blocks(work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
     """The sum of the answers of a partition; None in its place where it has more bytes than `most`."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
-    if blocks:
-        answer = as_bytes(added([telling_errors(work, content) for _, _, content in blocks]))
-        yield _row(_ANSWERS, blocks[0][0], None if most is not None and len(answer) > most else answer)
+    if not blocks:
+        return
+    answers = []
+    for _, _, *kept in blocks:
+        content = kept_files.content(*kept)
+        if content is None:
+            yield _row(_ANSWERS, blocks[0][0], GONE)
+            return
+        answers.append(telling_errors(work, content))
+    answer = as_bytes(added(answers))
+    yield _row(_ANSWERS, blocks[0][0], None if most is not None and len(answer) > most else answer)
 
 
 def _together(batches: Batches) -> Batches:
     """The sum of the answers of neighbouring partitions."""
     answers = [row for batch in batches for row in _rows(batch)]
-    if answers:
+    if any(content == GONE for _, content in answers):
+        yield _row(_ANSWERS, answers[0][0], GONE)
+    elif answers:
         yield _row(_ANSWERS, *add_large(answers, 0)[0])
 
 
@@ -170,14 +194,21 @@ def _blocks(batches: Batches) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def _rows(batch: pa.RecordBatch) -> Iterator[tuple]:
+def _collected(frame: DataFrame) -> list[tuple]:
+    """The rows of a small frame, here; as Arrow has them where Spark can, for large answers come twice as fast."""
+    if not hasattr(frame, "toArrow"):
+        return [tuple(row) for row in frame.collect()]
+    return list(_rows(frame.toArrow()))
+
+
+def _rows(batch: pa.RecordBatch | pa.Table) -> Iterator[tuple]:
     return zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _row(kinds: str, *values: Any) -> pa.RecordBatch:
     import pyarrow as pa
 
-    arrow = {"int": pa.int32(), "binary": pa.binary()}
+    arrow = {"int": pa.int32(), "string": pa.string(), "binary": pa.binary()}
     named = [kind.split() for kind in kinds.split(", ")]
     arrays = [pa.array([value], arrow[kind]) for value, (_, kind) in zip(values, named, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, [name for name, _ in named])

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from baytree import settings
+from baytree import notices, settings
 from baytree.engine.elsewhere import Source
 from baytree.engine.engines import elsewhere
 from baytree.engine.far_frame import far_frame
@@ -75,6 +75,25 @@ class Estimator(BaseEstimator):
         if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
             cls.__doc__ = docstrings.completed(cls)
         complete_methods(cls)
+
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        for name in parameters:
+            if name not in (known := cls._get_param_names()):
+                raise TypeError(f"{cls.__name__}: {notices.unknown('parameter', name, known)}")
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters by name; a wrong name is refused with the one that was probably meant.
+
+        Parameters
+        ----------
+        params : keyword arguments
+            The parameters.
+        """
+        for name in params:
+            if name.partition("__")[0] not in (known := self._get_param_names()):
+                raise ValueError(f"{type(self).__name__}: {notices.unknown('parameter', name, known)}")
+        return super().set_params(**params)
 
     def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
@@ -184,7 +203,8 @@ class Estimator(BaseEstimator):
 
     @property
     def _predictor(self) -> Predictor:
-        check_is_fitted(self, "model_")
+        if not hasattr(self, "model_"):  # scikit-learn's own check asks for tags, which takes longer than to answer a row
+            check_is_fitted(self, "model_")
         name = type(self).__name__
         return Predictor(self.schema_, self.model_, name, self.unseen, self._accepts_infinite, self.profile_)
 

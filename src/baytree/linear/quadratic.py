@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import numpy as np
 
@@ -69,24 +71,38 @@ def solve(matrix: np.ndarray, right: np.ndarray, least: float = 1e-11) -> np.nda
 
     Eigenvalues below the `least` share of the largest, with rows and columns in units of their diagonal, count as none.
     """
+    return solver(matrix, least)(right)
+
+
+def solver(matrix: np.ndarray, least: float = 1e-11) -> Callable[[np.ndarray], np.ndarray]:
+    """right ↦ matrix⁻¹ right, decomposed once."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     scaled = matrix / scale[:, None] / scale
-    by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
     try:
         factor = decomposed(lambda m: cho_factor(m, lower=True), scaled)
         if np.diag(factor[0]).min(initial=np.inf) > np.sqrt(least / 10):
-            return cho_solve(factor, right / by_row) / by_row
+            return _in_units(scale, lambda right: np.asarray(cho_solve(factor, right)))
     except LinAlgError:
         pass
     if len(scaled) > _SMALL:  # eigenvectors would cost more than the rest of the fit
-        return _with_a_little_ridge(scaled, right / by_row, 1000 * least) / by_row
+        return _in_units(scale, lambda right: _with_a_little_ridge(scaled.copy(), right, 1000 * least))
     root, vector = decomposed(np.linalg.eigh, scaled)
     kept = root > least * root.max(initial=0.0)
     inverse = (vector[:, kept] / root[kept]) @ vector[:, kept].T
-    return inverse @ (right / by_row) / by_row
+    return _in_units(scale, lambda right: inverse @ right)
+
+
+def _in_units(scale: np.ndarray, inverse: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """The solution for a matrix from that for its rows and columns in units."""
+
+    def solution(right: np.ndarray) -> np.ndarray:
+        by_row = scale.reshape(-1, *[1] * (right.ndim - 1))
+        return inverse(right / by_row) / by_row
+
+    return solution
 
 
 def _with_a_little_ridge(matrix: np.ndarray, right: np.ndarray, ridge: float) -> np.ndarray:

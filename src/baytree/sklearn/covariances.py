@@ -82,8 +82,9 @@ class QuadraticByEstimate:
         """The rule."""
         with at_most(rows.n_jobs):
             pooled, found = _covariances(rows, self.priors, self.estimate)
+            unit = np.outer(pooled.design.scale, pooled.design.scale)
             for k, (covariance, weight) in enumerate(zip(found, pooled.seen.weight, strict=True)):
-                _refuse_flat(covariance, weight, rows.schema.classes[k], self)
+                _refuse_flat(covariance * unit, weight, rows.schema.classes[k], self)
             return Learnt(quadratic_rule(pooled, list(found)))
 
 
@@ -134,10 +135,10 @@ def _standardised_ledoit_wolf(rows: np.ndarray) -> np.ndarray:
 
 
 def _refuse_flat(covariance: np.ndarray, weight: float, label: Any, learner: QuadraticByEstimate) -> None:
-    spread = np.linalg.eigvalsh(covariance)
-    if (spread > learner.tol * max(spread.max(initial=0.0), 1.0)).all() and (weight > len(covariance) or not learner.advice):
+    has_few = bool(learner.advice) and weight < len(covariance)
+    if not has_few and (np.linalg.eigvalsh(covariance) > learner.tol).all():
         return
-    advice = learner.advice if weight <= len(covariance) else ""
+    advice = learner.advice if has_few else ""
     raise np.linalg.LinAlgError(
         f"The covariance matrix of class {label} is not full rank.{advice} Leave columns out, or shrink it."
     )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from baytree import notices, settings
 from baytree.estimators.base import Entered
 from baytree.estimators.linear import discriminant
-from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Learner
+from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.linear.discriminant.learner import Linear, refuse_text
 from baytree.settings import ByClass
 from baytree.sklearn.covariances import (
@@ -31,7 +29,7 @@ class _Analysis(DropIn):
 
     solver: str
     shrinkage: float | str | None
-    priors: ArrayLike | None
+    priors: PriorsLike
     store_covariance: bool
     tol: float
     covariance_estimator: Any
@@ -59,9 +57,7 @@ class _Analysis(DropIn):
 
     def _estimate(self, **more: float) -> Estimate:
         if self.shrinkage is not None and self.covariance_estimator is not None:
-            raise ValueError(
-                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
-            )
+            raise ValueError("covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.")
         if isinstance(self.shrinkage, str):
             settings.one_of("shrinkage", self.shrinkage, ("auto",))
         elif self.shrinkage is not None:
@@ -130,7 +126,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         self,
         solver: str = "svd",
         shrinkage: float | str | None = None,
-        priors: ArrayLike | None = None,
+        priors: PriorsLike = None,
         n_components: int | None = None,
         store_covariance: bool = False,
         tol: float = 1e-4,
@@ -180,7 +176,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         """The rows on the discriminant axes, strongest first."""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        return super().transform(X)[:, : self.n_components]
+        return self.model_.coordinates(self._encoded(X))[:, : self.n_components]
 
     def decision_function(self, X: FrameLike) -> np.ndarray:
         """The linear scores: of the second of two classes against the first, else one per class."""
@@ -216,7 +212,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
             raise ValueError(f"n_components cannot be larger than min(n_features, n_classes - 1), which is {most}.")
         return {}
 
-    def _learner(self, schema: Schema) -> Learner:
+    def _learner(self, schema: Schema) -> Any:
         refuse_text(schema)
         settings.one_of("solver", self.solver, ("svd", "lsqr", "eigen"))
         priors = self._given_priors(schema)
@@ -275,7 +271,7 @@ class QuadraticDiscriminantAnalysis(_Analysis, discriminant.QuadraticDiscriminan
         *,
         solver: str = "svd",
         shrinkage: float | str | None = None,
-        priors: ArrayLike | None = None,
+        priors: PriorsLike = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,
         tol: float = 1e-4,
@@ -317,7 +313,7 @@ class QuadraticDiscriminantAnalysis(_Analysis, discriminant.QuadraticDiscriminan
         check_classes(entered.table, entered.rows.schema, 2)
         return {}
 
-    def _learner(self, schema: Schema) -> QuadraticByEstimate:
+    def _learner(self, schema: Schema) -> Any:
         refuse_text(schema)
         settings.one_of("solver", self.solver, ("svd", "eigen"))
         if self.solver == "svd" and self.shrinkage is not None:

@@ -1,4 +1,4 @@
-"""The five naive Bayes classifiers of scikit-learn: its parameters, attributes and numbers on the statistics of this library."""
+"""scikit-learn's five naive Bayes classifiers: its parameters, attributes and numbers on the statistics of this library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.estimators.bayes import bernoulli_dropin, categorical_dropin, count_dropins, gaussian_dropin
 from baytree.estimators.bayes.discrete_dropin import LEAST_ALPHA, DiscreteNB
 from baytree.estimators.bayes.face import BayesClassifier
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.sklearn.drop_in import GoingOn
 from baytree.statistics.moments import Moments
@@ -60,12 +60,12 @@ class GaussianNB(_Bayes, gaussian_dropin.GaussianNB):
     [1]
     """
 
-    def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9):
+    def __init__(self, *, priors: PriorsLike = None, var_smoothing: float = 1e-9):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
     @property
-    def epsilon_(self) -> float:
+    def epsilon_(self) -> Any:
         """What was added to the variances."""
         moments = cast(Moments, self.seen_.statistics[0])
         return float(self.var_smoothing * moments.pooled().deviation()[0].max() ** 2)
@@ -157,7 +157,7 @@ class BernoulliNB(_Counts, bernoulli_dropin.BernoulliNB):
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
+        class_prior: PriorsLike = None,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -204,7 +204,7 @@ class MultinomialNB(_Counts, count_dropins.MultinomialNB):
         alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
+        class_prior: PriorsLike = None,
     ):
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -254,7 +254,7 @@ class ComplementNB(_Counts, count_dropins.ComplementNB):
         alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
+        class_prior: PriorsLike = None,
         norm: bool = False,
     ):
         self.alpha = alpha
@@ -313,7 +313,7 @@ class CategoricalNB(_Counts, categorical_dropin.CategoricalNB):
         alpha: float = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
+        class_prior: PriorsLike = None,
         min_categories: ArrayLike | None = None,
     ):
         self.alpha = alpha
@@ -378,7 +378,7 @@ def _codes(X: Any) -> Any:
     return values.astype(np.int64, copy=False)
 
 
-def _check_priors(priors: ArrayLike | None, schema: Schema) -> None:
+def _check_priors(priors: Any, schema: Schema) -> None:
     if priors is None:
         return
     given = np.asarray(priors, np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -75,7 +76,7 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     hashing: int | None = None
 
 
-class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """A named column: its kind, and its levels in code order.
 
     Parameters
@@ -115,6 +116,11 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def source(self) -> str:
         """The name of the column of the table that this one is read from."""
         return self.name if self.form is None or not self.form.source else self.form.source
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The code of each level."""
+        return {level: code for code, level in enumerate(self.levels)}
 
     def show(self, value: float | int) -> str:
         """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.

@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 
 from baytree.engine.threads import by_columns
-from baytree.table.encode_column import documents, encoded, places
+from baytree.table.encode_column import documents, encoded
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, factorise_together, read_column
+from baytree.table.frames.raw import FEW
 from baytree.table.infer import Census
 from baytree.table.reading.forms import is_nothing
 from baytree.table.schema import Column, Kind, Schema, Target, Text
@@ -27,6 +28,11 @@ def encode(
     """
     if _is_sparse(frame):
         return _sparse(frame, schema)
+    if _is_as_given(frame, schema):
+        values = tuple(frame.matrix.T)
+        if not accepts_infinite:
+            _refuse_infinite(schema, values, frame.n_rows)
+        return values
     found = aligned(frame, schema)
     room = _room(found, schema)
     columns = found.columns
@@ -87,13 +93,14 @@ def aligned(frame: RawFrame, schema: Schema) -> RawFrame:
     if not (schema.is_named and frame.is_named):
         columns = dict(zip(schema.inputs, frame.columns.values(), strict=True))
         return msgspec.structs.replace(frame, columns={column.name: columns[column.source] for column in schema.columns})
-    for column in schema.columns:
-        if column.source not in frame.columns:
+    for name in schema.sources:
+        if name not in frame.columns:
             raise ValueError(
-                f"column {column.source!r} was there in training and is missing now; "
+                f"column {name!r} was there in training and is missing now; "
                 f"the columns are {', '.join(map(repr, frame.columns))}"
             )
-    return msgspec.structs.replace(frame, columns={c.name: frame.columns[c.source] for c in schema.columns})
+    pairs = zip(schema.columns, schema.sources, strict=True)
+    return msgspec.structs.replace(frame, columns={column.name: frame.columns[name] for column, name in pairs})
 
 
 def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
@@ -103,7 +110,16 @@ def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
     return msgspec.structs.replace(frame, columns=columns, matrix=matrix, n_rows=int(rows.sum()))
 
 
+def _is_as_given(frame: RawFrame, schema: Schema) -> bool:
+    """Whether the columns are those of an array of doubles, as they lie there."""
+    return frame.matrix is not None and frame.matrix.dtype == np.float64 and not frame.is_named and schema.is_plain_numbers
+
+
 def _refuse_infinite(schema: Schema, values: tuple[Values, ...], n_rows: int) -> None:
+    if n_rows <= FEW:
+        numbers: Any = [given for column, given in zip(schema.columns, values, strict=True) if column.kind is Kind.NUMERIC]
+        if not numbers or not np.isinf(np.concatenate(numbers)).any():
+            return
     columns = tuple(zip(schema.columns, values, strict=True))
     if any(by_columns(columns, n_rows, lambda pair: holds_infinite(*pair))):
         refuse_infinite(schema, values)
@@ -158,7 +174,7 @@ def _recoded(values: Values, batch: Column, joint: Column) -> Values:
     """Values coded by a batch's own levels, coded by the joint levels."""
     if batch.levels == joint.levels:
         return values
-    place = places(joint)
+    place = joint.places
     recode = np.array([*(place[level] for level in batch.levels), -1], np.int32)
     if isinstance(values, Tokens):
         return bags.recode(values, recode[:-1])

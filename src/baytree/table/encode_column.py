@@ -8,6 +8,7 @@ import numpy as np
 
 from baytree import notices
 from baytree.table.frames import Codes, Numbers, Raw, Strings
+from baytree.table.frames.raw import FEW
 from baytree.table.infer import levels_of
 from baytree.table.reading import strings
 from baytree.table.reading.matching import Matched, matched
@@ -81,16 +82,27 @@ def _codes(raw: Raw, column: Column, unseen: str, result: np.ndarray) -> np.ndar
         days = _numbers(raw, strings.whole_date(column), unseen)
         result[:] = np.where(np.isnan(days), -1, strings.part(np.nan_to_num(days), column.form.part))
         return result
+    if isinstance(raw, Strings) and len(raw) <= FEW and column.form is None and _are_known(raw, column, result):
+        return result
     codes = levels_of(raw if isinstance(raw, Codes) else raw.factorise(), column.form)
     if codes.levels == column.levels and _same_types(codes.levels, column.levels):
         return _widened(codes.codes, result)
-    place = places(column)
+    place = column.places
     recode = np.array([*(place.get(level, -1) for level in codes.levels), -1], np.int32)
     if (recode[:-1] < 0).any():
         _tell_unseen(found := matched(codes, recode, column), column, unseen)
         recode = found.recode
     np.take(recode, codes.codes, out=result, mode="wrap")  # −1, missing, wraps to the last entry
     return result
+
+
+def _are_known(raw: Strings, column: Column, result: np.ndarray) -> bool:
+    """Whether few strings are all levels as they stand, or missing; their codes are then in the result."""
+    codes = [-1 if document is None else column.places.get(document) for document in raw.documents()]
+    if None in codes:
+        return False
+    result[:] = codes
+    return True
 
 
 def _widened(codes: np.ndarray, result: np.ndarray) -> np.ndarray:
@@ -102,10 +114,6 @@ def _widened(codes: np.ndarray, result: np.ndarray) -> np.ndarray:
 
 def _same_types(left: tuple, right: tuple) -> bool:
     return all(isinstance(a, str) == isinstance(b, str) for a, b in zip(left, right, strict=True))
-
-
-def places(column: Column) -> dict[Any, int]:
-    return {level: code for code, level in enumerate(column.levels)}
 
 
 def _tell_unseen(found: Matched, column: Column, unseen: str) -> None:

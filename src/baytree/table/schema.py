@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -44,7 +45,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Target(self.name, tuple(label for label in order if label in known), dtype, True, order)
 
 
-class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """The columns in order and the target. Prints as a table that a person can check.
 
     Parameters
@@ -85,6 +86,17 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def classes(self) -> tuple[Any, ...]:
         """The classes of the target in code order; none where it is a number."""
         return self.target.classes or ()
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """For each column the name of the given one that it is read from."""
+        return tuple(column.source for column in self.columns)
+
+    @cached_property
+    def is_plain_numbers(self) -> bool:
+        """Whether the columns are all that were given, and numbers that are taken as they come."""
+        plain = (c.kind is Kind.NUMERIC and c.unit is None and c.form is None for c in self.columns)
+        return self.names == self.inputs and all(plain)
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.learner import Learnt
 from baytree.table.schema import Kind, Schema
 from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
-from baytree.tree.grow.grow import Grown, grow
+from baytree.tree.grow.grow import Grown, Search, grow
 from baytree.tree.grow.label_unit import from_zero, in_range, in_unit, near_zero
 from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.rounds.grown_in_rounds import grow_from_counts, grows_in_rounds
@@ -40,8 +40,6 @@ class TreeLearner(msgspec.Struct, frozen=True):
 
     def _learnt(self, rows: Parts) -> Learnt:
         warn_of_unused_columns(rows, self.policy)
-        if not self.traces and grows_in_rounds(rows, self.policy):
-            return Learnt(grow_from_counts(rows, self.policy, self.weighing), told={"trace_": []})
         if rows.schema.target.classes is not None:
             grown = self._grown(rows)
             return Learnt(grown.model, told={"trace_": grown.trace})
@@ -51,6 +49,8 @@ class TreeLearner(msgspec.Struct, frozen=True):
         return Learnt(in_unit(from_zero(grown.model, origin), unit), told={"trace_": grown.trace})
 
     def _grown(self, rows: Parts) -> Grown:
+        if not self.traces and grows_in_rounds(rows, self.policy):
+            return Grown(grow_from_counts(rows, self.policy, self.weighing), Search.COUNTED, [])
         return grow(rows, self.policy, self.weighing, self.traces)
 
 

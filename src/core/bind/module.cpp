@@ -4,6 +4,7 @@
 
 NB_MODULE(_core, module) {
   using namespace baytree::bind;
+  nanobind::set_leak_warnings(false);  // a tree that lives until the end of the process keeps its router that long
   module.doc() = "Kernels of baytree: rows in, statistics out.";
   baytree::simd::level_in_use();  // refuses what it cannot run before anything is asked
   bind_levels(module);
@@ -22,5 +23,6 @@ NB_MODULE(_core, module) {
   bind_amounts(module);
   bind_wrapper(module);
   bind_linear(module);
+  bind_marked(module);
   bind_splines(module);
 }

@@ -8,6 +8,14 @@
 namespace baytree::simd {
 namespace {
 
+// Choices by masks of bits: a comparison of eight numbers, where the machine holds four, is compiled to one at a time.
+[[maybe_unused, gnu::always_inline]] inline LaneBits where_negative(const LaneBits& bits) { return bits >> 63; }
+[[maybe_unused, gnu::always_inline]] inline LaneBits where_not_zero(const LaneBits& bits) { return (bits | -bits) >> 63; }
+[[maybe_unused, gnu::always_inline]] inline Lanes chosen(const LaneBits& mask, const Lanes& yes, const Lanes& no) {
+  return (Lanes)(((LaneBits)yes & mask) | ((LaneBits)no & ~mask));
+}
+[[maybe_unused, gnu::always_inline]] inline Lanes kept(const LaneBits& mask, const Lanes& x) { return (Lanes)((LaneBits)x & mask); }
+
 // log(2^k (1 + f)) for 1 + f between √½ and √2: 2 artanh(f / (2 + f)) by its series.
 [[maybe_unused, gnu::always_inline]] inline Lanes log_of_parts(const LaneBits& k, const Lanes& f) {
   constexpr std::int64_t magic_bits = 0x4338000000000000;  // 2^52 + 2^51: the exponent becomes a double by its low bits
@@ -49,13 +57,13 @@ struct LogOfProduct {
   const Lanes x = 1.0 + u;
   const LaneBits bits = (LaneBits)x;
   const LaneBits k = (bits - root_half_bits) >> 52, rest = bits - (k << 52);
-  return log_of_parts(k, k == 0 ? u : (Lanes)rest - 1.0);
+  return log_of_parts(k, chosen(where_not_zero(k), (Lanes)rest - 1.0, u));
 }
 
 [[maybe_unused]] double summed(const Lanes& a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
 
 // exp(x) for -708 <= x <= 0: x = k log 2 + r with |r| <= log(2) / 2, then the series of exp(r).
-[[maybe_unused]] Lanes exp_of_negative(const Lanes& x) {
+[[maybe_unused, gnu::always_inline]] inline Lanes exp_of_negative(const Lanes& x) {
   constexpr double magic = 6755399441055744.0;  // 2^52 + 2^51: adding it rounds to a whole number
   const Lanes shifted = x * 1.4426950408889634 + magic, k = shifted - magic;
   const Lanes r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;  // log 2 in two parts

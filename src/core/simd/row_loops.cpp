@@ -1,20 +1,8 @@
 // The loops over dense rows, compiled once for each instruction set (BAYTREE_LEVEL names the table that is made here).
-#include "linear/row_loops.hpp"
-
-#include "simd/lane_math.hpp"
+#include "simd/row_groups.hpp"
 
 namespace baytree::linear {
 namespace {
-
-using namespace simd;
-
-Lanes load(const double* from) {
-  Lanes x;
-  __builtin_memcpy(&x, from, sizeof x);
-  return x;
-}
-
-void store(double* to, const Lanes& x) { __builtin_memcpy(to, &x, sizeof x); }
 
 const double* row_at(const RowRun& run, std::size_t i) { return run.first + static_cast<std::ptrdiff_t>(i) * run.step; }
 
@@ -52,72 +40,16 @@ void centre(const RowRun& run, const ClassMeans& classes, const std::int64_t* pl
   }
 }
 
-double dot(const double* row, const double* coefficient, std::size_t n) {
-  Lanes sum{};
-  std::size_t j = 0;
-  for (; j + lanes <= n; j += lanes) sum += load(row + j) * load(coefficient + j);
-  double rest = 0;
-  for (; j < n; ++j) rest += row[j] * coefficient[j];
-  return summed(sum) + rest;
-}
-
-// Share of the second class and loss of eight scores.
-struct Judged {
-  Lanes share, loss;
-};
-
-Judged judge(const Lanes& z, const Lanes& label) {
-  const Lanes size = z < 0 ? -z : z, near = size < 708.0 ? size : Lanes{} + 708.0;
-  const Lanes small = exp_of_negative(-near), whole = 1.0 + small;
-  const Lanes wrong = label != 0 ? -z : z;  // how far the score lies on the wrong side
-  return {(z >= 0 ? Lanes{} + 1.0 : small) / whole, (wrong > 0 ? wrong : Lanes{}) + log_one_plus(small)};
-}
-
-// Eight rows; those past the last are the last once more, without weight.
-struct Group {
-  const double* row[lanes];
-  Lanes label, weight;
-};
-
-Group group_at(const RowRun& run, std::size_t first) {
-  Group group{};
-  for (std::size_t i = 0; i < lanes; ++i) {
-    const bool is_row = first + i < run.rows;
-    const std::size_t at = is_row ? first + i : run.rows - 1;
-    group.row[i] = run.first + static_cast<std::ptrdiff_t>(at) * run.step;
-    group.label[i] = run.label[at];
-    group.weight[i] = is_row ? run.weight[at] : 0.0;
-  }
-  return group;
-}
-
-void add_rows(const Group& group, const Lanes& factor, std::size_t n, double* gradient) {
-  std::size_t j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    Lanes sum = load(gradient + j);
-    for (std::size_t i = 0; i < lanes; ++i) sum += factor[i] * load(group.row[i] + j);
-    store(gradient + j, sum);
-  }
-  for (; j < n; ++j)
-    for (std::size_t i = 0; i < lanes; ++i) gradient[j] += factor[i] * group.row[i][j];
-}
-
-Lanes scores(const Group& group, const double* coefficient, double start, std::size_t n) {
-  Lanes z{};
-  for (std::size_t i = 0; i < lanes; ++i) z[i] = dot(group.row[i], coefficient, n) + start;
-  return z;
-}
-
 double slope(const RowRun& run, const double* coefficient, double start, double* gradient) {
-  const Lanes none{};
   double loss = 0;
   for (std::size_t first = 0; first < run.rows; first += lanes) {
     const Group group = group_at(run, first);
     const Judged judged = judge(scores(group, coefficient, start, run.columns), group.label);
-    const Lanes residual = group.weight != 0 ? group.weight * (judged.share - group.label) : none;
+    const LaneBits counts = where_not_zero((LaneBits)group.weight);
+    const Lanes residual = kept(counts, group.weight * (judged.share - group.label));
     add_rows(group, residual, run.columns, gradient);
     gradient[run.columns] += summed(residual);
-    loss += summed(group.weight != 0 ? group.weight * judged.loss : none);
+    loss += summed(kept(counts, group.weight * judged.loss));
   }
   return loss;
 }
@@ -140,19 +72,16 @@ void curvature_rows(const RowRun& run, const double* coefficient, double start, 
 }
 
 void residuals(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems) {
-  const Lanes none{};
   for (std::size_t i = 0; i < run.rows; ++i) {
     const Lanes label = Lanes{} + static_cast<double>(run.label[i]);
     for (std::size_t j = 0; j < problems.count; j += lanes) {
       double* const at = score + i * problems.count + j;
-      LaneBits own;
-      __builtin_memcpy(&own, problems.held_out + j, sizeof own);
-      const LaneBits learns = own != fold[i];
+      const LaneBits learns = where_not_zero(load(problems.held_out + j) ^ fold[i]);
       const Judged judged = judge(load(at), label);
       const Lanes lost = run.weight[i] * judged.loss;
-      store(at, learns ? run.weight[i] * (judged.share - label) : none);
-      store(problems.train + j, load(problems.train + j) + (learns ? lost : none));
-      store(problems.held + j, load(problems.held + j) + (learns ? none : lost));
+      store(at, kept(learns, run.weight[i] * (judged.share - label)));
+      store(problems.train + j, load(problems.train + j) + kept(learns, lost));
+      store(problems.held + j, load(problems.held + j) + kept(~learns, lost));
     }
   }
 }

@@ -37,25 +37,25 @@ class TreeShape(TreePictures):
     @property
     def n_nodes_(self) -> int:
         """The number of nodes, leaves included."""
-        return len(self.tree_)
+        return len(self._tree)
 
     @property
     def n_leaves_(self) -> int:
         """The number of leaves."""
-        return self.tree_.n_leaves
+        return self._tree.n_leaves
 
     @property
     def depth_(self) -> int:
         """The number of tests on the longest way from the root to a leaf."""
-        return int(depths(self.tree_).max())
+        return int(depths(self._tree).max())
 
     def nodes(self) -> list[dict[str, Any]]:
         """One dict per node, depth first, in the words of the table; groups of numbers are intervals."""
-        return nodes(self.tree_, self.schema_)
+        return nodes(self._tree, self.schema_)
 
     def apply(self, X: FrameLike) -> np.ndarray:
         """The id of the node where each row comes to rest: [n_rows]."""
-        return reading.leaves(self.tree_, self._encoded(X))
+        return reading.leaves(self._tree, self._encoded(X))
 
     def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
         refuse_text(schema)
@@ -76,7 +76,7 @@ class TreeFace(TreeReading, TreeShape):
     @property
     def feature_importances_(self) -> np.ndarray:
         """What each column's tests gained, and its share of others' as a surrogate, of the whole: [n_columns]."""
-        return importances(self.tree_, len(self.schema_))
+        return importances(self._tree, len(self.schema_))
 
     def importances(self, unused: bool = False) -> ImportanceTable:
         """The importances as a table, the highest first: gains of a column's tests and as a substitute, tests and weight.
@@ -86,31 +86,31 @@ class TreeFace(TreeReading, TreeShape):
         unused : bool, default=False
             Whether columns without a test are listed, too.
         """
-        return importance_table(self.tree_, self.schema_, unused)
+        return importance_table(self._tree, self.schema_, unused)
 
     def summary(self) -> TreeDetails:
         """Everything about the tree, as rpart's `summary`: the pruning table, importances, and each node with its tests."""
-        classes = class_names(self.tree_, self.schema_)
+        classes = class_names(self._tree, self.schema_)
         return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
         """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
         if X is None:
-            return pruning.path(self.tree_)
+            return pruning.path(self._tree)
         from sklearn.base import clone
 
         return clone(self).fit(X, y).cost_complexity_path()
 
     def __str__(self) -> str:
         text = super().__str__()
-        if not hasattr(self, "model_") or len(self.tree_) > 1:
+        if not hasattr(self, "model_") or len(self._tree) > 1:
             return text
         return f"{text}\na single leaf: {self._why_one_leaf()}"
 
     def _why_one_leaf(self) -> str:
         if self._before is not None:
             return "it was pruned to the root"
-        return why_one_leaf(self.tree_, self.schema_, self._checked_policy(self.schema_), self._own_names)
+        return why_one_leaf(self._tree, self.schema_, self._checked_policy(self.schema_), self._own_names)
 
     _own_names: ClassVar[dict[str, str]] = {}  # of parameters that a policy has under other names
 
@@ -137,10 +137,10 @@ class TreeFace(TreeReading, TreeShape):
             return self._most_probable(*args, **options)
         if how not in pruning.PRUNERS:
             raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, ['bayes', *pruning.PRUNERS]))}")
-        return self._with_tree(pruning.PRUNERS[how](self.tree_, *args, **options))
+        return self._with_tree(pruning.PRUNERS[how](self._tree, *args, **options))
 
     def _most_probable(self) -> Self:
-        tree = self.tree_
+        tree = self._tree
         if tree.averaging and not tree.n_classes:
             raise ValueError("the means of the nodes are averaged already; fit with averaging=None, then prune('bayes')")
         learner = self._algorithm(self.schema_)
@@ -158,7 +158,7 @@ class TreeFace(TreeReading, TreeShape):
         node_id : int
             The id of the node, as in `nodes()`.
         """
-        return self._with_tree(pruning.snip(self.tree_, node_id))
+        return self._with_tree(pruning.snip(self._tree, node_id))
 
     def undo(self) -> Self:
         """The estimator before the last `snip` or `prune`."""

@@ -28,19 +28,24 @@ class TreePictures(Estimator):
     @property
     def tree_(self) -> Tree:
         """The tree as flat arrays."""
+        return self._tree
+
+    @property
+    def _tree(self) -> Tree:
+        """The same for whoever reads it here: a drop-in shows another program's arrays as `tree_`."""
         check_is_fitted(self, "model_")
         return self.model_
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
-        return outline.export_text(self.tree_, self.schema_, max_depth=max_depth, max_levels=max_levels)
+        return outline.export_text(self._tree, self.schema_, max_depth=max_depth, max_levels=max_levels)
 
     def to_dot(self, max_depth: int | None = None) -> str:
         """The tree in the DOT language of Graphviz."""
         from baytree.show.tree.dot import to_dot
 
-        nodes = tuple(outline.outlined(self.tree_, self.schema_, max_depth))
-        return to_dot(nodes, outline.class_names(self.tree_, self.schema_), self.schema_.target.name)
+        nodes = tuple(outline.outlined(self._tree, self.schema_, max_depth))
+        return to_dot(nodes, outline.class_names(self._tree, self.schema_), self.schema_.target.name)
 
     def to_svg(self, max_depth: int | None = None) -> str:
         """The tree as an SVG picture."""
@@ -67,7 +72,7 @@ class TreePictures(Estimator):
         return plot_tree(self._drawing(max_depth), ax)
 
     def _drawing(self, max_depth: int | None) -> Drawing:
-        return draw(self.tree_, self.schema_, max_depth)
+        return draw(self._tree, self.schema_, max_depth)
 
 
 class TreeReading(TreePictures):
@@ -81,5 +86,5 @@ class TreeReading(TreePictures):
         X : data frame, optional
             Rows, by which rules are simplified: without the conditions and rules that their predictions do not need.
         """
-        every = rules(self.tree_, self.schema_)
+        every = rules(self._tree, self.schema_)
         return every if X is None else every.simplified(self._encoded(X))

@@ -124,7 +124,8 @@ def _regression(formula: Formula, names: list[str]) -> Element:
     if formula.classes is None:
         inside, output, function = [_table(answers[0])], outputs(formula), "regression"
     else:
-        is_highest = formula.choice == FirstHighest(formula.answers)
+        # of the last class readers take what the others leave of 1, which must not decide between the leaves of a tree
+        is_highest = formula.choice == FirstHighest(formula.answers) and not formula.trees
         shown = answers if is_highest else _indicators(formula, fields)
         inside = [_table(each, name) for each, name in zip(shown, formula.classes, strict=True)]
         output, function = outputs(formula, None if is_highest else answers), "classification"

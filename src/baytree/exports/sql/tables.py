@@ -13,7 +13,7 @@ from baytree.formula.expressions import Matching, Numbers
 from baytree.formula.node_table import Node
 
 MOST_TERMS = 4_000  # combinations of a joint table
-MOST_PARTS = 600  # nodes of a tree that rows pass in parts
+MOST_PARTS = 1_000  # nodes of a tree that rows pass in parts
 
 
 def by_level(kept: Keeper, x: Term, values: Sequence[float], missing: float) -> Term:
@@ -72,7 +72,7 @@ def spread(kept: Keeper, nodes: Sequence[Node], table: Sequence[Numbers], read: 
     """The mixture of the rows of the nodes that parts of a row reach."""
     if len(nodes) > MOST_PARTS:
         raise ValueError(
-            f"SQL: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS} that a query "
+            f"SQL: rows pass this tree in parts, and {len(nodes):,} nodes are more than the {MOST_PARTS:,} that a query "
             "can hold; prune the tree, or export to Python, JavaScript or C"
         )
     parts = weights(nodes, read, kept.keep, kept.number)

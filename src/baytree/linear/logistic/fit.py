@@ -78,9 +78,15 @@ def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
     """The model of the solutions: one, or one per class against the rest."""
     penalty = penalty_of(task, options)
     if len(fits) > 1:
-        return _model(task, np.vstack([fit.theta for fit in fits]), "ovr", None)
+        return _model(task, _kept(np.vstack([fit.theta for fit in fits]), options), "ovr", None)
     covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
-    return _model(task, settled(fits[0].theta, penalty), "sigmoid" if task.rows.k == 1 else "softmax", covariance)
+    theta = _kept(settled(fits[0].theta, penalty), options)
+    return _model(task, theta, "sigmoid" if task.rows.k == 1 else "softmax", covariance)
+
+
+def _kept(theta: np.ndarray, options: Options) -> np.ndarray:
+    """The coefficients, the constant exactly 0 where there is to be none."""
+    return theta * np.append(np.ones(theta.shape[1] - 1), 0.0) if options.constant == np.inf else theta
 
 
 def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
@@ -94,7 +100,7 @@ def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
     theta = theta.copy()
     theta[:, -1] -= theta[:, -1].mean()
     free = (penalty.ridge == 0) & (np.arange(theta.shape[1]) < theta.shape[1] - 1)
-    middle = np.median(theta[:, free], axis=0) if not penalty.is_none else theta[:, free].mean(axis=0)
+    middle = np.median(theta[:, free], axis=0) if not penalty.is_smooth else theta[:, free].mean(axis=0)
     theta[:, free] -= middle
     return theta
 

@@ -14,6 +14,8 @@ from baytree.linear.logistic.task import Task, penalty_of
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
 _LEAST = 1e-9
+_FEW = 64  # features; of more, side by side, curvatures would cost more than the steps that they save
+_ROOM = 10_000_000  # numbers in the curvatures of all folds and strengths
 
 
 def held_out_losses(
@@ -55,15 +57,30 @@ def _together(
         return np.zeros(shape), np.zeros(shape, bool)
     if len(curvatures) < len(fits):
         return np.zeros(shape), np.zeros(shape, bool)
+    if task.rows.q <= _FEW or (task.rows.is_marked and shape[0] * shape[1] * task.rows.q**2 <= _ROOM):
+        curvatures = _of_others(task.rows, fold_weight, fits)
+    else:
+        curvatures = curvatures * shape[0]
     problems = Problems(
         np.repeat(np.arange(shape[0]), shape[1]),
         np.array([each.ridge for own in penalties for each in own]),
         np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
-        tuple(curvatures) * shape[0],
+        tuple(curvatures),
     )
     aims = np.array([_aim(each) for own in penalties for each in own])
     loss, found = solve_together(task.rows, fold_weight, problems, aims)
     return loss.reshape(shape), found.reshape(shape)
+
+
+def _of_others(rows: DenseRows, fold_weight: np.ndarray, fits: list[Fit]) -> list[np.ndarray]:
+    """The curvature of the rows that are not in a fold, for each fold and strength: that of all less that of the fold."""
+    n_folds = len(fold_weight)
+    by_strength = []
+    for fit in fits:
+        own = rows.fold_curvatures(fit.theta, n_folds)
+        others = np.maximum(fold_weight.sum() - fold_weight, 1e-300)
+        by_strength.append((own.sum(axis=0) - own) / others[:, None, None])
+    return [curvature[f] for f in range(n_folds) for curvature in by_strength]
 
 
 def _aim(penalty: Penalty) -> float:

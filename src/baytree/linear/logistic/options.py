@@ -22,3 +22,4 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     tol: float = 1e-8
     max_iter: int = 1000
     learning_rate: float | None = None
+    constant: float = 0.0  # what the penalty counts the constant for, 0 where it is free; infinity: there is none

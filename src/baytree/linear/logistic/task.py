@@ -17,6 +17,8 @@ from baytree.linear.logistic.rows.task_rows import Labels, Rows, rows_of
 from baytree.linear.logistic.solvers.objective import Penalty
 from baytree.table.table import Table
 
+_NO_CONSTANT = 1e12  # a penalty under which the constant is 0, up to what doubles can tell
+
 
 class Task(msgspec.Struct, frozen=True):
     """A table made ready: the design, its rows, and the classes that occur."""
@@ -39,13 +41,15 @@ def task_of(rows: Parts, options: Options, class_weight: np.ndarray) -> Task:
     is_value = design.layout.level == VALUE
     outliers.warn(design.layout.source[is_value], design.scale[: design.n_dense][is_value])
     design = design if options.standardize else _plain_if_sparse(look, design)
+    if options.constant:  # a constant that is not free must be that of the columns as they are
+        design = msgspec.structs.replace(design, centre=np.zeros_like(design.centre))
     n_classes = len(rows.schema.classes)
     present = np.flatnonzero(weight() > 0)
     code = np.zeros(n_classes, np.int32)
     code[present] = np.arange(len(present))
     ready, above = rows_of(rows, design, look, Labels(code, 1 if len(present) <= 2 else len(present)))
     factor = np.ones(ready.q)
-    factor[-1] = 0.0
+    factor[-1] = options.constant if options.constant < np.inf else 0.0
     if not options.standardize:
         factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of factors must be doubles
     return Task(design, ready, present, n_classes, look.weight, factor, above)
@@ -66,10 +70,12 @@ def _plain_if_sparse(look: Look, design: Design) -> Design:
 
 def penalty_of(task: Task, options: Options, lambda_: float | None = None) -> Penalty:
     """The penalty of each feature at a strength λ (the user's, if none is given)."""
-    if not options.is_penalised:
-        return Penalty(np.zeros_like(task.factor), np.zeros_like(task.factor))
     lambda_ = strength(task, options) if lambda_ is None else lambda_
-    return Penalty(lambda_ * (1 - options.l1_share) * task.factor**2, lambda_ * options.l1_share * task.factor)
+    lambda_ = lambda_ if options.is_penalised else 0.0
+    ridge, lasso = lambda_ * (1 - options.l1_share) * task.factor**2, lambda_ * options.l1_share * task.factor
+    if options.constant == np.inf:
+        ridge[-1] = _NO_CONSTANT
+    return Penalty(ridge, lasso)
 
 
 def strength(task: Task, options: Options) -> float:

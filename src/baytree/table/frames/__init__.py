@@ -15,8 +15,8 @@ from baytree.given import FrameLike
 from baytree.table.frames.arrays import array_column, from_array, from_sparse
 from baytree.table.frames.codes import Codes, factorise_fixed
 from baytree.table.frames.numbers import Numbers, factorise_together
-from baytree.table.frames.objects import object_column
-from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
+from baytree.table.frames.objects import floats_together, object_column
+from baytree.table.frames.raw import FEW, Raw, RawFrame, Strings, without_masked
 
 __all__ = [
     "Codes",
@@ -82,13 +82,17 @@ def read_column(values: Any, name: str) -> Raw:
 
 
 def _from_pandas(frame: FrameLike) -> RawFrame:
-    from baytree.table.frames.pandas import pandas_column
+    from baytree.table.frames.pandas import few_rows, pandas_column
 
     if frame.ndim == 1:
         frame = frame.to_frame()
-    names = _unique_names(frame.columns)
-    columns = {name: pandas_column(frame.iloc[:, k], name) for k, name in enumerate(names)}
-    return RawFrame(columns, len(frame), True, _are_text(frame.columns))
+    given = frame.columns.tolist()
+    names = _unique_names(given)
+    if len(frame) <= FEW:
+        columns = few_rows(frame, names)
+    else:
+        columns = {name: pandas_column(frame.iloc[:, k], name) for k, name in enumerate(names)}
+    return RawFrame(columns, len(frame), True, _are_text(given))
 
 
 def _from_polars(frame: FrameLike) -> RawFrame:
@@ -116,7 +120,10 @@ def _is_row(frame: dict) -> bool:
 def _from_rows(rows: Any) -> RawFrame:
     """Dicts by the names of columns, one for each row; a name that a row lacks is missing there."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return _from_dict({name: [row.get(name) for row in rows] for name in names})
+    cells = dict(zip(_unique_names(names), ([row.get(name) for row in rows] for name in names), strict=True))
+    columns = {**cells, **floats_together(cells)}
+    columns = {name: raw if type(raw) is Numbers else read_column(raw, name) for name, raw in columns.items()}
+    return RawFrame(columns, len(rows), True, _are_text(names))
 
 
 def _from_dict(frame: dict) -> RawFrame:

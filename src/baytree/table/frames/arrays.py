@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from numbers import Real
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from baytree.given import FrameLike
 from baytree.table.frames.codes import Codes, booleans, factorise_fixed
-from baytree.table.frames.numbers import NumberMatrix, Numbers, whole_dates, whole_spans
+from baytree.table.frames.numbers import MatrixColumns, NumberMatrix, Numbers, whole_dates, whole_spans
 from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, RawFrame, Strings, without_masked
 
@@ -20,9 +21,7 @@ def from_array(frame: FrameLike) -> RawFrame:
         frame = without_masked(frame)
     array = as_two_dimensional(frame)
     if array.dtype.kind in "fiub" and array.dtype != bool and array.dtype.itemsize <= 8:
-        names = [f"x{j}" for j in range(array.shape[1])]
-        matrix, is_whole = NumberMatrix(array, names), array.dtype.kind in "iu"
-        columns: dict[str, Raw] = {name: Numbers(matrix, j, is_whole=is_whole) for j, name in enumerate(names)}
+        columns: Mapping[str, Raw] = MatrixColumns(NumberMatrix(array))
         return RawFrame(columns, len(array), False, False, array)
     columns = {f"x{j}": array_column(array[:, j], f"x{j}") for j in range(array.shape[1])}
     return RawFrame(columns, len(array), False)

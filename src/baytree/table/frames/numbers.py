@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ _FINER = {"ns": 1000, "ps": 10**6, "fs": 10**9, "as": 10**12}
 class NumberMatrix:
     """Columns of numbers in one array; they turn into doubles, or into codes, when that is first asked for."""
 
-    def __init__(self, array: np.ndarray, names: Sequence[str]):
+    def __init__(self, array: np.ndarray, names: Sequence[str] | None = None):
         self.array, self._names = array, names  # [n_rows, n_columns]
         self._doubles: np.ndarray | None = array if array.dtype == np.float64 else None
         self._codes: dict[int, Codes] = {}
@@ -25,6 +26,8 @@ class NumberMatrix:
 
     def doubles(self, column: int) -> np.ndarray:
         """A column as doubles; an integer that is no double is refused."""
+        if self._doubles is not None:
+            return self._doubles[:, column]
         with self._lock:
             if self._doubles is None:
                 doubles = self.array.astype(np.float64)
@@ -51,8 +54,8 @@ class NumberMatrix:
         if self.array.dtype.kind not in "iu" or self.array.dtype.itemsize < 8 or not self.array.size:
             return
         if int(self.array.max()) > 1 << 53 or int(self.array.min()) < -(1 << 53):
-            for j, name in enumerate(self._names):
-                _refuse_inexact(self.array[:, j], doubles[:, j], name)
+            for j in range(self.array.shape[1]):
+                _refuse_inexact(self.array[:, j], doubles[:, j], f"x{j}" if self._names is None else self._names[j])
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -83,6 +86,27 @@ class Numbers(msgspec.Struct, frozen=True):
     def take(self, rows: np.ndarray) -> Numbers:
         """The numbers of the rows that a mask keeps."""
         return Numbers.of(self.matrix.array[rows, self.column], unit=self.unit, is_whole=self.is_whole)
+
+
+class MatrixColumns(Mapping[str, Numbers]):
+    """The columns x0, x1 … of an array of numbers, made when one is asked for: many models take the array as it is."""
+
+    def __init__(self, matrix: NumberMatrix):
+        self._matrix = matrix
+
+    @cached_property
+    def _by_name(self) -> dict[str, Numbers]:
+        is_whole = self._matrix.array.dtype.kind in "iu"
+        return {f"x{j}": Numbers(self._matrix, j, is_whole=is_whole) for j in range(len(self))}
+
+    def __getitem__(self, name: str) -> Numbers:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return self._matrix.array.shape[1]
 
 
 def factorise_together(columns: Sequence[Any]) -> None:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, inexact, whole_dates, whole_spans
-from baytree.table.frames.raw import Raw, Strings
+from baytree.table.frames.numbers import NumberMatrix, Numbers, inexact, whole_dates, whole_spans
+from baytree.table.frames.raw import Once, Raw, Strings
 
 _WRITTEN = (str, int, float, np.number, Decimal, date, time, np.datetime64)  # what people mix with words: cells of a sheet
 
 
 def object_column(values: Any, name: str) -> Raw:
     items = values.tolist() if hasattr(values, "tolist") else list(values)
-    present = {kind for kind in set(map(type, items)) if not _is_missing_kind(kind)}
+    kinds = set(map(type, items))
+    if kinds == {float}:
+        return Numbers.of(np.array(items), name)
+    if kinds == {str}:
+        return Strings(len(items), Once(lambda: _hashed(items)), lambda: items)
+    present = {kind for kind in kinds if not _is_missing_kind(kind)}
     if len(present) > 1:  # NaN is a float and NaT a date, but they do not make a column one of numbers or dates
         present = {type(item) for item in items if not _is_missing(item)}
     if present <= {str, np.str_}:
@@ -40,6 +45,13 @@ def object_column(values: Any, name: str) -> Raw:
     return _mixed_levels(items, name)
 
 
+def floats_together(cells: Mapping[str, list]) -> dict[str, Numbers]:
+    """Those columns of cells that hold nothing but floats, in one array."""
+    names = [name for name, items in cells.items() if set(map(type, items)) == {float}]
+    matrix = NumberMatrix(np.array([cells[name] for name in names]).T, names) if names else None
+    return {name: Numbers(matrix, j) for j, name in enumerate(names)} if matrix else {}
+
+
 def _written(item: Any) -> str:
     """A number or a date as a person writes it among words; a whole number without a fraction."""
     return f"{item:.0f}" if isinstance(item, (float, np.floating)) and item == int(item) and abs(item) < 1e15 else str(item)
@@ -56,7 +68,7 @@ def _object_strings(items: list) -> Strings | Numbers:
 
     if not any(isinstance(item, str) for item in items):  # nothing known: a column of numbers that are all missing
         return Numbers.of(np.full(len(items), np.nan))
-    return Strings(len(items), cache(lambda: _hashed(items)), documents)
+    return Strings(len(items), Once(lambda: _hashed(items)), documents)
 
 
 def _object_numbers(items: list, name: str, kinds: set[type]) -> Numbers:

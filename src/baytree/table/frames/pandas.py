@@ -10,7 +10,7 @@ import numpy as np
 from baytree.table.frames.arrays import array_column
 from baytree.table.frames.arrow import arrow_column
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import Numbers, with_missing
+from baytree.table.frames.numbers import NumberMatrix, Numbers, with_missing
 from baytree.table.frames.objects import object_column, plain
 from baytree.table.frames.raw import Raw, Strings
 
@@ -46,6 +46,29 @@ def pandas_column(values: pd.Series | pd.Index | ExtensionArray, name: str) -> R
     if pd.api.types.is_numeric_dtype(dtype):
         return _nullable_numbers(series, name)
     return object_column(series.astype(object).to_numpy(), name)
+
+
+def few_rows(frame: pd.DataFrame, names: list[str]) -> dict[str, Raw]:
+    """The columns of a frame of few rows: a Series for each would cost more than all of its cells."""
+    dtypes = frame.dtypes.tolist()
+    if all(dtype == np.float64 for dtype in dtypes):
+        matrix = NumberMatrix(frame.to_numpy(), names)
+        return {name: Numbers(matrix, k) for k, name in enumerate(names)}
+    cells = frame.to_numpy(dtype=object)
+    return {name: _few(frame, k, cells[:, k], dtypes[k], name) for k, name in enumerate(names)}
+
+
+def _few(frame: pd.DataFrame, k: int, cells: np.ndarray, dtype: Any, name: str) -> Raw:
+    """One column of few rows; where its dtype says more than its cells, by its Series."""
+    import pandas as pd
+
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return Numbers.of(cells.astype(dtype), name)
+    if (isinstance(dtype, np.dtype) and dtype.kind == "O") or (
+        isinstance(dtype, pd.StringDtype) and all(type(cell) is str for cell in cells)
+    ):
+        return object_column(cells, name)
+    return pandas_column(frame.iloc[:, k], name)
 
 
 def _pandas_strings(series: pd.Series) -> Strings:

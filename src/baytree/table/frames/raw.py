@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,25 @@ import numpy as np
 
 from baytree.table.frames.codes import Codes
 from baytree.table.frames.numbers import Numbers
+
+FEW = 16  # rows; of so few, what is done for each column costs more than what is done for its cells
+
+
+class Once:
+    """A function without arguments that is called when it is first asked; `functools.cache` takes longer than a row may."""
+
+    __slots__ = ("_function", "_made")
+
+    def __init__(self, function: Callable[[], Codes]):
+        self._function: Callable[[], Codes] = function
+        self._made: Codes | None = None
+
+    def __call__(self) -> Codes:
+        """What the function gave."""
+        made = self._made
+        if made is None:
+            made = self._made = self._function()
+        return made
 
 
 class Strings(msgspec.Struct, frozen=True):
@@ -30,7 +49,7 @@ Raw = Numbers | Codes | Strings
 class RawFrame(msgspec.Struct, frozen=True):
     """The raw columns of a frame by name, in order; `matrix` where they all lie in one array or sparse matrix."""
 
-    columns: dict[str, Raw]
+    columns: Mapping[str, Raw]
     n_rows: int
     is_named: bool = True  # False where columns have no names and go by position
     has_text_names: bool = False  # every name is a string, as scikit-learn's feature_names_in_ asks

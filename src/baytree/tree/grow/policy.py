@@ -79,6 +79,7 @@ class Stopping(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     alpha: float | None = None  # significance that a split must reach
     cp: float = 0.0  # what a split must save of the root's risk
     counts_rows: bool = False  # sizes are rows, whatever their weights
+    takes_no_gain: bool = False  # where no split of numbers improves a node that is not pure, the first one is taken
 
 
 class Cuts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -153,6 +154,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     merging: Merging = Merging()
     pruning: tuple[Pruner, ...] = ()  # one after the other
     laplace: bool = False  # leaves answer with 1 added to every class
+    columns_per_node: int | None = None  # of the columns that could split a node, so many are drawn; None: all
+    seed: int = 0  # of that draw
 
     @property
     def cross_validated(self) -> CrossValidated | None:

@@ -68,6 +68,9 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
         "max_surrogates": policy.surrogates.most if policy.missing is Missing.SURROGATE else 0,
         "use_surrogate": policy.surrogates.use,
         "surrogate_style": policy.surrogates.style,
+        "takes_no_gain": stop.takes_no_gain,
+        "columns_per_node": policy.columns_per_node or 0,
+        "seed": policy.seed,
     }
 
 

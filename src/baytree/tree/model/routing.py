@@ -26,7 +26,7 @@ _SMALL = 20_000  # rows; below it a second thread costs more than it brings
 
 def leaves(tree: Tree, table: Table) -> np.ndarray:
     """int32 [n_rows]: the node where each row comes to rest; a row that would be spread follows the largest share."""
-    return router(tree).leaves(columns(table), level_counts(table.schema), len(table), _threads(table))
+    return tree.router.leaves(columns(table), level_counts(table.schema), len(table), _threads(table))
 
 
 def values(tree: Tree, table: Table) -> np.ndarray:
@@ -40,7 +40,7 @@ def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | Non
     `soft` [n_nodes, 4] are the low bound, the middle and the high bound between which a row follows both branches of a cut,
     and the grid that numbers are rounded to.
     """
-    way, given = router(tree), (columns(table), level_counts(table.schema), len(table))
+    way, given = tree.router, (columns(table), level_counts(table.schema), len(table))
     if not way.may_spread and soft is None:
         return value[way.leaves(*given, _threads(table))]
     bounds = None if soft is None else np.ascontiguousarray(soft).ravel()

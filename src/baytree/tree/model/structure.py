@@ -6,6 +6,7 @@ arrays, never a recursion: a chain of a million nodes is as safe as a stump.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,6 +21,7 @@ from baytree.tree.model import routing as reading
 from baytree.tree.model.places import SPREAD
 
 if TYPE_CHECKING:
+    from baytree import _core
     from baytree.formula import Formula
 
 LEAST_LOG = -1e300  # log of p = 0, for groups that leave no variance at all
@@ -98,7 +100,7 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="av
         checks.check_entries(self, checks.AVERAGING_TYPES)
 
 
-class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
+class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", dict=True):
     """A grown tree as arrays over its nodes.
 
     A test by cuts sends x <= cut (x < cut where `strict`) to the first child, what is above to the second, and, where it has
@@ -155,20 +157,30 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree"):
         """The number of classes; 0 in regression."""
         return self.counts.shape[1]
 
+    @cached_property
+    def router(self) -> _core.Router:
+        """The tree as the core routes by it, made when rows first come: for one row it costs more than its way."""
+        return reading.router(self)
+
+    @cached_property
+    def spreads(self) -> bool:
+        """Whether a row may follow several branches."""
+        return bool(np.any(self.missing[self.column >= 0] == SPREAD))
+
     def answers(self, table: Table) -> np.ndarray:
         """The probability of each class, or the expected number, for each row: [n_rows, n_outputs]."""
         return reading.values(self, table)
 
     def answered(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """The answers, and the class of least expected loss, for each row."""
-        if np.any(self.missing[self.column >= 0] == SPREAD):
+        if self.spreads:
             return self.answers(table), self.choices(table)
         leaf = reading.leaves(self, table)
         return self.value[leaf], self.prediction[leaf]
 
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
-        if np.any(self.missing[self.column >= 0] == SPREAD):
+        if self.spreads:
             return np.argmax(reading.values(self if self.averaging else unsmoothed(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 

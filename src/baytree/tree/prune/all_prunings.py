@@ -44,9 +44,7 @@ def averaged(tree: Tree, n_columns: int, costs: Costs) -> Tree:
 
 def _least_loss(value: np.ndarray, loss: np.ndarray | None) -> np.ndarray:
     """The class of least expected loss of each node: [n_nodes]. Where all mistakes cost the same, the likeliest."""
-    if loss is None or np.array_equal(loss, 1.0 - np.eye(len(loss))):
-        return np.argmax(value, axis=1)
-    return np.argmin(value @ loss, axis=1)
+    return np.argmax(value, axis=1) if loss is None else np.argmin(value @ loss, axis=1)
 
 
 def most_probable(tree: Tree, n_columns: int, costs: Costs) -> Tree:

@@ -16,7 +16,7 @@ from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy, SurrogateRules
 from baytree.tree.grow.sorted import grow_sorted
-from baytree.tree.model.routing import columns, level_counts, router
+from baytree.tree.model.routing import columns, level_counts
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
 
@@ -183,6 +183,6 @@ def losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[
     complexity = tree.complexity * tree.risk[0]
     common = (columns(rows), level_counts(rows.schema), complexity, penalty, np.ascontiguousarray(rows.weight))
     if not rows.n_classes:
-        return router(tree).number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
+        return tree.router.number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
     loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.losses())[:, tree.prediction].T)
-    return router(tree).class_losses(*common, np.ascontiguousarray(rows.label), loss)
+    return tree.router.class_losses(*common, np.ascontiguousarray(rows.label), loss)

@@ -35,6 +35,9 @@ inline tree::sorted::Settings settings_of(const nb::dict& given) {
   s.max_surrogates = setting<int>(given, "max_surrogates");
   s.use_surrogate = setting<int>(given, "use_surrogate");
   s.surrogate_style = setting<int>(given, "surrogate_style");
+  s.takes_no_gain = setting<bool>(given, "takes_no_gain");
+  s.columns_per_node = setting<int>(given, "columns_per_node");
+  s.seed = setting<uint64_t>(given, "seed");
   return s;
 }
 

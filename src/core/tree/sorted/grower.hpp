@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tree/sorted/branch_assignment.hpp"
@@ -147,7 +148,25 @@ template <Measure M> class Grower {
 
   // ---- where the rows of a split go ----
 
+  // Some of the columns that could split a node, drawn by its place among the rows: the same for any number of threads.
+  void draw(const Node& node, std::span<Split> offers) const {
+    std::vector<std::pair<uint64_t, size_t>> lots;
+    for (size_t j = 0; j < offers.size(); ++j)
+      if (offers[j]) lots.emplace_back(mixed(mixed(mixed(mixed(settings_.seed) ^ node.begin) ^ node.end) ^ (uint64_t(node.depth) << 32 | j)), j);
+    if (lots.size() <= size_t(settings_.columns_per_node)) return;
+    std::ranges::sort(lots);
+    for (size_t i = size_t(settings_.columns_per_node); i < lots.size(); ++i) offers[lots[i].second].column = -1;
+  }
+  // splitmix64
+  static uint64_t mixed(uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+
   BranchWeights choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) {
+    if (settings_.columns_per_node > 0) draw(node, offers);
     if (!choice_.choose(node, offers, workspace)) return {};
     return assigner_.assign_by_split(node);
   }

@@ -36,6 +36,9 @@ struct Settings {
   std::vector<double> loss;        // [true * predicted], empty where every mistake costs 1
   int most_levels = 12;            // up to here all groupings are tried where no ordering is exact
   int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
+  bool takes_no_gain = false;      // where nothing improves a node that is not pure, its rows are divided all the same
+  int columns_per_node = 0;        // of those that could split a node, so many are drawn; 0: all
+  uint64_t seed = 0;               // of that draw
 
   // A column is judged by the rows that have a value in it.
   bool is_known_only() const { return absent == Absent::kLargest || absent == Absent::kSurrogate; }

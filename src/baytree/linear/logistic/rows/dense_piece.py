@@ -14,6 +14,7 @@ import numpy as np
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
 from baytree.engine.runs import Runs
+from baytree.linear.logistic.rows.lessons import Lessons
 from baytree.linear.logistic.rows.loss import Slope, losses, residuals
 from baytree.statistics.strung import every
 
@@ -97,6 +98,14 @@ class DensePiece(msgspec.Struct, frozen=True):
         """Both, by the features as they lie here."""
         return msgspec.structs.replace(self.slope(coefficient, start), curvature=self.curvature(coefficient, start))
 
+    def curvatures(self, coefficient: np.ndarray, start: np.ndarray, n_folds: int) -> np.ndarray:
+        """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
+        return self.runs.total(lambda rows: self._curvatures(coefficient[0], float(start[0]), n_folds, rows))
+
+    def lessons(self, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray) -> Lessons:
+        """What all rows say about several problems at once, each with a fold that it holds out."""
+        return self.runs.total(lambda rows: self._lessons(held_out, coefficient, start, rows))
+
     def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Slope:
         loss, gradient = 0.0, np.zeros((self.k, self.q))
         if self.k == 1:
@@ -134,6 +143,29 @@ class DensePiece(msgspec.Struct, frozen=True):
             _core.curvature_rows(self.x, self.label, self.weight, coefficient, start, first, last, scaled)
             hessian += scaled.T @ scaled
         return hessian
+
+    def _curvatures(self, coefficient: np.ndarray, start: float, n_folds: int, rows: slice) -> np.ndarray:
+        hessian = np.zeros((n_folds, self.q, self.q))
+        for first in range(rows.start, rows.stop, _BLOCK):
+            last = min(first + _BLOCK, rows.stop)
+            scaled = np.empty((last - first, self.q))
+            _core.curvature_rows(self.x, self.label, self.weight, coefficient, start, first, last, scaled)
+            for f in range(n_folds):
+                own = scaled[self.fold[first:last] == f]
+                hessian[f] += own.T @ own
+        return hessian
+
+    def _lessons(self, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Lessons:
+        train, held = np.zeros(len(start)), np.zeros(len(start))
+        gradient = np.zeros((len(start), self.q))
+        for first in range(rows.start, rows.stop, _BLOCK):
+            own = slice(first, min(first + _BLOCK, rows.stop))
+            x = self.x[own]
+            score = x @ coefficient.T + start
+            _core.problem_residuals(score, self.label[own], self.weight[own], self.fold[own], held_out, train, held)
+            gradient[:, :-1] += score.T @ x
+            gradient[:, -1] += score.sum(axis=0)
+        return Lessons(train, held, gradient)
 
     def _blocks(self, rows: slice) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         for first in range(rows.start, rows.stop, _BLOCK):

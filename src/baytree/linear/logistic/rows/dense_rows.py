@@ -17,6 +17,7 @@ from baytree.engine.gathering import Several
 from baytree.engine.parts import Kept
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.loss import Slope
+from baytree.linear.logistic.rows.marked_piece import MarkedPiece
 from baytree.linear.logistic.rows.pieces import Pieces
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung
@@ -24,7 +25,7 @@ from baytree.statistics.strung import Strung
 _BROUGHT = 1 << 22  # numbers of rows that are brought here for the first steps
 
 
-class DenseRows(Pieces[DensePiece], frozen=True):
+class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
     """Features side by side: in the design's units, or as the caller has them and brought to those units on the way.
 
     A feature of the model is (x − centre) / scale; the constant 1 comes after the last.
@@ -32,6 +33,7 @@ class DenseRows(Pieces[DensePiece], frozen=True):
 
     centre: np.ndarray  # float64 [q − 1]
     scale: np.ndarray  # float64 [q − 1]
+    is_marked: bool = False  # most features are marks, of which each row has few: a curvature costs little more than a slope
 
     def every(self, step: int) -> DenseRows:
         """One row of every few; brought here where that saves rounds and they are no more than some megabytes."""
@@ -80,6 +82,12 @@ class DenseRows(Pieces[DensePiece], frozen=True):
         for one, other in product(edges, edges):
             raw[one, other] = chain @ raw[one, other] @ chain.T
         return raw
+
+    def fold_curvatures(self, theta: np.ndarray, n_folds: int) -> np.ndarray:
+        """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
+        coefficient, start = self.raw(theta)
+        raw = self.pieces.total(lambda piece: piece.curvatures(coefficient, start, n_folds))
+        return self.chain() @ raw @ self.chain().T
 
     def largest_score(self, theta: np.ndarray) -> float:
         """The largest |score| of any row."""

@@ -1,20 +1,22 @@
 """Two-class ridge problems on the same rows, solved together: a block of rows is read once for all of them.
 
 Cross-validation asks for the same rows again and again, with other penalties and other rows held out. All problems step at
-the same time, each by the curvature of all rows, which differs little from that of its own.
+the same time, each by one curvature: that of the rows that teach it near where it starts, or of all rows, which differs
+little.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import numpy as np
 
-from baytree import _core
-from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.dense_rows import DenseRows
-from baytree.linear.quadratic import solve
+from baytree.linear.logistic.rows.lessons import Lessons
+from baytree.linear.quadratic import solver
 
-_BLOCK = 1024
+_ROOM = 10_000_000  # numbers of decompositions that are kept
 _PATIENCE = 15  # steps; problems that need more have another curvature than the one they were given
 
 
@@ -31,17 +33,6 @@ class Problems(msgspec.Struct, frozen=True):
         return Problems(self.held_out[own], self.ridge[own], self.theta[own], tuple(self.curvature[i] for i in own))
 
 
-class Answers(msgspec.Struct, frozen=True):
-    """What the rows say about each problem: mean loss of the rows that teach it, of those held out, and the gradient."""
-
-    train: np.ndarray  # [m]
-    held: np.ndarray  # [m]
-    gradient: np.ndarray  # [m, q]
-
-    def __add__(self, other: Answers) -> Answers:
-        return Answers(self.train + other.train, self.held + other.held, self.gradient + other.gradient)
-
-
 def solve_together(
     rows: DenseRows, fold_weight: np.ndarray, problems: Problems, tol: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -49,6 +40,7 @@ def solve_together(
     theta = problems.theta.copy()
     best, held = np.full(len(theta), np.inf), np.zeros(len(theta))
     found, given_up = np.zeros(len(theta), bool), np.zeros(len(theta), bool)
+    steps = Steps(problems)
     total = rows.pieces.total(lambda piece: float(piece.weight.sum()))
     for _ in range(_PATIENCE):
         left = np.flatnonzero(~(found | given_up))
@@ -60,38 +52,34 @@ def solve_together(
         slope = said.gradient + own.ridge * own.theta
         given_up[left] = cost > best[left] + 1e-12
         best[left], held[left], found[left] = cost, said.held, np.abs(slope).max(axis=1) <= tol[left]
-        theta[left] -= np.array([_step(*each) for each in zip(own.curvature, own.ridge, slope, strict=True)])
+        for i, each in zip(left[~found[left]], slope[~found[left]], strict=True):
+            theta[i] -= steps.of(i)(each)
     return held, found
 
 
-def answers(rows: DenseRows, weight: np.ndarray, total: float, problems: Problems) -> Answers:
-    """What all rows say about all problems, in one read; `weight` [m] is that of the rows that each holds out."""
+class Steps:
+    """The steps of each problem: slope ↦ (curvature + ridge)⁻¹ slope, decomposed once where there is room for all."""
+
+    def __init__(self, problems: Problems):
+        self._problems = problems
+        self._kept: dict[int, Callable[[np.ndarray], np.ndarray]] = {}
+        self._keeps = problems.ridge.size * problems.ridge.shape[1] <= _ROOM
+
+    def of(self, i: int) -> Callable[[np.ndarray], np.ndarray]:
+        """The step of problem i."""
+        if i in self._kept:
+            return self._kept[i]
+        step = solver(self._problems.curvature[i] + np.diag(self._problems.ridge[i]))
+        return self._kept.setdefault(i, step) if self._keeps else step
+
+
+def answers(rows: DenseRows, weight: np.ndarray, total: float, problems: Problems) -> Lessons:
+    """What all rows say about all problems, as means, in one read; `weight` [m] is that of the rows that each holds out."""
     m = len(problems.theta)
     padded = np.resize(np.arange(m), -(-m // 8) * 8)  # the kernel takes eight at a time
     coefficient, start = rows.raw(problems.theta[padded])
     held_out = np.ascontiguousarray(problems.held_out[padded])
-    said = rows.pieces.total(lambda piece: _of_piece(piece, held_out, coefficient, start))
+    said = rows.pieces.total(lambda piece: piece.lessons(held_out, coefficient, start))
     taught = np.maximum(total - weight, 1e-300)
     gradient = said.gradient[:m] @ rows.chain().T / taught[:, None]
-    return Answers(said.train[:m] / taught, said.held[:m] / np.maximum(weight, 1e-300), gradient)
-
-
-def _of_piece(piece: DensePiece, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray) -> Answers:
-    return piece.runs.total(lambda own: _of_run(piece, held_out, coefficient, start, own))
-
-
-def _of_run(piece: DensePiece, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray, own: slice) -> Answers:
-    train, held = np.zeros(len(start)), np.zeros(len(start))
-    gradient = np.zeros((len(start), piece.q))
-    for first in range(own.start, own.stop, _BLOCK):
-        block = slice(first, min(first + _BLOCK, own.stop))
-        x = piece.x[block]
-        score = x @ coefficient.T + start
-        _core.problem_residuals(score, piece.label[block], piece.weight[block], piece.fold[block], held_out, train, held)
-        gradient[:, :-1] += score.T @ x
-        gradient[:, -1] += score.sum(axis=0)
-    return Answers(train, held, gradient)
-
-
-def _step(curvature: np.ndarray, ridge: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    return solve(curvature + np.diag(ridge), slope)
+    return Lessons(said.train[:m] / taught, said.held[:m] / np.maximum(weight, 1e-300), gradient)

@@ -13,10 +13,11 @@ import msgspec
 import numpy as np
 
 from baytree.engine import threads
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow import fractional
 from baytree.tree.grow.policy import Collapse, ErrorBased, Policy
+from baytree.tree.grow.rounds.cut_values import CutValues
 from baytree.tree.grow.rounds.fractional_nodes import (
     FractionalNode,
     below,
@@ -40,6 +41,7 @@ class FractionalGrowth(msgspec.Struct, frozen=True):
     schema: Schema
     policy: Policy
     codes: Codes
+    cuts: tuple[CutValues | None, ...]  # of columns of numbers
     units: Units
     total: float  # weight of all rows
     small: int  # a node of so much weight is brought here
@@ -112,18 +114,14 @@ class FractionalGrowth(msgspec.Struct, frozen=True):
 
     def rows_of(self, table: Table, used: frozenset[int]) -> fractional.Rows:
         """A table as the search reads it, without the columns that have a branch for each level above."""
-        more = max((len(ends) for ends in self.codes.ends if ends is not None), default=0)
         rows = fractional.rows_of(table, self.policy.arithmetic)
-        columns = [self._column(j, values, more, j in used) for j, values in enumerate(rows.columns)]
+        beside = [
+            None if cuts is None else cuts.beside(values) for cuts, values in zip(self.cuts, rows.columns, strict=True)
+        ]
+        more = max((len(numbers) for numbers in beside if numbers is not None), default=0)
+        columns = [_longer(values, beside[j], more, j in used) for j, values in enumerate(rows.columns)]
         label, weight = np.append(rows.label, np.zeros(more, np.int32)), np.append(rows.weight, np.zeros(more))
         return msgspec.structs.replace(rows, columns=columns, label=label, weight=weight, total=self.total)
-
-    def _column(self, j: int, values: np.ndarray, more: int, is_used: bool) -> np.ndarray:
-        if self.schema.columns[j].kind is not Kind.NUMERIC:
-            return np.full(len(values) + more, -1, np.int32) if is_used else np.append(values, np.full(more, -1, np.int32))
-        ends = self.codes.ends[j]
-        assert ends is not None
-        return np.concatenate([values, ends, np.full(more - len(ends), np.nan)])
 
     def _limited(self, depth: int, most: int | None) -> Policy:
         stop = self.policy.stopping
@@ -150,6 +148,13 @@ class FractionalGrowth(msgspec.Struct, frozen=True):
         for each in below(node):
             each.is_settled = True
         node.collapsed = collapsed
+
+
+def _longer(values: np.ndarray, numbers: np.ndarray | None, more: int, is_used: bool) -> np.ndarray:
+    """A column with so many more rows: of these numbers, and of missing values; one that is used has nothing else."""
+    if numbers is not None:
+        return np.concatenate([values, numbers, np.full(more - len(numbers), np.nan)])
+    return np.append(np.full(len(values), -1, np.int32) if is_used else values, np.full(more, -1, np.int32))
 
 
 def _before(policy: Policy) -> tuple[Collapse, ...]:

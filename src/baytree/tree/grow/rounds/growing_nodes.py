@@ -20,16 +20,16 @@ class NodeRecord:
     def __init__(self, fields: dict[str, Any], groups: np.ndarray, depth: int):
         self.fields, self.groups, self.depth = fields, groups, depth
         self.children: list[NodeRecord] = []
+        self.is_exact = False  # memory has measured its rows
 
     def become(self, other: NodeRecord) -> None:
         """Takes the place of another, whose rows are its own."""
-        self.fields, self.groups, self.children = other.fields, other.groups, other.children
+        self.fields, self.groups, self.children, self.is_exact = other.fields, other.groups, other.children, other.is_exact
 
-    def with_rows(self, at_rest: dict[int, int]) -> NodeRecord:
-        """The same nodes, with as many rows as come to rest in or below each."""
-        for record in reversed(_downwards(self)):
+    def with_rows(self, at_rest: dict[int, int]) -> None:
+        """Sets how many rows come to rest in or below each node."""
+        for record in reversed(downwards(self)):
             record.fields["rows"] = at_rest[id(record)] + sum(child.fields["rows"] for child in record.children)
-        return self
 
 
 def records(arrays: dict[str, Any], depth: int) -> NodeRecord:
@@ -90,6 +90,6 @@ def _below(root: NodeRecord) -> list[NodeRecord]:
     return found
 
 
-def _downwards(root: NodeRecord) -> list[NodeRecord]:
+def downwards(root: NodeRecord) -> list[NodeRecord]:
     """All nodes, each after its parent."""
     return [root, *_below(root)]

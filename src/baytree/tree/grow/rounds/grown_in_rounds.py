@@ -18,9 +18,11 @@ from baytree.tree.grow.fractional import PROGRAMS, is_single
 from baytree.tree.grow.fractional_tree import tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, Collapse, ErrorBased, Missing, Policy
 from baytree.tree.grow.rounds.cross_validated_rounds import grow_validated
+from baytree.tree.grow.rounds.cut_values import CutValues
 from baytree.tree.grow.rounds.fractional_growth import FractionalGrowth
 from baytree.tree.grow.rounds.fractional_nodes import FractionalNode, raw_of
 from baytree.tree.grow.rounds.growth import MOST_CELLS, SMALL, grow_in_rounds
+from baytree.tree.grow.rounds.number_growth import grow_numbers_in_rounds
 from baytree.tree.grow.rounds.placements import Units
 from baytree.tree.grow.rounds.questions import Growing, answered
 from baytree.tree.grow.rounds.raised_in_rounds import pruned
@@ -38,16 +40,30 @@ def grows_in_rounds(rows: Parts, policy: Policy) -> bool:
     These are trees of classes: with two branches and no surrogates, and those of C4.5, J48 and ID3. Of the latter, memory
     adds up fractions of rows in their order where values are missing; so rows that fit are gathered then.
     """
-    if not isinstance(rows, Elsewhere) or rows.n_rows <= SMALL or not rows.schema.classes:
+    if not isinstance(rows, Elsewhere) or rows.n_rows <= SMALL:
         return False
+    if not rows.schema.classes:
+        return _are_numbers_in_rounds(rows, policy)
     if policy.arithmetic in _FRACTIONAL:
         return _is_fractional_in_rounds(policy) and not (rows.fits and rows.total(Gaps.of).is_found)
-    if policy.branching is not Branching.BINARY or not _is_pruned_in_rounds(policy):
+    return _is_pruned_in_rounds(policy) and _is_binary_in_rounds(rows, policy)
+
+
+def _is_binary_in_rounds(rows: Elsewhere, policy: Policy) -> bool:
+    if policy.branching is not Branching.BINARY:
+        return False
+    if policy.stopping.takes_no_gain or policy.columns_per_node is not None:
         return False
     if policy.arithmetic is Arithmetic.OWN:
         return policy.missing is not Missing.SURROGATE
     has_surrogates = policy.missing is Missing.SURROGATE and policy.surrogates.most > 0
     return policy.arithmetic is Arithmetic.RPART and not has_surrogates and rows.encoding.is_unweighted
+
+
+def _are_numbers_in_rounds(rows: Elsewhere, policy: Policy) -> bool:
+    """Memory adds up targets in the order of the rows; so rows that fit are gathered."""
+    is_plain = rows.encoding.is_unweighted and not policy.pruning and not policy.stopping.counts_rows
+    return is_plain and not rows.fits and _is_binary_in_rounds(rows, policy)
 
 
 class Gaps(msgspec.Struct, frozen=True):
@@ -91,8 +107,16 @@ def grow_from_counts(rows: Parts, policy: Policy, weighing: Weighing) -> Tree:
     if policy.arithmetic is Arithmetic.RPART:
         cp = policy.stopping.cp
         fitted = rows.changed(partial(with_values, policy=policy))
-        return with_complexity(grow_in_rounds(fitted, policy, weighing.of, cp), cp, is_bounded=True)
-    tree = with_complexity(grow_in_rounds(rows, policy, partial(_costs, weighing)))
+        tree = (
+            grow_in_rounds(fitted, policy, weighing.of, cp)
+            if rows.schema.classes
+            else grow_numbers_in_rounds(fitted, policy, cp)
+        )
+        return with_complexity(tree, cp, is_bounded=True)
+    if rows.schema.classes:
+        tree = with_complexity(grow_in_rounds(rows, policy, partial(_costs, weighing)))
+    else:
+        tree = with_complexity(grow_numbers_in_rounds(rows, policy))
     most = policy.stopping.max_leaves
     return tree if most is None else to_leaves(tree, most)
 
@@ -100,8 +124,9 @@ def grow_from_counts(rows: Parts, policy: Policy, weighing: Weighing) -> Tree:
 def _grow_fractional(rows: Parts, policy: Policy) -> Tree:
     weights = rows.total(Repetition.of, rows_per_part=None)
     single = PROGRAMS[policy.arithmetic].single and is_single(weights.total, weights.is_whole)
-    units = Units.of(weights.total, single)
-    growth = FractionalGrowth(rows.schema, policy, codes_of(rows), units, weights.total, SMALL, MOST_CELLS, rows.n_jobs)
+    units, codes = Units.of(weights.total, single), codes_of(rows)
+    cuts = tuple(None if ends is None else CutValues.of(ends, single) for ends in codes.ends)
+    growth = FractionalGrowth(rows.schema, policy, codes, cuts, units, weights.total, SMALL, MOST_CELLS, rows.n_jobs)
     (root,) = answered(rows, [_grown_and_pruned(growth)], [None])
     return with_complexity(tree_of_nodes(raw_of(root, len(rows.schema.classes)), policy))
 

@@ -6,9 +6,10 @@ rows with the same counts: there is one search, and where every number has its o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -21,12 +22,14 @@ from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.rounds.growing_nodes import NodeRecord, in_order, records, tree_of
 from baytree.tree.grow.rounds.node_counts import AtRest, NodeCounts, places, stand_ins
 from baytree.tree.grow.rounds.questions import Ask, Bring, Growing, answered
+from baytree.tree.grow.rounds.target_sums import NumberCounts
 from baytree.tree.grow.rounds.value_codes import Codes, codes_of
 from baytree.tree.grow.sorted import grow_arrays
 from baytree.tree.model.places import STOP
 from baytree.tree.model.structure import Tree
 
 SMALL = 50_000  # rows of a node that is brought here
+C = TypeVar("C", NodeCounts, NumberCounts)  # what is counted of a node
 AT_ONCE = 1 << 20  # rows that are brought here together
 MOST_CELLS = 1 << 24  # of counts that are made in one round
 
@@ -54,16 +57,17 @@ def grow_together(rows: Parts, plantings: Sequence[Planting], codes: Codes) -> l
 
 def _grown(planting: Planting, schema: Schema, n_jobs: int | None, codes: Codes, most_cells: int) -> Growing[Tree]:
     seen: NodeCounts = yield Ask(partial(NodeCounts.of, None, np.zeros(1, np.int64), codes))
-    counts = seen.node(0)
-    whole = stand_ins(counts, codes, schema)
+    whole = stand_ins(seen.single, codes, schema)
     costs = planting.costs_of(whole)
-    risk = float(costs.least_risk(counts[0].sum(axis=0)))
+    risk = float(costs.least_risk(seen.single[0].sum(axis=0)))
     min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
-    growth = _Growth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
-    return (yield from growth.grown(counts))
+    growth = ClassGrowth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
+    return (yield from growth.grown(seen))
 
 
-class _Growth:
+class Growth(ABC, Generic[C]):
+    """A tree of two branches, while it grows from what is counted of its nodes."""
+
     def __init__(
         self,
         schema: Schema,
@@ -79,16 +83,20 @@ class _Growth:
         self.min_risk, self.weight, self.most_cells = min_risk, weight, most_cells
         self.is_cart = policy.arithmetic is Arithmetic.RPART
 
-    def grown(self, counts: tuple[np.ndarray, ...]) -> Growing[Tree]:
+    def grown(self, counts: C) -> Growing[Tree]:
+        """The tree, of the counts of its root."""
         root = self._split(counts, 0)
         small: list[NodeRecord] = []
         level = [(root, counts)]
         while level:
             level = yield from self._next_level(root, level, small)
         yield from self._finish(root, small)
-        at_rest: AtRest = yield Ask(partial(AtRest.of, self._way(root)))
-        rest = at_rest.rows.tolist()
-        return self._tree(root.with_rows(dict(zip(map(id, in_order(root)), rest, strict=True))))
+        yield from self._count_rows(root)
+        return self._tree(root)
+
+    @abstractmethod
+    def _count_rows(self, root: NodeRecord) -> Growing[None]:
+        """Tells each node of its rows."""
 
     def _next_level(self, root: NodeRecord, level: list, small: list[NodeRecord]) -> Growing[list]:
         """Counts the children that may be split, and splits them; of siblings, the last is what the others leave."""
@@ -108,34 +116,38 @@ class _Growth:
             for child in large:
                 if id(child) not in own:
                     (other,) = own.values()
-                    own[id(child)] = tuple(whole - part for whole, part in zip(counts, other, strict=True))
+                    own[id(child)] = counts - other
             found += [(child, own[id(child)]) for child in large]
         for child, counts in found:
             child.become(self._split(counts, child.depth))
         return [(child, counts) for child, counts in found if child.children]
 
-    def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> Growing[dict[int, tuple[np.ndarray, ...]]]:
+    def _counts(self, root: NodeRecord, wanted: list[NodeRecord]) -> Growing[dict[int, C]]:
         """The counts of nodes, in as few rounds as their cells allow."""
         if not wanted:
             return {}
         tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
-        step = max(1, self.most_cells // (sum(self.codes.sizes) * self.costs.scale.shape[0]))
+        step = max(1, self.most_cells // (sum(self.codes.sizes) * self._width))
         seen = {}
         for first in range(0, len(wanted), step):
             some = wanted[first : first + step]
             nodes = np.array([place[id(record)] for record in some])
-            counts: NodeCounts = yield Ask(partial(NodeCounts.of, tree, nodes, self.codes))
+            counts = yield Ask(self._counting(tree, nodes))
             seen |= {id(record): counts.node(k) for k, record in enumerate(some)}
         return seen
 
-    def _split(self, counts: tuple[np.ndarray, ...], depth: int) -> NodeRecord:
+    @property
+    @abstractmethod
+    def _width(self) -> int:
+        """Of a cell of the counts."""
+
+    @abstractmethod
+    def _counting(self, tree: Tree | None, nodes: np.ndarray) -> Callable[[Table], C]:
+        """How the rows of a part are counted at these nodes of a tree."""
+
+    @abstractmethod
+    def _split(self, counts: C, depth: int) -> NodeRecord:
         """A node split once, its children as leaves."""
-        table = stand_ins(counts, self.codes, self.schema)
-        root = records(self._arrays(table, depth, most=1), depth)
-        if root.children:
-            column, is_strict = int(root.fields["column"]), bool(root.fields["strict"])
-            root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), is_strict)
-        return root
 
     def _finish(self, root: NodeRecord, small: list[NodeRecord]) -> Growing[None]:
         """Brings the rows of small nodes here, and grows what is left to grow."""
@@ -148,7 +160,11 @@ class _Growth:
             at = places(tree, nodes, table)
             for k, record in enumerate(some):
                 own = table.take(at == k)
-                record.become(records(self._arrays(own, record.depth, most=None), record.depth))
+                record.become(self._here(own, record.depth))
+
+    def _here(self, table: Table, depth: int) -> NodeRecord:
+        """What memory makes of the rows of a small node."""
+        return records(self._arrays(table, depth, most=None), depth)
 
     def _arrays(self, table: Table, depth: int, most: int | None) -> dict[str, Any]:
         stop = self.policy.stopping
@@ -161,11 +177,9 @@ class _Growth:
         policy = msgspec.structs.replace(self.policy, stopping=stopping)
         return grow_arrays(table, policy, self.costs, self.n_jobs, self.min_risk)
 
+    @abstractmethod
     def _is_final(self, node: NodeRecord) -> bool:
-        stop, fields = self.policy.stopping, node.fields
-        is_deep = stop.max_depth is not None and node.depth >= stop.max_depth
-        is_safe = self.is_cart and fields["risk"] <= self.min_risk
-        return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
+        """Whether a node stays a leaf, whatever its rows are."""
 
     def _adds_up(self, parent: NodeRecord) -> bool:
         return parent.fields["weight"] == sum(child.fields["weight"] for child in parent.children)
@@ -177,6 +191,36 @@ class _Growth:
 
     def _tree(self, root: NodeRecord) -> Tree:
         return tree_of(root, self.costs, self.policy.surrogates.use > 0)
+
+
+class ClassGrowth(Growth[NodeCounts]):
+    """A tree of classes, while it grows."""
+
+    @property
+    def _width(self) -> int:
+        return len(self.costs.scale)
+
+    def _counting(self, tree: Tree | None, nodes: np.ndarray) -> Callable[[Table], NodeCounts]:
+        return partial(NodeCounts.of, tree, nodes, self.codes)
+
+    def _split(self, counts: NodeCounts, depth: int) -> NodeRecord:
+        table = stand_ins(counts.single, self.codes, self.schema)
+        root = records(self._arrays(table, depth, most=1), depth)
+        if root.children:
+            column, is_strict = int(root.fields["column"]), bool(root.fields["strict"])
+            root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), is_strict)
+        return root
+
+    def _count_rows(self, root: NodeRecord) -> Growing[None]:
+        at_rest: AtRest = yield Ask(partial(AtRest.of, self._way(root)))
+        rest = at_rest.rows.tolist()
+        root.with_rows(dict(zip(map(id, in_order(root)), rest, strict=True)))
+
+    def _is_final(self, node: NodeRecord) -> bool:
+        stop, fields = self.policy.stopping, node.fields
+        is_deep = stop.max_depth is not None and node.depth >= stop.max_depth
+        is_safe = self.is_cart and fields["risk"] <= self.min_risk
+        return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
 
 
 def _chosen(tree: Tree, nodes: np.ndarray, table: Table) -> Table:

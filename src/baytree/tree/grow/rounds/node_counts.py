@@ -37,9 +37,17 @@ class NodeCounts(msgspec.Struct, frozen=True):
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
-    def node(self, place: int) -> tuple[np.ndarray, ...]:
-        """The counts of one node: [n_codes, n_classes] for each column."""
-        return tuple(counts[place] for counts in self.counts)
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(tuple(a - b for a, b in zip(self.counts, other.counts, strict=True)))
+
+    def node(self, place: int) -> Self:
+        """Those of one node."""
+        return type(self)(tuple(counts[place : place + 1] for counts in self.counts))
+
+    @property
+    def single(self) -> tuple[np.ndarray, ...]:
+        """Of one node: [n_codes, n_classes] for each column."""
+        return tuple(counts[0] for counts in self.counts)
 
 
 class AtRest(msgspec.Struct, frozen=True):

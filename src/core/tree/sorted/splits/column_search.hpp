@@ -39,7 +39,7 @@ template <Measure M> class ColumnSearch {
     workspace.measure.focus(node.mean, node.risk);
     Split split = columns_[size_t(column)].is_nominal() ? search_levels(node, column, workspace) : search_cuts(node, column, workspace);
     if (split && !(split.score.value > 0)) split.column = -1;
-    return split;
+    return split || !settings_.takes_no_gain ? split : first_cut(node, column);
   }
 
   // To be called for a node whose rows have moved in a column.
@@ -67,6 +67,25 @@ template <Measure M> class ColumnSearch {
     best.column = column;
     best.cut = cut_after(columns_[size_t(column)], known, best.last);
     return best;
+  }
+
+  // The lowest cut of numbers that leaves enough on both sides, worth nothing: any other offer is better.
+  Split first_cut(const Node& node, int32_t column) const {
+    Split split;
+    if (columns_[size_t(column)].is_nominal()) return split;
+    const auto all = partitioned_.entries(node, size_t(column));
+    const auto known = all.first(known_in(all));
+    const double size = node.total.back();
+    double left = 0;
+    for (size_t i = 0; i + 1 < known.size(); ++i) {
+      left += target_.size_of(target_.row(tag_of(known[i])));
+      if (rank_of(known[i]) == rank_of(known[i + 1]) || left < settings_.min_leaf) continue;
+      if (size - left < settings_.min_leaf) break;
+      split.column = column, split.last = uint32_t(i), split.known = uint32_t(known.size());
+      split.cut = cut_after(columns_[size_t(column)], known, i);
+      break;
+    }
+    return split;
   }
 
   double cut_after(const ColumnView& view, std::span<const Entry> known, size_t last) const {

@@ -1,0 +1,103 @@
+"""A fitted model of scikit-learn taken over: its explanation, its page and its exports are then those of this library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from baytree.given import FrameLike
+from baytree.learner import Learnt
+from baytree.sklearn import discriminant_analysis, logistic, naive_bayes, tree
+from baytree.sklearn.conversion import bayes, linear, trees
+from baytree.sklearn.conversion.features import Features, features_of, with_levels
+
+_TAKEN: dict[str, tuple[type[Any], Callable[[Any, Features], Any]]] = {
+    "BernoulliNB": (naive_bayes.BernoulliNB, bayes.bernoulli_of),
+    "CategoricalNB": (naive_bayes.CategoricalNB, bayes.categorical_of),
+    "ComplementNB": (naive_bayes.ComplementNB, bayes.complement_of),
+    "DecisionTreeClassifier": (tree.DecisionTreeClassifier, trees.tree_of),
+    "DecisionTreeRegressor": (tree.DecisionTreeRegressor, trees.tree_of),
+    "GaussianNB": (naive_bayes.GaussianNB, bayes.gaussian_of),
+    "LinearDiscriminantAnalysis": (discriminant_analysis.LinearDiscriminantAnalysis, linear.discriminant_of),
+    "LogisticRegression": (logistic.LogisticRegression, linear.logistic_of),
+    "LogisticRegressionCV": (logistic.LogisticRegression, linear.logistic_of),
+    "MultinomialNB": (naive_bayes.MultinomialNB, bayes.multinomial_of),
+}
+
+
+def from_sklearn(model: Any, frame: FrameLike = None) -> Any:
+    """A fitted scikit-learn model as a model of this library: it answers the same, and explains, shows and exports itself.
+
+    Taken over are decision trees of one output, the five naive Bayes, LDA and logistic regression, also as the last step of
+    a pipeline behind a ColumnTransformer of one-hot and ordinal encoders that was fitted on a data frame; the columns are
+    then those of that frame. A level that the encoder never saw counts as missing.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted model, or a pipeline of an encoder and a model.
+    frame : data frame, optional
+        Rows on which both are asked, to be sure; a difference beyond 1e-9 is an error.
+
+    Returns
+    -------
+    Estimator
+        One of `baytree.sklearn`, fitted.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> theirs = LogisticRegression().fit([[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"])
+    >>> ours = bt.from_sklearn(theirs)
+    >>> ours.predict([[1.2]]).tolist()
+    ['no']
+    """
+    encoder, last = _parts(model)
+    name = type(last).__name__
+    if name not in _TAKEN:
+        raise TypeError(f"a {name} cannot be taken over; {', '.join(_TAKEN)} can")
+    if not hasattr(last, "n_features_in_"):
+        raise ValueError(f"this {name} is not fitted yet")
+    kind, convert = _TAKEN[name]
+    features = features_of(last, encoder)
+    if name == "CategoricalNB":
+        features = with_levels(features, np.asarray(last.n_categories_)[np.argsort([f.column for f in features.made])])
+    made = kind(**_parameters(kind, last))
+    schema = features.schema(getattr(last, "classes_", None))
+    taken = convert(last, features)
+    taken.check(schema)
+    made._settle(schema, Learnt(taken), features.is_named)
+    if frame is not None:
+        _compare(model, made, frame)
+    return made
+
+
+def _parts(model: Any) -> tuple[Any | None, Any]:
+    """The encoder in front, where there is one, and the model itself."""
+    if type(model).__name__ != "Pipeline":
+        return None, model
+    steps = [step for _, step in model.steps if step not in (None, "passthrough")]
+    if len(steps) == 1:
+        return None, steps[0]
+    if len(steps) != 2 or type(steps[0]).__name__ != "ColumnTransformer":
+        names = ", ".join(type(step).__name__ for step in steps)
+        raise ValueError(f"a pipeline of {names} cannot be taken over; a ColumnTransformer and a model can")
+    return steps[0], steps[1]
+
+
+def _parameters(kind: type[Any], model: Any) -> dict[str, Any]:
+    known = kind._get_param_names()
+    return {name: value for name, value in model.get_params(deep=False).items() if name in known}
+
+
+def _compare(model: Any, made: Any, frame: FrameLike) -> None:
+    ask = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+    theirs, ours = getattr(model, ask)(frame), getattr(made, ask)(frame)
+    apart = float(np.abs(np.asarray(theirs, float) - ours).max(initial=0.0))
+    if not apart <= 1e-9:
+        raise ValueError(
+            f"on these rows the answers differ by up to {apart:.3g}; levels or gaps that the encoder never saw?"
+        )

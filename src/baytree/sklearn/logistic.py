@@ -1,0 +1,261 @@
+"""scikit-learn's LogisticRegression: its parameters, attributes and, at the optimum, its numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from baytree import notices, settings
+from baytree.estimators.linear.convergence import ConvergenceWarning
+from baytree.estimators.linear.face import LogisticClassifier
+from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree.linear.logistic.learner import Logistic
+from baytree.linear.logistic.options import Options
+from baytree.sklearn.drop_in import DropIn
+from baytree.table.schema import Schema
+
+SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+_FAILED = {  # what each solver says where it stops early
+    "lbfgs": "lbfgs failed to converge after {n} iteration(s)",
+    "liblinear": "Liblinear failed to converge, increase the number of iterations.",
+    "newton-cg": "newton-cg failed to converge after {n} steps",
+    "newton-cholesky": "Newton solver did not converge after {n} iterations",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+}
+
+
+class LogisticDropIn(DropIn, LogisticClassifier):
+    """What both logistic regressions share: how scikit-learn's parameters are read, and what a fitted model tells."""
+
+    dual: bool
+    fit_intercept: bool
+    intercept_scaling: float
+    random_state: RandomLike
+    verbose: int
+    multi_class = "multinomial"
+    standardize = False
+    ordinal = "rank"
+    missing = "mean+indicator"
+    _dtype: Any = np.float64
+    _is_sparse = False
+
+    @property
+    def coef_(self) -> Any:
+        """The coefficients of the features: [1 or n_classes, n_features]."""
+        coef = self.model_.linear.in_original_units()[0].astype(self._dtype)
+        if not self._is_sparse:
+            return coef
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix(coef)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercepts: [1 or n_classes]."""
+        return self.model_.linear.in_original_units()[1].astype(self._dtype)
+
+    def sparsify(self) -> Self:
+        """Shows `coef_` as a sparse matrix."""
+        self._is_sparse = True
+        return self
+
+    def densify(self) -> Self:
+        """Shows `coef_` as an array."""
+        self._is_sparse = False
+        return self
+
+    def predict_log_proba(self, X: FrameLike) -> np.ndarray:
+        """The logarithm of `predict_proba`, also where that is too small for a double."""
+        scores = self.model_.linear.scores(self._encoded(X))
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+    def _remember_dtype(self, X: Any) -> None:
+        is_single = getattr(X, "dtype", None) == np.float32 and self.solver != "liblinear"
+        self._dtype = np.float32 if is_single else np.float64
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+
+class LogisticRegression(LogisticDropIn):
+    """scikit-learn's LogisticRegression.
+
+    Minimises C Σ loss + l1_ratio |b|₁ + (1 − l1_ratio) / 2 |b|², the intercept free ('liblinear' penalises it, too). The
+    optimum is found to 1e-8 or `tol`, whichever is less, whatever the solver is called, so the digits that scikit-learn's
+    default of 1e-4 leaves open may differ. Columns of levels become one feature per level but the first.
+
+    Parameters
+    ----------
+    penalty : {'l1', 'l2', 'elasticnet', None}, default='deprecated'
+        Deprecated: use `l1_ratio` and `C`.
+    C : float, default=1.0
+        The inverse strength of the penalty; infinity for none.
+    l1_ratio : float, default=0.0
+        The share of |b|₁ in the penalty.
+    dual : bool, default=False
+        Accepted with 'liblinear': the optimum is the same.
+    tol : float, default=1e-4
+        The largest violation of optimality that counts as converged.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1
+        With 'liblinear', the intercept is penalised as the coefficient of a column of this value.
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts for.
+    random_state : int, RandomState or None, default=None
+        Accepted for scikit-learn's sake: nothing is left to chance.
+    solver : {'lbfgs', 'liblinear', 'newton-cg', 'newton-cholesky', 'sag', 'saga'}, default='lbfgs'
+        Which penalties are allowed, as there; the optimum is found by this library's own solvers.
+    max_iter : int, default=100
+        The largest number of steps.
+    verbose : int, default=0
+        Accepted for scikit-learn's sake.
+    warm_start : bool, default=False
+        Whether to begin where the last fit ended.
+    n_jobs : int, optional
+        Deprecated there; here the number of threads.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The coefficients: of the second of two classes, else of each class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts.
+    n_iter_ : ndarray of shape (1,)
+        The number of steps.
+    gradient_norm_ : float
+        The largest violation of optimality by a coefficient, in standard units.
+    loss_curve_ : tuple of float
+        The objective after each step.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import LogisticRegression
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]], [0, 0, 1, 0, 1, 1]
+    >>> LogisticRegression().fit(X, y).predict([[1.5], [5.5]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        penalty: str | None = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        dual: bool = False,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: dict | str | None = None,
+        random_state: RandomLike = None,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Learns from a table; `y` is the labels, or the name of the target column in `X`."""
+        if self.n_jobs is not None:
+            notices.warn("'n_jobs' has no effect in scikit-learn any more; here it is the number of threads", FutureWarning)
+        refuse_gaps(X)
+        with notices.keeping() as kept:
+            super().fit(X, y, sample_weight)
+        notices.tell([self._in_their_words(*each) for each in kept])
+        self.n_iter_ = np.minimum(self.n_iter_, self.max_iter)
+        self._remember_dtype(X)
+        return self
+
+    def _in_their_words(self, message: str, category: type[Warning]) -> tuple[str, type[Warning]]:
+        if not message.startswith("not converged"):
+            return message, category
+        steps = int(self.n_iter_.max())
+        failed = _FAILED[self.solver].format(n=steps)
+        return f"{failed}: {message}. Increase the number of iterations or scale the data", category
+
+    def _learner(self, schema: Schema) -> Logistic:
+        options = self._read_options()
+        if self.solver == "liblinear" and len(schema.classes) > 2:
+            raise ValueError("The 'liblinear' solver does not support multiclass classification.")
+        start = getattr(self, "_thetas", ()) if self.warm_start else ()
+        class_weight = settings.class_weights(self.class_weight, schema.classes)
+        return Logistic(options, class_weight, 0, start, ConvergenceWarning)
+
+    def _read_options(self) -> Options:
+        share, is_penalised = self._penalty()
+        settings.one_of("solver", self.solver, SOLVERS)
+        refuse_pairs(self.solver, share, is_penalised, self.dual)
+        tol = settings.finite("tol", self.tol, 0)
+        return Options(
+            l1_share=share,
+            is_penalised=is_penalised,
+            C=settings.positive("C", self.C) if is_penalised else 1.0,
+            standardize=False,
+            tol=min(tol, 1e-8) if tol > 0 else 1e-15,
+            max_iter=settings.whole("max_iter", self.max_iter, 0),
+            constant=self._constant(),
+        )
+
+    def _constant(self) -> float:
+        if not self.fit_intercept:
+            return np.inf
+        return 1 / settings.positive("intercept_scaling", self.intercept_scaling) if self.solver == "liblinear" else 0.0
+
+    def _penalty(self) -> tuple[float, bool]:
+        """The share of |b|₁, and whether there is a penalty at all."""
+        if self.l1_ratio is None and self.penalty != "elasticnet":
+            notices.warn("'l1_ratio=None' was deprecated; use l1_ratio=0", FutureWarning)
+        if self.penalty == "deprecated":
+            return settings.number("l1_ratio", self.l1_ratio or 0.0, 0, 1), np.inf != self.C
+        settings.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet", None))
+        notices.warn("'penalty' was deprecated; use l1_ratio, and C=np.inf for no penalty", FutureWarning)
+        if self.penalty == "elasticnet":
+            if self.l1_ratio is None:
+                raise ValueError("penalty='elasticnet' needs l1_ratio, the share of the l1 part, from 0 to 1")
+            return settings.number("l1_ratio", self.l1_ratio, 0, 1), True
+        share = 1.0 if self.penalty == "l1" else 0.0
+        if self.penalty is None and self.C != 1.0:
+            notices.warn("Setting penalty=None will ignore the C and l1_ratio parameters")
+        elif self.l1_ratio is not None and 0 < self.l1_ratio < 1:
+            notices.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})")
+        elif self.penalty is not None and self.l1_ratio not in (None, share):
+            notices.warn(f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is taken")
+        return share, self.penalty is not None
+
+
+def refuse_gaps(X: Any) -> None:
+    """Refuses NaN in arrays, as scikit-learn does; gaps of a frame are filled by the mean and marked."""
+    values = getattr(X, "data", None) if hasattr(X, "tocsr") else X
+    if isinstance(values, (list, tuple)):
+        values = np.asarray(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError("Input X contains NaN. Give a data frame to have gaps filled by the mean and marked")
+
+
+def refuse_pairs(solver: str, share: float, is_penalised: bool, dual: bool) -> None:
+    """Refuses what scikit-learn's solvers cannot do, although these here could: a program must behave the same there."""
+    if solver not in ("liblinear", "saga") and share > 0:
+        raise ValueError(f"Solver {solver} supports only 'l2' or None penalties, got l1_ratio={share}.")
+    if solver != "liblinear" and dual:
+        raise ValueError(f"Solver {solver} supports only dual=False, got dual=True")
+    if solver == "liblinear" and 0 < share < 1:
+        raise ValueError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
+    if solver == "liblinear" and not is_penalised:
+        raise ValueError("penalty=None is not supported for the liblinear solver")

@@ -1,0 +1,312 @@
+"""scikit-learn's LogisticRegressionCV: a fit for each fold, share of |b|₁ and strength, judged by any of its scorers."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baytree import notices, settings
+from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree.learner import Learnt
+from baytree.linear.logistic.model import LogisticModel
+from baytree.linear.model import NEVER
+from baytree.sklearn.logistic import SOLVERS, LogisticDropIn, LogisticRegression, refuse_gaps, refuse_pairs
+
+
+class LogisticRegressionCV(LogisticDropIn):
+    """scikit-learn's LogisticRegressionCV: the strength of the penalty, and the share of |b|₁, by cross-validation.
+
+    Parameters
+    ----------
+    Cs : int or list of float, default=10
+        The inverse strengths to choose from; a number of them is spread evenly in logs from 1e-4 to 1e4.
+    l1_ratios : array-like of float or None, default='warn'
+        The shares of |b|₁ to choose from; 0 alone by default.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    cv : int or splitter, default=None
+        The folds; five stratified ones by default.
+    dual : bool, default=False
+        Accepted with 'liblinear': the optimum is the same.
+    penalty : {'l1', 'l2', 'elasticnet'}, default='deprecated'
+        Deprecated: use `l1_ratios`.
+    scoring : str or callable, default='warn'
+        What held-out rows are judged by; accuracy by default.
+    solver : {'lbfgs', 'liblinear', 'newton-cg', 'newton-cholesky', 'sag', 'saga'}, default='lbfgs'
+        Which penalties are allowed, as there.
+    tol : float, default=1e-4
+        The largest violation of optimality that counts as converged.
+    max_iter : int, default=100
+        The largest number of steps.
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts for.
+    n_jobs : int, optional
+        The number of threads.
+    verbose : int, default=0
+        Accepted for scikit-learn's sake.
+    refit : bool, default=True
+        Whether the best strength is fitted on all rows; else coefficients are the mean of those of the folds.
+    intercept_scaling : float, default=1.0
+        With 'liblinear', the intercept is penalised as the coefficient of a column of this value.
+    random_state : int, RandomState or None, default=None
+        Accepted for scikit-learn's sake: nothing is left to chance.
+    use_legacy_attributes : bool, default='warn'
+        Whether `scores_`, `coefs_paths_` and others are dicts by class, as before.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The coefficients: of the second of two classes, else of each class.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts.
+    Cs_ : ndarray of shape (n_cs,)
+        The strengths that were tried.
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        The shares of |b|₁ that were tried.
+    C_ : float or ndarray of shape (1,) or (n_classes,)
+        The chosen strength.
+    l1_ratio_ : float or ndarray of shape (1,) or (n_classes,)
+        The chosen share.
+    scores_ : ndarray of shape (n_folds, n_l1_ratios, n_cs) or dict
+        The score of each fold.
+    coefs_paths_ : ndarray of shape (n_folds, n_l1_ratios, n_cs, n_classes, n_features + 1) or dict
+        The coefficients of each fold, the intercept last.
+    n_iter_ : ndarray of shape (n_folds, n_l1_ratios, n_cs) or (1, n_folds, n_cs)
+        The number of steps.
+
+    Examples
+    --------
+    >>> from baytree.sklearn import LogisticRegressionCV
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]] * 3, [0, 0, 1, 0, 1, 1] * 3
+    >>> model = LogisticRegressionCV(cv=3, scoring="accuracy", l1_ratios=(0,), use_legacy_attributes=False).fit(X, y)
+    >>> model.predict([[1.5], [5.5]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: ArrayLike = 10,
+        l1_ratios: Any = "warn",
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str | None = "deprecated",
+        scoring: Any = "warn",
+        solver: str = "lbfgs",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        class_weight: dict | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: RandomLike = None,
+        use_legacy_attributes: bool | str = "warn",
+    ):
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+
+    def fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None, **params: Any) -> Self:
+        """Learns from a table; `y` is the labels, or the name of the target column in `X`.
+
+        Parameters
+        ----------
+        X : table
+            The rows: a frame, an array, or a sparse matrix.
+        y : array-like or str
+            The labels, or the name of their column.
+        sample_weight : array-like, optional
+            The weight of each row.
+        params : keyword arguments
+            What goes to the splitter, such as `groups`.
+        """
+        refuse_gaps(X)
+        self._warn_of_defaults()
+        Cs, shares = self._strengths(), self._shares()
+        for share in shares:
+            refuse_pairs(settings.one_of("solver", self.solver, SOLVERS), float(share), True, self.dual)
+        X, y = _apart(X, y)
+        y = np.asarray(y)
+        if self.solver == "liblinear" and len(np.unique(y)) > 2:
+            raise ValueError("The 'liblinear' solver does not support multiclass classification.")
+        weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        trials = [
+            [[self._trial(X, y, weight, train, test, C, share) for C in Cs] for share in shares]
+            for train, test in self._folds(X, y, params)
+        ]
+        self._settle_trials(X, y, weight, np.asarray(Cs, np.float64), np.asarray(shares, np.float64), trials)
+        return self
+
+    def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
+        """The score by `scoring`; `y` may be the name of the target column in `X`."""
+        X, y = _apart(X, y)
+        own = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._scorer()(self, X, y, **own)
+
+    def _warn_of_defaults(self) -> None:
+        if self.l1_ratios is None and self.penalty == "deprecated":
+            notices.warn("'l1_ratios=None' was deprecated; use l1_ratios=(0,)", FutureWarning)
+        told = {
+            "l1_ratios": "The default value for l1_ratios will change from None to (0.0,)",
+            "scoring": "The default value of the parameter 'scoring' will change from accuracy to neg_log_loss",
+            "use_legacy_attributes": "The default value of use_legacy_attributes will change from True to False",
+        }
+        for name, message in told.items():
+            if isinstance(getattr(self, name), str) and getattr(self, name) == "warn":
+                notices.warn(f"{message}; set {name} to say which you mean", FutureWarning)
+
+    def _strengths(self) -> np.ndarray:
+        if isinstance(self.Cs, (int, np.integer)):
+            return np.logspace(-4, 4, settings.whole("Cs", self.Cs, 1))
+        return np.array([settings.positive("Cs", C) for C in np.asarray(self.Cs).ravel().tolist()])
+
+    def _shares(self) -> list[float]:
+        if self.penalty != "deprecated":
+            settings.one_of("penalty", self.penalty, ("l1", "l2", "elasticnet"))
+            notices.warn("'penalty' was deprecated; use l1_ratios", FutureWarning)
+            if self.penalty != "elasticnet":
+                return [1.0 if self.penalty == "l1" else 0.0]
+            if self.l1_ratios is None or isinstance(self.l1_ratios, str):
+                raise ValueError("penalty='elasticnet' needs l1_ratios, shares of the l1 part from 0 to 1 (l1_ratio)")
+        if self.l1_ratios is None or isinstance(self.l1_ratios, str):
+            return [0.0]
+        return [settings.number("l1_ratios", share, 0, 1) for share in np.asarray(self.l1_ratios).ravel().tolist()]
+
+    def _folds(self, X: Any, y: np.ndarray, params: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        from sklearn.model_selection import check_cv
+
+        return check_cv(self.cv, y, classifier=True).split(X, y, **params)
+
+    def _scorer(self) -> Any:
+        from sklearn.metrics import get_scorer
+
+        named = "accuracy" if isinstance(self.scoring, str) and self.scoring == "warn" else self.scoring
+        return get_scorer("accuracy" if named is None else named)
+
+    def _one(self, C: float, share: float) -> LogisticRegression:
+        return LogisticRegression(
+            C=C, l1_ratio=share, dual=self.dual, tol=self.tol, fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling, class_weight=self.class_weight, random_state=self.random_state,
+            solver=self.solver, max_iter=self.max_iter,
+        )  # fmt: skip
+
+    def _trial(
+        self, X: Any, y: np.ndarray, weight: np.ndarray | None, train: np.ndarray, test: np.ndarray, C: float, share: float
+    ) -> tuple[np.ndarray, float, int]:
+        """The coefficients without a fold, the score on it, and the number of steps."""
+        from sklearn.utils import _safe_indexing
+
+        model = self._one(C, share)
+        model.fit(_safe_indexing(X, train), y[train], None if weight is None else weight[train])
+        _teach_classes(model, np.unique(y))
+        own = {} if weight is None else {"sample_weight": weight[test]}
+        score = _with_labels(self._scorer(), np.unique(y))(model, _safe_indexing(X, test), y[test], **own)
+        coef = np.column_stack([model.coef_, model.intercept_]) if self.fit_intercept else model.coef_
+        return _rows_of(coef, len(model.classes_)), float(score), int(model.n_iter_.max())
+
+    def _settle_trials(
+        self, X: Any, y: np.ndarray, weight: np.ndarray | None, Cs: np.ndarray, shares: np.ndarray, trials: list
+    ) -> None:
+        paths = np.array([[[each[0] for each in row] for row in fold] for fold in trials])
+        scores = np.array([[[each[1] for each in row] for row in fold] for fold in trials])
+        steps = np.array([[[each[2] for each in row] for row in fold] for fold in trials], np.int32)
+        best = np.array([np.unravel_index(fold.argmax(), fold.shape) for fold in scores])  # [n_folds, 2]
+        if self.refit:
+            best = np.array([np.unravel_index(scores.mean(axis=0).argmax(), scores.shape[1:])])
+        chosen = float(np.mean(Cs[best[:, 1]])), float(np.mean(shares[best[:, 0]]))
+        model = self._one(*chosen).fit(X, y, weight)
+        mean = None if self.refit else np.mean([paths[f, i, j] for f, (i, j) in enumerate(best)], axis=0)
+        self._settle_model(model, mean)
+        self.Cs_, self.l1_ratios_ = Cs, shares
+        self._remember_dtype(X)
+        self._tell(*chosen, paths, scores, steps)
+
+    def _settle_model(self, model: LogisticRegression, mean: np.ndarray | None) -> None:
+        """Takes over the model that was fitted on all rows, its coefficients replaced by those of the folds, if given."""
+        learnt = model.model_
+        if mean is not None:
+            design, p = learnt.design, learnt.linear.weight.shape[1]
+            intercept = mean[:, p] if self.fit_intercept else np.zeros(len(mean))
+            weight, start = mean[:, :p] * design.scale, intercept + mean[:, : design.n_dense] @ design.centre
+            linear = msgspec.structs.replace(learnt.linear, weight=np.ascontiguousarray(weight), intercept=start)
+            learnt = msgspec.structs.replace(learnt, linear=linear)
+        self._settle(model.schema_, Learnt(learnt, profile=model.profile_), hasattr(model, "feature_names_in_"))
+
+    def _tell(self, C: float, share: float, paths: np.ndarray, scores: np.ndarray, steps: np.ndarray) -> None:
+        """The attributes that scikit-learn has: arrays, or dicts by class as before."""
+        if self.use_legacy_attributes is False:
+            self.C_, self.l1_ratio_ = C, share
+            self.coefs_paths_, self.scores_, self.n_iter_ = paths, scores, steps
+            return
+        keys = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        has_shares = self.l1_ratios is not None and not isinstance(self.l1_ratios, str)
+        cut = (lambda values: values) if has_shares else (lambda values: values[:, :, 0])
+        coefs = np.swapaxes(paths, 1, 2)  # [n_folds, n_cs, n_l1_ratios, n_classes, n_features + 1]
+        self.coefs_paths_ = {key: cut(coefs[:, :, :, k]) for k, key in enumerate(keys)}
+        self.scores_ = {key: cut(np.swapaxes(scores, 1, 2)) for key in keys}
+        self.n_iter_ = cut(np.swapaxes(steps, 1, 2))[None]
+        self.C_, self.l1_ratio_ = np.full(len(keys), C), np.full(len(keys), share)
+
+
+def _apart(X: Any, y: Any) -> tuple[Any, Any]:
+    """The rows without their target, and the target, where it is the name of a column."""
+    if not isinstance(y, str):
+        return X, y
+    rest = [name for name in X.columns if name != y]
+    return X[rest], X[y]
+
+
+def _teach_classes(model: LogisticRegression, classes: np.ndarray) -> None:
+    """Makes a model know all classes: one that was not among its rows has probability 0."""
+    if len(model.classes_) == len(classes):
+        return
+    linear = model.model_.linear
+    weight, start = linear.weight, linear.intercept
+    if linear.link == "sigmoid":  # as two scores, the first 0
+        weight, start = np.vstack([np.zeros_like(weight), weight]), np.append(0.0, start)
+    place = np.searchsorted(classes, model.classes_)
+    every, first = np.zeros((len(classes), weight.shape[1])), np.full(len(classes), NEVER)
+    every[place], first[place] = weight[: len(place)], start[: len(place)]
+    whole = msgspec.structs.replace(linear, weight=every, intercept=first, link="softmax")
+    target = msgspec.structs.replace(model.schema_.target, classes=tuple(classes.tolist()))
+    schema = msgspec.structs.replace(model.schema_, target=target)
+    learnt = Learnt(LogisticModel(whole, np.zeros((0, 0)), model.model_.total))
+    model._settle(schema, learnt, hasattr(model, "feature_names_in_"))
+
+
+def _with_labels(scorer: Any, classes: np.ndarray) -> Any:
+    """The scorer; one of probabilities is told all classes, since a fold may lack some."""
+    parameters = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    if not hasattr(scorer, "_kwargs") or "labels" not in parameters or "average" in parameters:
+        return scorer
+    knowing = copy.copy(scorer)
+    one = {"pos_label": classes[-1]} if "pos_label" in parameters and len(classes) == 2 else {}
+    knowing._kwargs = {**scorer._kwargs, "labels": classes, **one}
+    return knowing
+
+
+def _rows_of(coef: np.ndarray, n_classes: int) -> np.ndarray:
+    """One row of coefficients for two classes, else one for each."""
+    return coef[1:] - coef[:1] if n_classes == 2 and len(coef) == 2 else coef

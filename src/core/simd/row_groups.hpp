@@ -1,0 +1,107 @@
+// Groups of eight rows, their scores and what follows from them: what all loops over rows of two classes share.
+//
+// Everything here is local to the file that includes it: copies compiled for different machines must not be united.
+#pragma once
+#include "linear/row_loops.hpp"
+#include "simd/lane_math.hpp"
+
+namespace baytree::linear {
+namespace {
+
+using namespace simd;
+
+// Read and written as they are: a copy by memcpy would be made sixteen bytes at a time, and wait for itself.
+typedef double LanesThere __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
+[[maybe_unused, gnu::always_inline]] inline Lanes load(const double* from) { return *reinterpret_cast<const LanesThere*>(from); }
+[[maybe_unused, gnu::always_inline]] inline void store(double* to, const Lanes& x) { *reinterpret_cast<LanesThere*>(to) = x; }
+
+typedef std::int64_t LaneBitsThere __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
+[[maybe_unused, gnu::always_inline]] inline LaneBits load(const std::int64_t* from) {
+  return *reinterpret_cast<const LaneBitsThere*>(from);
+}
+
+// Sums that are carried from step to step, by halves: eight numbers of which the machine holds four would go through memory.
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+struct Halves {
+  Four low{}, high{};
+
+  [[gnu::always_inline]] static Halves at(const double* from) {
+    return {*reinterpret_cast<const Four*>(from), *reinterpret_cast<const Four*>(from + 4)};
+  }
+  [[gnu::always_inline]] void store(double* to) const {
+    *reinterpret_cast<Four*>(to) = low, *reinterpret_cast<Four*>(to + 4) = high;
+  }
+  [[gnu::always_inline]] void add(const Halves& x) { low += x.low, high += x.high; }
+  [[gnu::always_inline]] void add(const Halves& x, double factor) { low += factor * x.low, high += factor * x.high; }
+  [[gnu::always_inline]] void add(const Halves& x, const Halves& factor) { low += x.low * factor.low, high += x.high * factor.high; }
+  [[gnu::always_inline]] double summed() const {
+    const Four sum = low + high;
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+  }
+};
+
+[[maybe_unused]] double dot(const double* row, const double* coefficient, std::size_t n) {
+  Halves sum;
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) sum.add(Halves::at(row + j), Halves::at(coefficient + j));
+  double rest = 0;
+  for (; j < n; ++j) rest += row[j] * coefficient[j];
+  return sum.summed() + rest;
+}
+
+// Share of the second class and loss of eight scores.
+struct Judged {
+  Lanes share, loss;
+};
+
+// Labels are 0 and 1: two places to the left, the bits of 1 have that of the sign.
+[[maybe_unused, gnu::always_inline]] inline Judged judge(const Lanes& z, const Lanes& label) {
+  constexpr std::int64_t sign = INT64_MIN;
+  const Lanes size = (Lanes)((LaneBits)z & ~sign), most = Lanes{} + 708.0;
+  const Lanes near = chosen(where_negative((LaneBits)(size - most)), size, most);
+  const Lanes small = exp_of_negative(-near), whole = 1.0 + small;
+  const Lanes wrong = (Lanes)((LaneBits)z ^ (((LaneBits)label << 2) & sign));  // how far the score lies on the wrong side
+  const Lanes share = chosen(where_negative((LaneBits)z), small, Lanes{} + 1.0) / whole;
+  return {share, kept(~where_negative((LaneBits)wrong), wrong) + log_one_plus(small)};
+}
+
+// Eight rows; those past the last are the last once more, without weight.
+struct Group {
+  const double* row[lanes];
+  Lanes label, weight;
+};
+
+[[maybe_unused]] Group group_at(const RowRun& run, std::size_t first) {
+  Group group{};
+  for (std::size_t i = 0; i < lanes; ++i) {
+    const bool is_row = first + i < run.rows;
+    const std::size_t at = is_row ? first + i : run.rows - 1;
+    group.row[i] = run.first + static_cast<std::ptrdiff_t>(at) * run.step;
+    group.label[i] = run.label[at];
+    group.weight[i] = is_row ? run.weight[at] : 0.0;
+  }
+  return group;
+}
+
+[[maybe_unused]] void add_rows(const Group& group, const Lanes& factor, std::size_t n, double* gradient) {
+  double own[lanes];
+  store(own, factor);
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    Halves sum = Halves::at(gradient + j);
+    for (std::size_t i = 0; i < lanes; ++i) sum.add(Halves::at(group.row[i] + j), own[i]);
+    sum.store(gradient + j);
+  }
+  for (; j < n; ++j)
+    for (std::size_t i = 0; i < lanes; ++i) gradient[j] += own[i] * group.row[i][j];
+}
+
+[[maybe_unused]] Lanes scores(const Group& group, const double* coefficient, double start, std::size_t n) {
+  double z[lanes];
+  for (std::size_t i = 0; i < lanes; ++i) z[i] = dot(group.row[i], coefficient, n) + start;
+  return load(z);
+}
+
+}  // namespace
+}  // namespace baytree::linear

@@ -1,0 +1,37 @@
+"""A plugin of pytest: scikit-learn's own test files meet the classes of `baytree.sklearn`, and failures are written down."""
+
+import json
+import os
+
+import sklearn.discriminant_analysis
+import sklearn.linear_model._logistic
+import sklearn.naive_bayes
+import sklearn.tree._classes
+
+import baytree.sklearn as ours
+
+ROOMS = (
+    sklearn.naive_bayes,
+    sklearn.discriminant_analysis,
+    sklearn.tree,
+    sklearn.tree._classes,
+    sklearn.linear_model,
+    sklearn.linear_model._logistic,
+)
+OURS = {name: getattr(ours, name) for name in ours.__all__}  # before anything is swapped
+for room in ROOMS:
+    for name, kind in OURS.items():
+        if hasattr(room, name):
+            setattr(room, name, kind)
+
+outcomes: dict[str, list[str]] = {"passed": [], "failed": []}
+
+
+def pytest_runtest_logreport(report):
+    if report.failed or (report.when == "call" and report.passed):
+        outcomes["failed" if report.failed else "passed"].append(report.nodeid.rpartition("::")[2])
+
+
+def pytest_sessionfinish():
+    with open(os.environ["BAYTREE_OUTCOMES"], "w") as file:
+        json.dump(outcomes, file)
