@@ -8,6 +8,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 from sklearn.tree import _classes as theirs
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings
 from baytree.estimators.base import Classifier, Regressor
@@ -21,6 +22,7 @@ from baytree.sklearn.tree_arrays import places_in_order, sklearn_tree, ways
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import Criterion, Policy, Stopping
 from baytree.tree.model import routing
+from baytree.tree.model.structure import Tree
 
 
 class _DecisionTree(DropIn, TreeFace):
@@ -119,6 +121,11 @@ class _DecisionTree(DropIn, TreeFace):
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
         alphas, impurities = impurity_path(whole.model_)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    @property
+    def _tree(self) -> Tree:
+        check_is_fitted(self, "model_")
+        return self.model_
 
     @property
     def tree_(self) -> Any:
