@@ -28,6 +28,9 @@ SETTINGS = {
     "max_surrogates": 0,
     "use_surrogate": 2,
     "surrogate_style": 0,
+    "takes_no_gain": False,
+    "columns_per_node": 0,
+    "seed": 0,
 }
 
 
@@ -50,6 +53,18 @@ OF_CLASSES = [name for name, suits in _core.criteria() if suits.binary and not s
 @pytest.mark.parametrize("criterion", OF_CLASSES)
 def test_every_criterion_of_classes_splits_what_is_apart(criterion):
     assert grow(criterion=criterion)["cut"][0] == 1.5
+
+
+def test_a_split_that_gains_nothing_is_taken_only_where_that_is_asked_for():
+    for labels in (np.array([0, 1, 1, 0], np.int32), np.array([0, 1, 0, 1], np.int32)):
+        asked = grow(labels, takes_no_gain=True)
+        assert len(asked["column"]) >= len(grow(labels)["column"])
+        assert asked["impurity"][asked["column"] < 0].max() == 0.0
+
+
+def test_drawn_columns_depend_on_the_seed_alone():
+    drawn = [grow(columns_per_node=1, seed=seed)["column"].tolist() for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.parametrize("name", ["foo", "", "Gini", "gini "])

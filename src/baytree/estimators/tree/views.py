@@ -28,13 +28,13 @@ class TreePictures(Estimator):
     @property
     def tree_(self) -> Tree:
         """The tree as flat arrays."""
-        return self._tree
+        check_is_fitted(self, "model_")
+        return self.model_
 
     @property
     def _tree(self) -> Tree:
         """The same for whoever reads it here: a drop-in shows another program's arrays as `tree_`."""
-        check_is_fitted(self, "model_")
-        return self.model_
+        return self.tree_
 
     def export_text(self, max_depth: int | None = None, max_levels: int | None = 12) -> str:
         """The tree as indented text."""
