@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from math import ceil
 from typing import Any, cast
 
 import msgspec
@@ -84,9 +84,9 @@ def gaps_of(table: Table) -> np.ndarray:
 
 def number_of_rows(name: str, value: Any, least: int, n_rows: int) -> int:
     """A number of rows, or a share of them, as a number."""
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    is_share = isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    is_share = isinstance(value, float | np.floating) and 0 < value <= 1
     if not is_share and not (is_whole and value >= least):
         ranges = f"an int in the range [{least}, inf) or a float in the range (0.0, 1.0]"
         raise ValueError(f"The '{name}' parameter must be {ranges}. Got {value!r} instead.")
-    return int(value) if is_whole else max(int(np.ceil(value * n_rows)), least)
+    return int(value) if is_whole else max(ceil(float(value) * n_rows), least)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from baytree.engine.parts import Parts
@@ -28,25 +30,25 @@ class TreeLearner(msgspec.Struct, frozen=True):
 
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows."""
-        learnt = self._learnt(as_rows(rows))
-        if not self.averages:
-            return learnt
-        costs = self.costs(learnt.model, rows.schema)
-        return msgspec.structs.replace(learnt, model=averaged(learnt.model, len(rows.schema), costs))
+        tree, trace = self._tree(as_rows(rows))
+        if self.averages:
+            tree = averaged(tree, len(rows.schema), self.costs(tree, rows.schema))
+        return Learnt(tree, told={"trace_": trace})
 
     def costs(self, tree: Tree, schema: Schema) -> Costs:
         """What the classes of a tree weigh."""
         return equal_costs(0) if not tree.n_classes else self.weighing.of_counts(tree.counts[0], schema.classes)
 
-    def _learnt(self, rows: Parts) -> Learnt:
+    def _tree(self, rows: Parts) -> tuple[Tree, list[dict[str, Any]]]:
+        """The tree as it was grown, and its trace."""
         warn_of_unused_columns(rows, self.policy)
         if rows.schema.target.classes is not None:
             grown = self._grown(rows)
-            return Learnt(grown.model, told={"trace_": grown.trace})
+            return grown.model, grown.trace
         rows, unit = in_range(rows)
         rows, origin = near_zero(rows) if self.policy.arithmetic is Arithmetic.RPART else (rows, 0.0)
         grown = self._grown(rows)
-        return Learnt(in_unit(from_zero(grown.model, origin), unit), told={"trace_": grown.trace})
+        return in_unit(from_zero(grown.model, origin), unit), grown.trace
 
     def _grown(self, rows: Parts) -> Grown:
         if not self.traces and grows_in_rounds(rows, self.policy):

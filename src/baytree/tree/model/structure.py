@@ -181,7 +181,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
     def choices(self, table: Table) -> np.ndarray:
         """The class of least expected loss for each row: [n_rows]."""
         if self.spreads:
-            return np.argmax(reading.values(self if self.averaging else unsmoothed(self), table), axis=1)
+            return np.argmax(reading.values(unsmoothed(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 
     def explain(self, table: Table) -> list[Explanation]:
@@ -209,7 +209,9 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
 
 
 def unsmoothed(tree: Tree) -> Tree:
-    """The tree that answers with plain shares: smoothing changes how sure an answer is, never the answer."""
+    """The tree that answers with plain shares: smoothing changes how sure an answer is, never the answer; averaging may."""
+    if tree.averaging:
+        return tree
     total = tree.counts.sum(axis=1, keepdims=True)
     shares = np.divide(tree.counts, total, out=tree.value.copy(), where=total > 0)
     return tree if np.array_equal(shares, tree.value) else msgspec.structs.replace(tree, value=shares)
