@@ -21,7 +21,7 @@ THEIRS = {
 }
 CODES = ("CategoricalNB", "MultinomialNB", "ComplementNB")  # take no negative numbers
 SEEDS = 5  # trees break ties by chance: a row counts where so many of them agree
-# Rows that differ: codes beyond 65,536 are categories only where they occur; flat directions within classes are left out there.
+# Rows that differ: codes beyond 65,536 are categories only where they occur; flat directions in classes are left out there.
 KNOWN = {
     ("CategoricalNB", "credit_a"): 3,
     ("LinearDiscriminantAnalysis", "enjoysport"): 1,
