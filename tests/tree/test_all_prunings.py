@@ -124,6 +124,17 @@ def test_numbers_of_a_leaf_move_towards_those_above_it_where_a_split_tells_littl
         averages.prune("bayes")
 
 
+def test_a_drop_in_is_pruned_to_the_most_probable_tree_too():
+    from baytree.sklearn import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    X[:, 0] += 9 * y
+    X[:20, 0] *= -1
+    model = DecisionTreeClassifier().fit(X, y)
+    assert model.prune("bayes").n_leaves_ < model.n_leaves_
+
+
 def test_costs_choose_the_answer_of_an_averaged_tree():
     rows = {"x": [0.0] * 10 + [1.0] * 10, "y": ["ill"] * 4 + ["well"] * 6 + ["well"] * 10}
     costs = {"ill": {"well": 10.0}, "well": {"ill": 1.0}}

@@ -13,7 +13,7 @@ from baytree.estimators.tree.views import TreePictures, TreeReading
 from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike
 from baytree.learner import Learner
 from baytree.table.schema import Schema
-from baytree.tree.grow.costs import Weighing
+from baytree.tree.grow.costs import Weighing, equal_costs
 from baytree.tree.grow.policy import Policy
 from baytree.tree.learner import TreeLearner, refuse_text
 from baytree.tree.model import routing as reading
@@ -144,8 +144,9 @@ class TreeFace(TreeReading, TreeShape):
         if tree.averaging and not tree.n_classes:
             raise ValueError("the means of the nodes are averaged already; fit with averaging=None, then prune('bayes')")
         learner = self._algorithm(self.schema_)
-        assert isinstance(learner, TreeLearner)
-        return self._with_tree(most_probable(tree, len(self.schema_), learner.costs(tree, self.schema_)))
+        weighs = isinstance(learner, TreeLearner)  # the drop-ins have put the weights of classes into the counts
+        costs = learner.costs(tree, self.schema_) if weighs else equal_costs(tree.n_classes)
+        return self._with_tree(most_probable(tree, len(self.schema_), costs))
 
     def _averages(self) -> bool:
         return given.one_of("averaging", self.averaging, (None, "prunings")) is not None
