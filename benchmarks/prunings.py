@@ -65,7 +65,7 @@ def page(found: dict[str, np.ndarray]) -> str:
     lines = [
         "# All prunings of a tree beside one of them",
         "",
-        f"Log loss, clipped as in scikit-learn, and accuracy on rows left out: ten folds of {len(found)} tables of the oracles.",
+        f"Log loss, clipped as in scikit-learn, and accuracy on rows left out; ten folds, {len(found)} tables.",
         "`python benchmarks/prunings.py` makes it anew.",
         "",
         "| table | " + " | ".join(MODELS) + " |",
