@@ -17,9 +17,9 @@ template <std::size_t n_rows>
     for (Run& run : of_row) run = Run{};
   for (std::size_t g = 0; g < n_groups; ++g)
     for (std::size_t k = 0; k < n_runs; ++k) {
-      const Run mean = part_of<Run>(density.mean[g], k * width), inverse = part_of<Run>(density.inverse[g], k * width);
+      const Run mean = part_of<Run>(&density.mean[g], k * width), inverse = part_of<Run>(&density.inverse[g], k * width);
       for (std::size_t i = 0; i < n_rows; ++i) {
-        const Run z = (part_of<Run>(value[i * n_groups + g], k * width) - mean) * inverse;
+        const Run z = (part_of<Run>(&value[i * n_groups + g], k * width) - mean) * inverse;
         sum[i][k] += z * z;
       }
     }

@@ -27,13 +27,14 @@ template <typename Vector> [[gnu::always_inline]] inline Vector load(const void*
   return x;
 }
 
-// The part of eight lanes that begins at some lane.
-template <typename Vector, typename Whole> [[gnu::always_inline]] inline Vector part_of(const Whole& whole, std::size_t lane) {
-  return load<Vector>(reinterpret_cast<const char*>(&whole) + 8 * lane);
+// The part of eight lanes that begins at some lane. Lanes are handed over by their address and parts by value: a reference of a
+// template's own type would forget that vectors may lie at any double.
+template <typename Vector> [[gnu::always_inline]] inline Vector part_of(const void* whole, std::size_t lane) {
+  return load<Vector>(static_cast<const char*>(whole) + 8 * lane);
 }
 
-template <typename Vector, typename Whole> [[gnu::always_inline]] inline void put_part(Whole& whole, std::size_t lane, const Vector& part) {
-  __builtin_memcpy(reinterpret_cast<char*>(&whole) + 8 * lane, &part, sizeof part);
+template <typename Vector> [[gnu::always_inline]] inline void put_part(void* whole, std::size_t lane, Vector part) {
+  __builtin_memcpy(static_cast<char*>(whole) + 8 * lane, &part, sizeof part);
 }
 
 // The sum of eight lanes: always the far half onto the near one, whatever a register holds.

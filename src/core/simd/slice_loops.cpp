@@ -28,17 +28,17 @@ template <std::size_t n_rows>
                                            Survey* surveys) {
   for (std::size_t g = 0; g < n_groups; ++g)
     for (std::size_t lane = 0; lane < lanes; lane += width) {
-      Run largest = part_of<Run>(surveys[g].largest, lane), smallest = part_of<Run>(surveys[g].smallest, lane);
-      RunBits missing = part_of<RunBits>(surveys[g].is_missing, lane);
+      Run largest = part_of<Run>(&surveys[g].largest, lane), smallest = part_of<Run>(&surveys[g].smallest, lane);
+      RunBits missing = part_of<RunBits>(&surveys[g].is_missing, lane);
       for (std::size_t i = 0; i < n_rows; ++i) {
         const Run x = load<Run>(row + static_cast<std::ptrdiff_t>(i) * step + column[g] + lane), magnitude = magnitude_of(x);
         largest = larger(magnitude, largest);
         smallest = smaller((Run)((RunBits)magnitude | (magnitude == 0.0)), smallest);  // 0 becomes a NaN, which is never smaller
         missing |= x != x;
       }
-      put_part(surveys[g].largest, lane, largest);
-      put_part(surveys[g].smallest, lane, smallest);
-      put_part(surveys[g].is_missing, lane, missing);
+      put_part(&surveys[g].largest, lane, largest);
+      put_part(&surveys[g].smallest, lane, smallest);
+      put_part(&surveys[g].is_missing, lane, missing);
     }
 }
 
@@ -81,8 +81,8 @@ template <int n_heights> struct Heights {
 
   [[gnu::always_inline]] Heights(const Lanes* slicers, const LaneSums* sums, std::size_t lane) {
     for (int height = 0; height < n_heights; ++height) {
-      slicer[height] = part_of<Run>(slicers[height], lane);
-      sum[height] = part_of<RunSums>(sums[height], lane);
+      slicer[height] = part_of<Run>(&slicers[height], lane);
+      sum[height] = part_of<RunSums>(&sums[height], lane);
     }
   }
 
@@ -97,7 +97,7 @@ template <int n_heights> struct Heights {
   }
 
   [[gnu::always_inline]] void put(LaneSums* sums, std::size_t lane) const {
-    for (int height = 0; height < n_heights; ++height) put_part(sums[height], lane, sum[height]);
+    for (int height = 0; height < n_heights; ++height) put_part(&sums[height], lane, sum[height]);
   }
 };
 
@@ -138,7 +138,7 @@ void slice(const ChosenRows& chosen, const Slicers& slicers, Slices& slices) {
 }
 
 void slice_deep(const ChosenRows& chosen, const Slicers& slicers, Slices& slices, LaneBits& is_fine) {
-  for (std::size_t lane = 0; lane < lanes; lane += width) put_part(is_fine, lane, slice_part<true>(chosen, slicers, slices, lane));
+  for (std::size_t lane = 0; lane < lanes; lane += width) put_part(&is_fine, lane, slice_part<true>(chosen, slicers, slices, lane));
 }
 
 // Products of a weight, a value and its square are sums of doubles: each rounded product, and what that lost.
