@@ -28,6 +28,12 @@ def test_the_covariances_of_quadratic_classes_are_told_in_the_units_of_the_colum
         assert np.allclose(told, np.cov(own.T), rtol=1e-8)
 
 
+def test_no_ellipses_are_drawn_where_nothing_is_learnt_from():
+    model = bt.QuadraticDiscriminantAnalysis().fit({"constant": ["u"] * 6, "y": list("aabbab")}, "y")
+    assert ellipses_view(model.model_.summary(model.schema_), frozenset()) is None
+    assert "a" in model._repr_html_()
+
+
 def test_ellipses_are_drawn_for_numbers_and_stay_in_their_box():
     model = bt.QuadraticDiscriminantAnalysis(shrinkage=0.1).fit(WHOLE, "species")
     view = ellipses_view(model.model_.summary(model.schema_), frozenset(NUMBERS))

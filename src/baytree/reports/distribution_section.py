@@ -21,7 +21,7 @@ _ANGLES = np.linspace(0, 2 * np.pi, 48, endpoint=False)
 
 def ellipses_view(summary: QuadraticSummary, numbers: Set[str]) -> EllipsesView | None:
     """The classes over each pair of the features that keep them apart most, numbers first; None where there are not two."""
-    if not summary.covariance:
+    if not summary.covariance or len(summary.features) < 2:
         return None
     mean, covariance = np.array(summary.mean).T, np.array(summary.covariance)  # [classes, features (, features)]
     spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
