@@ -15,6 +15,7 @@ from metamorphic import SUBJECTS, Rows, numbers
 
 THREADS = (1, 2, 3, 8, 16)
 PARTS = (1, 2, 3, 7, 64)
+ROUNDED = 1e-10  # of sums of products in doubles, which a class with fewer rows than features divides by its floor of 1e-6
 
 
 def fits(scope: Scope) -> Iterator[Figure]:
@@ -39,8 +40,8 @@ def parts(scope: Scope) -> Iterator[Figure]:
         if hasattr(subject.estimator, "partial_fit"):
             worst = max(each(_worst_of_parts, [(name, seed) for seed in scope.seeds(50)]))
             found = "the same bits" if worst == 0 else f"largest difference {worst:.1e}"
-            cases, limit = scope.cases(50) * len(PARTS), 0.0 if subject.is_bitwise else 1e-12
-            promise = f"1, 2, 3, 7 and 64 parts in any order, and merge: {'bit for bit' if not limit else 'within 1e-12'}"
+            cases, limit = scope.cases(50) * len(PARTS), 0.0 if subject.is_bitwise else ROUNDED
+            promise = f"1, 2, 3, 7 and 64 parts in any order, and merge: {f'within {limit:g}' if limit else 'bit for bit'}"
             yield Figure("C3", name, promise, cases, found, worst <= limit)
 
 
@@ -82,7 +83,7 @@ def _worst_of_parts(task: tuple[str, int]) -> float:
     name, seed = task
     subject = SUBJECTS[name]
     rows = subject.rows(seed)
-    whole = clone(subject.estimator).fit(rows.X, rows.y).predict_proba(rows.X)
+    whole = subject.answers(rows, rows.X)
     return max(float(np.abs(_in_parts(name, rows, k) - whole).max()) for k in PARTS)
 
 
@@ -91,10 +92,16 @@ def _in_parts(name: str, rows: Rows, k: int) -> np.ndarray:
     pieces = [piece for piece in np.array_split(rows.random.permutation(len(rows.y)), k) if len(piece)]
     models = [clone(SUBJECTS[name].estimator), clone(SUBJECTS[name].estimator)]
     for i, piece in enumerate(pieces):
-        part = rows.take(piece)
-        models[i % 2].partial_fit(part.X, part.y, classes=np.unique(rows.y))
+        _teach(models[i % 2], rows.take(piece), np.unique(rows.y))
     whole = models[0].merge(models[1]) if len(pieces) > 1 else models[0]
-    return whole.predict_proba(rows.X)
+    return whole.predict_proba(rows.X) if is_classifier(whole) else whole.predict(rows.X)
+
+
+def _teach(model: object, part: Rows, classes: np.ndarray) -> None:
+    if is_classifier(model):
+        model.partial_fit(part.X, part.y, classes=classes)
+    else:
+        model.partial_fit(part.X, part.number)
 
 
 CHECKS = {"C1": fits, "C2": threads, "C3": parts}
