@@ -71,7 +71,7 @@ class LogisticDropIn(DropIn, LogisticClassifier):
         scores = self.model_.linear.scores(self._encoded(X))
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
-    def _remember_dtype(self, X: Any) -> None:
+    def _remember_dtype(self, X: FrameLike) -> None:
         is_single = getattr(X, "dtype", None) == np.float32 and self.solver != "liblinear"
         self._dtype = np.float32 if is_single else np.float64
 
@@ -240,7 +240,7 @@ class LogisticRegression(LogisticDropIn):
         return share, self.penalty is not None
 
 
-def refuse_gaps(X: Any) -> None:
+def refuse_gaps(X: FrameLike) -> None:
     """Refuses NaN in arrays, as scikit-learn does; gaps of a frame are filled by the mean and marked."""
     values = getattr(X, "data", None) if hasattr(X, "tocsr") else X
     if isinstance(values, (list, tuple)):

@@ -194,7 +194,7 @@ class LogisticRegressionCV(LogisticDropIn):
             return [0.0]
         return [settings.number("l1_ratios", share, 0, 1) for share in np.asarray(self.l1_ratios).ravel().tolist()]
 
-    def _folds(self, X: Any, y: np.ndarray, params: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _folds(self, X: FrameLike, y: np.ndarray, params: dict[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         from sklearn.model_selection import check_cv
 
         return check_cv(self.cv, y, classifier=True).split(X, y, **params)
@@ -213,7 +213,14 @@ class LogisticRegressionCV(LogisticDropIn):
         )  # fmt: skip
 
     def _trial(
-        self, X: Any, y: np.ndarray, weight: np.ndarray | None, train: np.ndarray, test: np.ndarray, C: float, share: float
+        self,
+        X: FrameLike,
+        y: np.ndarray,
+        weight: np.ndarray | None,
+        train: np.ndarray,
+        test: np.ndarray,
+        C: float,
+        share: float,
     ) -> tuple[np.ndarray, float, int]:
         """The coefficients without a fold, the score on it, and the number of steps."""
         from sklearn.utils import _safe_indexing
@@ -227,7 +234,7 @@ class LogisticRegressionCV(LogisticDropIn):
         return _rows_of(coef, len(model.classes_)), float(score), int(model.n_iter_.max())
 
     def _settle_trials(
-        self, X: Any, y: np.ndarray, weight: np.ndarray | None, Cs: np.ndarray, shares: np.ndarray, trials: list
+        self, X: FrameLike, y: np.ndarray, weight: np.ndarray | None, Cs: np.ndarray, shares: np.ndarray, trials: list
     ) -> None:
         paths = np.array([[[each[0] for each in row] for row in fold] for fold in trials])
         scores = np.array([[[each[1] for each in row] for row in fold] for fold in trials])
@@ -270,7 +277,7 @@ class LogisticRegressionCV(LogisticDropIn):
         self.C_, self.l1_ratio_ = np.full(len(keys), C), np.full(len(keys), share)
 
 
-def _apart(X: Any, y: Any) -> tuple[Any, Any]:
+def _apart(X: FrameLike, y: TargetLike) -> tuple[FrameLike, TargetLike]:
     """The rows without their target, and the target, where it is the name of a column."""
     if not isinstance(y, str):
         return X, y

@@ -368,7 +368,7 @@ def _naming_negative(name: str) -> Iterator[None]:
         raise ValueError(f"Negative values in data passed to {name} (input X):{str(error)[len(beginning) :]}") from None
 
 
-def _codes(X: Any) -> Any:
+def _codes(X: FrameLike) -> FrameLike:
     """Numbers of an array or a list of rows as whole numbers; anything else as it came."""
     values = np.asarray(X) if isinstance(X, (list, tuple)) else X
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu" or not np.isfinite(values).all():

@@ -379,7 +379,7 @@ theirs.DecisionTreeClassifier.register(DecisionTreeClassifier)
 theirs.DecisionTreeRegressor.register(DecisionTreeRegressor)
 
 
-def _singles(X: Any) -> Any:
+def _singles(X: FrameLike) -> FrameLike:
     """Numbers of an array, a list of rows or a sparse matrix as float32, as scikit-learn reads them; frames as they came."""
     values: Any = np.asarray(X) if isinstance(X, (list, tuple)) else X
     if not hasattr(values, "dtype") or not hasattr(values, "ndim") or values.ndim != 2 or values.dtype.kind not in "fiub":
@@ -396,13 +396,13 @@ def _singles(X: Any) -> Any:
     return singles
 
 
-def _one_output(y: Any) -> Any:
+def _one_output(y: TargetLike) -> TargetLike:
     if hasattr(y, "tocsr"):
         raise TypeError("y is a sparse matrix; give the labels as an array")
     shape = getattr(y, "shape", None) or (np.shape(y) if isinstance(y, (list, tuple)) else ())
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(f"y has {shape[1]} columns: multi-output is not supported; fit a tree for each")
-    return np.ravel(y) if len(shape) == 2 else y
+    return np.asarray(y).ravel() if len(shape) == 2 else y
 
 
 def _most_features(given: Any, n: int) -> int:
