@@ -158,3 +158,13 @@ def fitted(estimator: type, columns: tuple[str, ...], parameters: dict, target: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return estimator(schema=schema, **parameters).fit({name: TABLE[name] for name in columns}, target)
+
+
+def wide_fractional() -> tuple[bt.ID3Classifier, tuple[str, ...], list[dict]]:
+    """A tree of about a thousand nodes that rows with missing cells pass in parts, its columns, and such rows."""
+    random = np.random.default_rng(3)
+    levels = np.array(["a", "b", "c", "d", None], dtype=object)
+    columns = {f"c{j}": levels[random.choice(5, 380, p=[0.24] * 4 + [0.04])] for j in range(7)}
+    model = bt.ID3Classifier().fit(columns, np.array(list("uvwxyz"))[random.integers(0, 6, 380)])
+    drawn = levels[random.integers(0, 5, (60, 7))]
+    return model, tuple(columns), [dict(zip(columns, row, strict=True)) for row in drawn.tolist()]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted
+from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional
 from export_compared import difference_of, refusal_of
 from export_runners import NEEDS, RUNNERS
 
@@ -70,6 +70,13 @@ def test_a_chain_of_nodes_is_no_deeper_than_a_stump(target, tmp_path):
             bt.export(model, target)
         return
     assert difference(model, target, ("size",), [{"size": float(x)} for x in size[::7]], tmp_path) == 0.0
+
+
+@pytest.mark.slow
+def test_a_thousand_nodes_that_rows_pass_in_parts_are_exported(target, tmp_path):
+    model, columns, rows = wide_fractional()
+    assert 900 < sum(1 for _ in model.nodes()) < 1300
+    assert difference(model, target, columns, rows, tmp_path) <= 1e-9
 
 
 def test_an_option_of_another_target_is_refused(target):

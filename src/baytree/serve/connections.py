@@ -6,18 +6,56 @@ What is still to come has a deadline; a request that is there as a whole has non
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from baytree.serve.limits import ANSWER_SECONDS, BODY_SECONDS, HEADER_SECONDS, LEAST_RATE, MOST_HEADER_BYTES
+
+_PAUSE = 0.001  # seconds between two closings while somebody is being answered
+
+
+class State(ServerState):
+    """What all connections of a server share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closings = Closings(self.tasks)
+
+
+class Closings:
+    """Late clients are closed one at a time, behind everybody who is being answered: closing a socket takes about as long as
+    a small answer, and those that came together are late together."""
+
+    def __init__(self, answering: set[asyncio.Task[None]]):
+        self._answering = answering
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def add(self, close: Callable[[], None]) -> None:
+        self._waiting.append(close)
+        if len(self._waiting) == 1:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        asyncio.get_running_loop().call_later(_PAUSE if self._answering else 0.0, self._close_one)
+
+    def _close_one(self) -> None:
+        close = self._waiting.popleft()
+        if self._waiting:
+            self._go_on()
+        close()
 
 
 class Connection(H11Protocol):
     """uvicorn's connection, with deadlines until a request is there and until its answer is taken: uvicorn has none."""
 
-    def __init__(self, *given: Any, **named: Any):
-        super().__init__(*given, **named)
+    def __init__(self, *given: Any, server_state: State, **named: Any):
+        super().__init__(*given, server_state=server_state, **named)
+        self._closings = server_state.closings
         self._deadline: asyncio.TimerHandle | None = None
         self._since = 0.0
         self._n_headers = 0  # bytes of a request whose headers are not complete
@@ -83,9 +121,9 @@ class Connection(H11Protocol):
         if self._n_body and self._has_time():
             self._deadline = self.loop.call_later(1.0, self._late)
         elif self._n_body:
-            self._refuse(b"408 Request Timeout", "the body comes too slowly")
+            self._closings.add(partial(self._refuse, b"408 Request Timeout", "the body comes too slowly"))
         else:
-            self.transport.abort()
+            self._closings.add(self.transport.abort)
 
     def _has_time(self) -> bool:
         """Whether the client may go on, or it is the server that does not read."""

@@ -14,13 +14,14 @@ from pathlib import Path
 import uvicorn
 
 from baytree.serve.app import App
-from baytree.serve.connections import Connection
+from baytree.serve.connections import Connection, State
 from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
 from baytree.serve.logs import Log
 from baytree.serve.served_models import Models
 
 WATCHED = 1.0  # seconds between two looks at the files
 _WAITING = 4096  # connections that the system may hold until they are taken
+_TAKEN = 4  # connections that are taken before others are served again
 
 
 def is_loopback(host: str) -> bool:
@@ -65,6 +66,10 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 class _Server(uvicorn.Server):
     """uvicorn's server without signals of its own: it would end the process by the signal that stopped it."""
 
+    def __init__(self, config: uvicorn.Config):
+        super().__init__(config)
+        self.server_state = State()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -88,7 +93,7 @@ async def _serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=_WAITING,
+            backlog=_TAKEN,
             h11_max_incomplete_event_size=2 * MOST_HEADER_BYTES,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
@@ -102,6 +107,7 @@ async def _serve(
     serving = asyncio.create_task(server.serve([listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.001)
+    listener.listen(_WAITING)  # asyncio takes as many at once as it lets wait
     for served in models:
         log.write("loaded", model=served.name, version=served.version)
     gc.freeze()  # what is loaded stays: collections need not look at it again

@@ -13,7 +13,7 @@ from baytree.formula.expressions import Matching, Numbers
 from baytree.formula.node_table import Node
 
 MOST_TERMS = 4_000  # combinations of a joint table
-MOST_PARTS = 600  # nodes of a tree that rows pass in parts
+MOST_PARTS = 4_000  # nodes of a tree that rows pass in parts
 
 
 def by_level(kept: Keeper, x: Term, values: Sequence[float], missing: float) -> Term:
@@ -80,8 +80,9 @@ def spread(kept: Keeper, nodes: Sequence[Node], table: Sequence[Numbers], read: 
 
 
 def _mixed(kept: Keeper, parts: list[tuple[int, Term]], values: list[float]) -> Term:
-    """In the order of the runtime of other languages, so that ties are the same."""
-    return terms.added_in_order([terms.multiplied([part, kept.number(values[n])]) for n, part in parts], kept.keep)
+    """In the order of the runtime of other languages, so that ties are the same; adding nothing changes no bit."""
+    shares = [terms.multiplied([part, kept.number(values[n])]) for n, part in parts if values[n] != 0]
+    return terms.added_in_order(shares, kept.keep) if shares else kept.number(0.0)
 
 
 def _agrees(x: Sequence[Term], codes: Sequence[int]) -> Term:
