@@ -8,6 +8,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from baytree.choose.judging import Judged, judged
+from baytree.diffs.flips import Flips
 from baytree.drifts.batch import Batch
 from baytree.model import answered
 from baytree.streams.batch_learning import Progress
@@ -101,6 +102,12 @@ def drift_of(model: Predictor, source: files.Source, progress: Progress | None =
     """What the rows of a source look like beside those of training."""
     parts = (Batch.of(model, read(frame)) for frame in source.batches(progress))
     return reduce(add, parts, Batch.none(model))
+
+
+def flips_of(old: Predictor, new: Predictor, source: files.Source, progress: Progress | None = None) -> Flips:
+    """The rows of a source that two models answer otherwise."""
+    parts = (Flips.of(old, new, frame) for frame in source.batches(progress))
+    return reduce(add, parts, Flips())
 
 
 def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:
