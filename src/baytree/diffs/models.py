@@ -20,10 +20,10 @@ from baytree.summary.tree import TreeSummary, TrialsSummary
 def model_changes(old: Predictor, new: Predictor) -> tuple[Change, ...]:
     """The name of the algorithm and the kind of the model, then whatever differs between models of one kind."""
     summaries = old.model.summary(old.schema), new.model.summary(new.schema)
-    kinds = [_kind(summary) for summary in summaries]
+    old_kind, new_kind = map(_kind, summaries)
     changes = [] if old.name == new.name else [Change("model", "algorithm", old.name, new.name)]
-    if kinds[0] != kinds[1]:
-        return (*changes, Change("model", "kind", *kinds))
+    if old_kind != new_kind:
+        return (*changes, Change("model", "kind", old_kind, new_kind))
     return (*changes, *_summary_changes(*summaries))
 
 
@@ -40,8 +40,8 @@ def are_equal(old: Any, new: Any) -> bool:
     return bool(old == new or (old != old and new != new))
 
 
-def _kind(summary: Summary) -> str:
-    return str(type(summary).__struct_config__.tag).replace("_", " ")
+def _kind(summary: Summary | None) -> str | None:
+    return None if summary is None else str(type(summary).__struct_config__.tag).replace("_", " ")
 
 
 def _summary_changes(old: Summary, new: Summary) -> tuple[Change, ...]:
@@ -58,7 +58,7 @@ def _of_trials(old: TrialsSummary, new: TrialsSummary) -> tuple[Change, ...]:
     found = list[Change]()
     for k, (before, after) in enumerate(zip_longest(old.trials, new.trials), 1):
         if before is None or after is None:
-            found.append(Change(f"trial {k}", "trial", *(None if each is None else _kind(each) for each in (before, after))))
+            found.append(Change(f"trial {k}", "trial", _kind(before), _kind(after)))
         elif type(before) is not type(after):
             found.append(Change(f"trial {k}", "kind", _kind(before), _kind(after)))
         else:

@@ -19,7 +19,7 @@ def schema_changes(old: Schema, new: Schema) -> tuple[Change, ...]:
 
 def _of_column(name: str, old: Column | None, new: Column | None) -> Iterator[Change]:
     if old is None or new is None:
-        yield Change(name, "column", *(None if column is None else column.kind.value for column in (old, new)))
+        yield Change(name, "column", _told(old and old.kind), _told(new and new.kind))
         return
     if old.kind is not new.kind:
         yield Change(name, "kind", old.kind.value, new.kind.value)
@@ -38,8 +38,7 @@ def _of_target(old: Target, new: Target) -> Iterator[Change]:
     if old.name != new.name:
         yield Change("target", "name", old.name, new.name)
     if (old.classes is None) != (new.classes is None):
-        kinds = ("a number" if target.classes is None else "classes" for target in (old, new))
-        yield Change("target", "kind", *kinds)
+        yield Change("target", "kind", _kind(old), _kind(new))
         return
     yield from _of_levels("target", "class", old.classes or (), new.classes or ())
 
@@ -49,9 +48,13 @@ def _of_levels(name: str, what: str, old: Sequence[Any], new: Sequence[Any]) -> 
     before, after = set(old), set(new)
     yield from (Change(name, what, _told(level), None) for level in old if level not in after)
     yield from (Change(name, what, None, _told(level)) for level in new if level not in before)
-    both = [[level for level in levels if level in before & after] for levels in (old, new)]
-    if both[0] != both[1]:
-        yield Change(name, f"order of {what}s", *(" < ".join(map(str, levels)) for levels in both))
+    first, second = ([level for level in levels if level in before & after] for levels in (old, new))
+    if first != second:
+        yield Change(name, f"order of {what}s", " < ".join(map(str, first)), " < ".join(map(str, second)))
+
+
+def _kind(target: Target) -> str:
+    return "a number" if target.classes is None else "classes"
 
 
 def _told(value: object) -> str | None:
