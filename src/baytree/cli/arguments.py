@@ -142,6 +142,14 @@ def _passed_over(found: Source, levels: Mapping[str, Any]) -> Source:
     return files.passing_over(found, [name for name in found.columns if name not in levels])
 
 
+def json_of(option: str, word: str | None) -> Any:
+    """What an option says in JSON; None where it is not given."""
+    try:
+        return None if word is None else json.loads(word)
+    except json.JSONDecodeError as error:
+        raise click.UsageError(f"{option} {word!r} is no JSON: {error}") from None
+
+
 def model_file(path: Path) -> Path:
     """The path of a model file that is there."""
     if path.exists():

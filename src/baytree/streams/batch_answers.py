@@ -84,9 +84,11 @@ def _probability_names(model: Predictor, are_asked_for: bool) -> list[str]:
     return [f"P({label})" for label in target_of(model).classes or ()] if are_asked_for else []
 
 
-def verdict(model: Predictor, source: files.Source, progress: Progress | None = None) -> Judged | None:
+def verdict(
+    model: Predictor, source: files.Source, progress: Progress | None = None, costs: np.ndarray | None = None
+) -> Judged | None:
     """How a model fares on rows whose target is known; rows without one are passed over. None where there is no row."""
-    parts = (judged(model, target_of(model).name, None, frame) for frame in source.batches(progress))
+    parts = (judged(model, target_of(model).name, None, costs, frame) for frame in source.batches(progress))
     first = next(parts, None)
     return None if first is None else reduce(add, parts, first)
 
