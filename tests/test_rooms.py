@@ -24,7 +24,7 @@ LEVELS = [
     {"predictor"},
     {"labelled"},
     {"interview"},
-    {"drifts"},
+    {"diffs", "drifts"},
     {"bayes", "tree", "linear"},
     {"exports"},
     {"reports"},

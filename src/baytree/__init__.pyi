@@ -17,6 +17,7 @@ from baytree.choose.select.wrapper import ForwardSelection as ForwardSelection
 from baytree.choose.validate.curves import learning_curve as learning_curve
 from baytree.choose.validate.curves import root_stability as root_stability
 from baytree.choose.validate.validation import cross_validate as cross_validate
+from baytree.diffs import diff as diff
 from baytree.drifts import drift as drift
 from baytree.engine.scan import scan as scan
 from baytree.estimators.bayes.bernoulli_dropin import BernoulliNB as BernoulliNB

@@ -40,6 +40,7 @@ HOMES = {
     "compare_assumptions": "choose.compare.assumptions",
     "conditional_entropy": "choose.by_hand",
     "cross_validate": "choose.validate.validation",
+    "diff": "diffs",
     "drift": "drifts",
     "entropy": "choose.by_hand",
     "estimate_bernoulli": "bayes.one_parameter",

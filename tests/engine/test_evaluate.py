@@ -39,6 +39,16 @@ def test_the_scores_of_a_model_are_those_of_memory(name, weight, place, table, m
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
+def test_costs_and_decision_curves_are_those_of_memory(weight, place, table, models):
+    model, costs = models["three classes"][0], np.array([[0, 1, 9], [3, 0, 2], [5, 8, 0]])
+    here, there = (bt.evaluate(model, rows, sample_weight=weight, costs=costs) for rows in (table, place(table, 7)))
+    assert here.scores["expected cost"] == there.scores["expected cost"]
+    assert str(here) == str(there)
+    for label in model.classes_:
+        assert np.array_equal(here.decision_curve(label).model, there.decision_curve(label).model)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
 def test_sums_give_what_the_metrics_of_rows_give(weight, table, models):
     for name, (model, rows) in models.items():
         if rows is None:

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import baytree as bt
+from baytree.cli import main
 from baytree.interview.belief import uniform
 
 MODELS = [
@@ -147,3 +149,81 @@ def test_text_is_not_asked_for_and_that_is_said():
     alone = bt.NaiveBayesClassifier(schema={"said": bt.Text()}).fit({"said": said, "spam": frame["spam"]}, "spam")
     with pytest.raises(ValueError, match=r"reads nothing but text \('said'\), and text is not asked for"):
         alone.interview()
+
+
+# columns that cost something
+
+
+def test_equal_costs_ask_as_no_costs_do():
+    model = fitted(bt.NaiveBayesClassifier())
+    free, dear = model.interview(), model.interview(costs=dict.fromkeys(model.schema_.names, 7.0))
+    for place in range(0, len(PENGUINS), 60):
+        row = PENGUINS.drop(columns="species").iloc[place]
+        while (question := free.next()) is not None:
+            asked = dear.next()
+            assert (asked.column, asked.gain, asked.cost) == (question.column, question.gain, 7.0)
+            assert question.cost is None
+            free.answer(given(question, row))
+            dear.answer(given(asked, row))
+        assert dear.next() is None
+        free, dear = model.interview(), model.interview(costs=dict.fromkeys(model.schema_.names, 7.0))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model)[:60])
+def test_the_question_of_largest_gain_per_cost_is_asked(model):
+    names = fitted(model).schema_.names
+    gains = {name: _gain_when_cheap(model, name) for name in names}
+    costs = {name: 1.0 + k for k, name in enumerate(names)}
+    question = model.interview(costs=costs).next()
+    telling = {name: gain / costs[name] for name, gain in gains.items() if gain is not None}
+    assert question.column == max(telling, key=telling.get)
+    assert question.gain == gains[question.column]
+
+
+def _gain_when_cheap(model, name):
+    """The gain of a column that is asked for first, since it costs nothing; None where it would tell nothing."""
+    question = model.interview(costs={name: 0.0}).next()
+    return question.gain if question.column == name else None
+
+
+def test_cheap_questions_save_costs_and_end_in_the_same_answer():
+    model = fitted(bt.NaiveBayesClassifier())
+    costs = {name: 10.0 if name.endswith("mm") else 1.0 for name in model.schema_.names}
+    inputs = PENGUINS.drop(columns="species").dropna()
+    spent = {True: 0.0, False: 0.0}
+    for place in range(0, len(inputs), 10):
+        for knows in spent:
+            talk = model.interview(sure=0.95, costs=costs if knows else None)
+            played(talk, inputs.iloc[place])
+            spent[knows] += sum(costs[name] for name in talk.answers)
+            assert not knows or talk.spent == sum(costs[name] for name in talk.answers)
+    assert spent[True] < spent[False]
+
+
+def test_what_is_not_known_has_cost_nothing():
+    talk = fitted(bt.NaiveBayesClassifier()).interview(costs={"island": 0.5})
+    talk.next()
+    talk.answer(None)
+    assert talk.spent == 0
+
+
+def test_wrong_costs_are_refused_in_words():
+    model = fitted(bt.NaiveBayesClassifier())
+    with pytest.raises(ValueError, match="costs: there is no column 'ísland'; did you mean 'island'"):
+        model.interview(costs={"ísland": 2.0})
+    for wrong in (-1.0, float("nan"), float("inf"), "much"):
+        with pytest.raises(ValueError, match=r"costs\['island'\]=.*: give a finite number of at least 0"):
+            model.interview(costs={"island": wrong})
+
+
+def test_the_game_takes_costs_and_tells_what_was_spent(tmp_path):
+    bt.save(fitted(bt.NaiveBayesClassifier()), tmp_path / "m.baytree")
+    words = ["play", str(tmp_path / "m.baytree"), "--sure", "0.9"]
+    result = CliRunner().invoke(main, [*words, "--cost", "flipper_length_mm=50"], input="1)\n" * 9)
+    assert result.exit_code == 0, result.output
+    assert "for a cost of 1)" in result.output
+    assert "which cost " in result.output
+    for cost, why in (("flipper=3", "there is no column 'flipper'"), ("island=much", "'much' is no number")):
+        wrong = CliRunner().invoke(main, [*words, "--cost", cost])
+        assert wrong.exit_code == 2
+        assert why in wrong.output

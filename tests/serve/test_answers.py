@@ -104,6 +104,17 @@ def test_an_interview_without_memory_asks_what_an_interview_asks(server, fitted)
         answers[question.column] = choice
 
 
+def test_an_interview_with_costs_asks_for_what_is_cheap(server, fitted):
+    names = fitted["nb"].schema_.names
+    first = fitted["nb"].interview().next().column
+    costs = {name: 1000.0 if name == first else 1.0 for name in names}
+    told = server.ask("POST", "/models/nb/interview", {"costs": costs}).json()["question"]
+    question = fitted["nb"].interview(costs=costs).next()
+    assert (told["column"], told["gain"], told["cost"]) == (question.column, question.gain, 1.0)
+    for wrong in ({"nobody": 1}, {first: -1}):
+        assert 400 <= server.ask("POST", "/models/nb/interview", {"costs": wrong}).status <= 422
+
+
 def test_an_answer_that_cannot_be_is_refused(server):
     for answers in ({"x0": "many"}, {"nobody": 1}, {"x0": [1, 2, 3]}, {'it\'s "size"': "XXL"}):
         assert server.ask("POST", "/models/nb/interview", {"answers": answers}).status == 422

@@ -8,6 +8,7 @@ import pytest
 
 import baytree as bt
 from baytree.engine.parts import InMemory
+from baytree.storage import dumps
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.links import parents
 from baytree.tree.prune import cross_validated as cart
@@ -207,3 +208,24 @@ def test_the_path_chooses_the_tree_that_pruning_chooses(pruning):
     small = int(np.argmax(path.error <= path.error[least] + path.deviation[least]))
     pruned = bt.CARTClassifier(pruning=pruning).fit(penguins, "species")
     assert pruned.n_leaves_ - 1 == path.splits[least if pruning == "min" else small]
+
+
+def test_the_history_tells_every_step_and_undo_goes_back_along_it(full):
+    pruned = full.prune("cost_complexity", 0.02).snip(1).prune("bayes")
+    assert full.history_ == []
+    assert pruned.history_ == ["prune('cost_complexity', 0.02)", "snip(1)", "prune('bayes')"]
+    assert pruned.undo().history_ == pruned.history_[:-1]
+    assert pruned.undo().undo().undo() is full
+
+
+def test_a_tree_that_is_grown_anew_has_no_history(table, full):
+    again = full.snip(0).fit(*table)
+    assert again.history_ == []
+    assert again.n_nodes_ == full.n_nodes_
+    with pytest.raises(ValueError, match="nothing to undo"):
+        again.undo()
+
+
+def test_a_model_file_does_not_depend_on_how_the_tree_was_reached(full):
+    steps = full.snip(int(full.tree_.first[0])).snip(0)
+    assert dumps(steps) == dumps(full.snip(0))

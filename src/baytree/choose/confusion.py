@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 
 from baytree.choose import metrics
+from baytree.choose.decision_curve import DecisionCurve, decision_curve
+from baytree.choose.priced import Priced
 from baytree.show.terminal import aligned, escaped
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum
@@ -28,9 +30,17 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
     bins: ExactSum  # [3 · BINS, 1]: weights, predicted probabilities, and what happened
     chances: tuple[Chances, ...]  # of each class that has a curve: its probability where it is true (1) and where not (0)
     n_unlabelled: int = 0  # rows that were passed over
+    priced: Priced | None = None  # where mistakes have costs
 
     @classmethod
-    def of(cls, truth: np.ndarray, answer: np.ndarray, probability: np.ndarray, weight: np.ndarray | None = None) -> Self:
+    def of(
+        cls,
+        truth: np.ndarray,
+        answer: np.ndarray,
+        probability: np.ndarray,
+        weight: np.ndarray | None = None,
+        costs: np.ndarray | None = None,
+    ) -> Self:
         """Of rows: the codes of their classes and of their answers, and [n_rows, n_classes]."""
         n_classes = probability.shape[1]
         cells = Counts.of(truth.astype(np.int32), answer.astype(np.int32), weight, n_classes, n_classes).cells
@@ -45,12 +55,13 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
             np.bincount(place, minlength=BINS),
             _totals(sums, place, BINS, weight),
             tuple(Chances.of(probability[:, c], truth == c, weight, 2) for c in metrics.with_curves(n_classes)),
+            priced=None if costs is None else Priced.of(truth, probability, weight, costs),
         )
 
     @classmethod
-    def none(cls, n_classes: int, n_unlabelled: int = 0) -> Self:
+    def none(cls, n_classes: int, n_unlabelled: int = 0, costs: np.ndarray | None = None) -> Self:
         """Of no row."""
-        empty = cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, n_classes)))
+        empty = cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, n_classes)), None, costs)
         return msgspec.structs.replace(empty, n_unlabelled=n_unlabelled)
 
     def __add__(self, other: Self) -> Self:
@@ -62,6 +73,7 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
             self.bins + other.bins,
             tuple(mine + theirs for mine, theirs in zip(self.chances, other.chances, strict=True)),
             self.n_unlabelled + other.n_unlabelled,
+            None if self.priced is None or other.priced is None else self.priced + other.priced,
         )
 
     @cached_property
@@ -112,7 +124,17 @@ class Confusion(msgspec.Struct, frozen=True, dict=True):
             "F1 (macro)": metrics.macro_f1(self.counts),
             "MCC": metrics.matthews(self.counts),
         }
-        return {metric: found[metric] for metric in metrics.CLASSIFICATION}
+        priced = {} if self.priced is None else {"expected cost": self.priced.expected}
+        return {metric: found[metric] for metric in metrics.CLASSIFICATION} | priced
+
+    def decision_curve(self, code: int, label: object, threshold: np.ndarray) -> DecisionCurve:
+        """The net benefit of acting on a class; of two, the first is as probable as the second is not."""
+        curves = metrics.with_curves(len(self.counts))
+        if code in curves:
+            chances = self.chances[curves.index(code)]
+            return decision_curve(label, chances.value, chances.weights(), threshold)
+        (chances,) = self.chances
+        return decision_curve(label, 1 - chances.value[::-1], chances.weights()[::-1, ::-1], threshold)
 
 
 def _totals(values: Sequence[np.ndarray], place: np.ndarray, n_places: int, weight: np.ndarray | None) -> ExactSum:

@@ -7,12 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baytree.choose import verdicts
 from baytree.choose.confusion import Confusion
-from baytree.choose.judging import Judged, judged
+from baytree.choose.decision_curve import THRESHOLDS, DecisionCurve
+from baytree.choose.judging import Judged, costs_of, judged
 from baytree.engine.engines import elsewhere
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.predictor import Predictor
 from baytree.show.results import Shown, frame_of
 from baytree.table.sample import warn_of_unlabelled
@@ -75,6 +77,27 @@ class Evaluation(Shown):
         """
         return self._of_classes.calibration
 
+    def decision_curve(self, label: object = None, thresholds: ArrayLike | None = None) -> DecisionCurve:
+        """The net benefit of acting on rows by the probability of a class (Vickers and Elkin 2006).
+
+        Parameters
+        ----------
+        label : object, optional
+            The class that an act is meant for: of two classes the second where none is named.
+        thresholds : array-like, optional
+            The probabilities from which on one acts, above 0 and below 1; every hundredth by default.
+        """
+        counted, label = self._of_classes, self._act_on(label)
+        return counted.decision_curve(self.classes.index(label), label, _thresholds(thresholds))
+
+    def _act_on(self, label: object) -> object:
+        if label is None and len(self.classes) == 2:
+            return self.classes[1]
+        found = next((known for known in self.classes if known == label or str(known) == label), None)
+        if found is None:
+            raise ValueError(f"label={label!r}: give one of the classes {', '.join(map(repr, self.classes))}")
+        return found
+
     def to_frame(self) -> Any:
         """A data frame, one row per metric."""
         return frame_of({"metric": list(self.scores), "score": list(self.scores.values())})
@@ -97,7 +120,12 @@ class Evaluation(Shown):
 
 
 def evaluate(
-    model: Fitted | Predictor, frame: FrameLike, target: TargetLike = None, *, sample_weight: WeightsLike = None
+    model: Fitted | Predictor,
+    frame: FrameLike,
+    target: TargetLike = None,
+    *,
+    sample_weight: WeightsLike = None,
+    costs: CostsLike = None,
 ) -> Evaluation:
     """How well a fitted model answers for rows whose target is known.
 
@@ -116,11 +144,14 @@ def evaluate(
         The name of the target column, or the labels; the model's own target by default.
     sample_weight : array or str, optional
         What each row counts for, or the name of the column that says so.
+    costs : matrix or dict of dicts, optional
+        What predicting one class costs when another is true, as in trees. The expected cost is that of answering the class
+        of least expected cost, by the probabilities of the model.
 
     Returns
     -------
     Evaluation
-        Prints as a table; `scores`, `confusion`, `calibration` and `to_frame` have the numbers.
+        Prints as a table; `scores`, `confusion`, `calibration`, `decision_curve` and `to_frame` have the numbers.
 
     Examples
     --------
@@ -132,15 +163,25 @@ def evaluate(
     """
     predictor = model if isinstance(model, Predictor) else model._predictor
     named = predictor.schema.target.name if target is None else target
+    amounts = costs_of(predictor, costs)
     far = elsewhere(frame)
     if far is None:
-        counted = judged(predictor, named, sample_weight, frame)
+        counted = judged(predictor, named, sample_weight, amounts, frame)
     else:
         _refuse_arrays(named, sample_weight)
-        counted = far.total(partial(judged, predictor, named, sample_weight))
+        counted = far.total(partial(judged, predictor, named, sample_weight, amounts))
     _tell(counted, named if isinstance(named, str) else predictor.schema.target.name)
     known = predictor.schema.target
     return Evaluation(predictor.name, known.name, known.classes or (), counted)
+
+
+def _thresholds(given: ArrayLike | None) -> np.ndarray:
+    if given is None:
+        return THRESHOLDS
+    thresholds = np.atleast_1d(np.asarray(given, float))
+    if thresholds.ndim != 1 or not ((thresholds > 0) & (thresholds < 1)).all():
+        raise ValueError(f"thresholds={given!r}: give probabilities above 0 and below 1")
+    return thresholds
 
 
 def _refuse_arrays(target: TargetLike, sample_weight: WeightsLike) -> None:

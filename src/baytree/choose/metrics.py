@@ -184,8 +184,17 @@ def _costs(answers: Answers) -> np.ndarray:
     """What each answer costs, the class of least expected cost being answered where probabilities are given: [n_rows]."""
     if answers.costs is None:
         return _unknown(answers)
-    answer = answers.answer if answers.probability is None else (answers.probability @ answers.costs).argmin(axis=1)
+    answer = answers.answer if answers.probability is None else least_costly(answers.probability, answers.costs)
     return answers.costs[answers.label, answer]
+
+
+def least_costly(probability: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """The class of least expected cost of each row: [n_rows]. Sums class by class: a product of matrices would depend on the
+    number of rows in its last bits, and so would ties."""
+    expected = np.zeros(probability.shape)
+    for truth, row in enumerate(costs):
+        expected += probability[:, truth, None] * row
+    return expected.argmin(axis=1)
 
 
 def _median_error(answers: Answers) -> float:

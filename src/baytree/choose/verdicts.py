@@ -46,7 +46,19 @@ def _in_all(counted: Confusion, classes: Sequence[str]) -> str:
         f"log loss           {counted.log_loss:.4f}",
         f"Brier score        {counted.brier_score:.4f}",
         f"AUC                {_known(counted.area)}",
+        *_costs(counted, classes),
     ])  # fmt: skip
+
+
+def _costs(counted: Confusion, classes: Sequence[str]) -> list[str]:
+    """What a row costs by the class of least expected cost, by the model's own answers, and by one answer for all."""
+    if counted.priced is None:
+        return []
+    code, cost = counted.priced.of_one_answer(counted.counts)
+    return [
+        f"expected cost      {counted.priced.expected:.4f}  (as answered {counted.priced.of_answers(counted.counts):.4f})",
+        f"                   always {escaped(classes[code])}: {cost:.4f}",
+    ]
 
 
 def _known(score: float) -> str:

@@ -11,6 +11,7 @@ from baytree.cli import arguments
 from baytree.cli.command_parameters import MODEL, OUTPUT, STRICT, TABLE
 from baytree.cli.console import progress, say
 from baytree.cli.table_options import names, read_options
+from baytree.notices import unknown
 from baytree.show.terminal import escaped
 
 EXPLAINED = 3  # rows, where none is asked for
@@ -94,29 +95,46 @@ def explain(model: Path, table: str, row: tuple[int, ...], **options: Any) -> No
 @click.command(short_help="Say how well a model predicts a table.")
 @MODEL
 @TABLE
+@click.option(
+    "--costs", metavar="JSON", help='What mistakes cost, as in {"yes": {"no": 5}, "no": {"yes": 1}}: true, then answered.'
+)
+@click.option(
+    "--curve", metavar="CLASS", help="Also the net benefit of acting on a class, by the probability from which on."
+)
 @STRICT
 @read_options
-def evaluate(model: Path, table: str, **options: Any) -> None:
+def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **options: Any) -> None:
     """Say how well a model predicts TABLE, which must hold its target column.
 
     Rows that the model has learnt from make it look better than it is: give others. Of classes it prints accuracy
     with an interval, balanced accuracy, F1, Matthews' correlation, log loss, Brier score, the area under the curve, a
-    line per class and the confusions; of numbers R² and the errors.
+    line per class and the confusions; of numbers R² and the errors. With --costs also what a row costs where the class of
+    least expected cost is answered, as it is answered, and where all get the same answer.
 
     \b
     Examples:
       baytree evaluate m.baytree held-out.csv
       cat held-out.csv | baytree evaluate m.baytree -
+      baytree evaluate m.baytree held-out.csv --curve ill \\
+        --costs '{"ill": {"well": 20}, "well": {"ill": 1}}'
     """
-    from baytree.choose import verdicts
+    from baytree.choose.evaluation import Evaluation
+    from baytree.choose.judging import costs_of
     from baytree.streams import batch_answers
 
     predictor = arguments.predictor(model, options["strict"])
     target = batch_answers.target_of(predictor)
+    classes = [str(label) for label in target.classes or ()]
+    if curve is not None and curve not in classes:
+        raise click.UsageError(f"--curve: {unknown('class', curve, classes)}")
+    amounts = costs_of(predictor, arguments.json_of("--costs", costs))
     source = arguments.source_for(predictor, table, options)
     arguments.columns([target.name], source)
     with progress(source.size, "evaluating") as done:
-        counted = batch_answers.verdict(predictor, source, done)
+        counted = batch_answers.verdict(predictor, source, done, amounts)
     if counted is None or not counted.n_rows:
         raise click.ClickException(f"{source.name}: no row has a value in the target column {target.name!r}")
-    click.echo(verdicts.of(counted, [str(name) for name in target.classes or ()]))
+    found = Evaluation(predictor.name, target.name, target.classes or (), counted)
+    click.echo(str(found))
+    if curve is not None:
+        click.echo(f"\n{found.decision_curve(curve)}")

@@ -100,6 +100,17 @@ def source_once(model: Predictor, table: str, options: Mapping[str, Any], kept: 
     return _passed_over(found, levels)
 
 
+def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping[str, Any]) -> Source:
+    """The table with the columns of two models, read as the old one was trained, and what only the new one knows as that."""
+    from baytree.table import files
+
+    (words, levels), (more, others) = _reading(old), _reading(new)
+    found = source(table, asked({**options, "keep": ()}, words=words | {name for name in more if name not in levels}))
+    for model in (old, new):
+        columns([name for name in model.needed(found.columns) if name not in found.columns], found)
+    return files.checked(_passed_over(found, {**others, **levels}))
+
+
 def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> Source:
     """The table, as `source_for` gives it, where columns of the model may be absent."""
     from baytree.table import files
@@ -109,6 +120,12 @@ def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> So
 
 def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
     """The table, its columns read as in training, and the levels of those that the model knows."""
+    words, levels = _reading(model)
+    return source(table, asked({**options, "keep": ()}, words=words)), levels
+
+
+def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:
+    """The columns that are read as words, and the levels of all that the model knows."""
     from baytree.table.schema import Kind
 
     schema = model.schema
@@ -116,14 +133,21 @@ def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tup
     levels |= {schema.target.name: schema.classes or ()} if schema.target else {}
     words = {name for name, known in levels.items() if known and isinstance(known[0], str)}
     words |= {column.source for column in schema.columns if column.form or column.kind is Kind.TEXT}
-    found = source(table, asked({**options, "keep": ()}, words=words))
-    return found, levels
+    return words, levels
 
 
 def _passed_over(found: Source, levels: Mapping[str, Any]) -> Source:
     from baytree.table import files
 
     return files.passing_over(found, [name for name in found.columns if name not in levels])
+
+
+def json_of(option: str, word: str | None) -> Any:
+    """What an option says in JSON; None where it is not given."""
+    try:
+        return None if word is None else json.loads(word)
+    except json.JSONDecodeError as error:
+        raise click.UsageError(f"{option} {word!r} is no JSON: {error}") from None
 
 
 def model_file(path: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from baytree.choose import models
-from baytree.cli import answering, arguments, choosing, drifting, engine_options, exporting, serving, showing
+from baytree.cli import answering, arguments, choosing, diffing, drifting, engine_options, exporting, serving, showing
 from baytree.cli.command_parameters import MODEL, OUTPUT, TABLE, TARGET
 from baytree.cli.console import Commands, in_options, progress, say, tell
 from baytree.cli.table_options import asked, declared, kind_options, names, read_options
@@ -176,4 +176,5 @@ main.add_command(showing.report)
 main.add_command(showing.play)
 main.add_command(exporting.write_model)
 main.add_command(drifting.drift)
+main.add_command(diffing.diff)
 main.add_command(serving.serve)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from baytree.cli import arguments
 from baytree.cli.command_parameters import MODEL
 from baytree.cli.console import say
 from baytree.cli.table_options import read_options
+from baytree.notices import unknown
 from baytree.show.terminal import escaped
 
 if TYPE_CHECKING:
@@ -57,10 +59,13 @@ def report(model: Path, table: str | None, rows: int | None, output: Path, **opt
 @click.command(short_help="Guess by asking: twenty questions with a model.")
 @MODEL
 @click.option("--sure", default=0.99, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="When to stop.")
+@click.option("--cost", multiple=True, metavar="COLUMN=N", help="What asking for a column costs; 1 where nothing is said.")
 @click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
 @read_options
-def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
+def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: Any) -> None:
     """Think of a row; MODEL asks for the column that tells most, until it is sure.
+
+    Where columns have costs, it asks for the one that tells most per cost.
 
     Answer with a level, a number, the place of a choice such as 2), a range such as 10..20, ? where you do not know, undo,
     or quit.
@@ -69,13 +74,14 @@ def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
     Examples:
       baytree fit mushroom --target class -o mushroom.baytree
       baytree play mushroom.baytree
+      baytree play mushroom.baytree --cost odor=5 --cost spore_print_color=20
     """
     from baytree.interview.interview import interview
     from baytree.table import files
 
     predictor = arguments.predictor(model)
     frame = None if table is None else files.all_rows(arguments.source_for(predictor, table, options))
-    talk = interview(predictor, frame, sure)
+    talk = interview(predictor, frame, sure, _costs(cost, predictor.schema.names))
     click.echo(f"Think of a row; I will guess its {escaped(predictor.schema.target.name)}.\n")
     if talk.unasked:
         click.echo(f"Text is not asked for: {', '.join(map(escaped, talk.unasked))}.\n")
@@ -87,7 +93,8 @@ def play(model: Path, sure: float, table: str | None, **options: Any) -> None:
             return
         click.echo(beliefs(talk.belief) + "\n")
     n = len(talk.answers)
-    click.echo(f"It is {escaped(str(talk.prediction))}, I say after {n} question{'s' * (n != 1)}.")
+    spent = f", which cost {talk.spent:g}" if cost else ""
+    click.echo(f"It is {escaped(str(talk.prediction))}, I say after {n} question{'s' * (n != 1)}{spent}.")
 
 
 def draw(predictor: Predictor, model: Path, output: Path) -> None:
@@ -115,8 +122,23 @@ def beliefs(belief: dict[Any, float]) -> str:
     return "\n".join(lines)
 
 
+def _costs(given: tuple[str, ...], columns: Sequence[str]) -> dict[str, float]:
+    """What was typed as COLUMN=N; a name may have signs of equality of its own."""
+    costs = {}
+    for each in given:
+        name, _, cost = each.rpartition("=")
+        if name not in columns:
+            raise click.UsageError(f"--cost {each!r}: {unknown('column', name, columns)}")
+        try:
+            costs[name] = float(cost)
+        except ValueError:
+            raise click.UsageError(f"--cost {each!r}: {cost!r} is no number") from None
+    return costs
+
+
 def _in_words(question: Question) -> str:
-    head = f"What is {escaped(question.column)}?  ({question.gain:.2f} bits)"
+    cost = "" if question.cost is None else f" for a cost of {question.cost:g}"
+    head = f"What is {escaped(question.column)}?  ({question.gain:.2f} bits{cost})"
     return "\n".join([head, *(f"   {k}) {_choice(choice, question.unit)}" for k, choice in enumerate(question.choices, 1))])
 
 

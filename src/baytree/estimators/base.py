@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
@@ -249,14 +249,19 @@ class Classifier(ClassifierMixin, Estimator):
         """The probability of each class for each row, in the order of `classes_`."""
         return self._predictor.predict_proba(X)
 
-    def interview(self, frame: FrameLike = None, sure: float = 0.99) -> Interview:
+    def interview(self, frame: FrameLike = None, sure: float = 0.99, costs: Mapping[str, float] | None = None) -> Interview:
         """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
 
         Rows are needed only where the model has kept no profile of its own.
+
+        Parameters
+        ----------
+        costs : dict, optional
+            What it costs to ask for a column, by its name; 1 where nothing is said. The largest gain per cost is asked for.
         """
         from baytree.interview.interview import interview  # only who plays needs it
 
-        return interview(self._predictor, frame, sure)
+        return interview(self._predictor, frame, sure, costs)
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
         """The logarithm of `predict_proba`."""

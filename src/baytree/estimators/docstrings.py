@@ -56,6 +56,7 @@ ATTRIBUTES = {
         "list of dict",
         "With ``trace=True`` every candidate of every node, else empty (CHAID and merged trees: the splits that were made).",
     ),
+    "history_": ("list of str", "What `prune` and `snip` have done to the fitted tree, step by step; `undo` goes back."),
     "seen_": ("Statistic", "What was seen of the rows: all that `partial_fit`, `merge` and `forget` need."),
 }
 _OF_TREES = ("tree_", "n_nodes_", "n_leaves_", "depth_", "feature_importances_", "trace_")
@@ -111,4 +112,6 @@ def _may_have(kind: type, name: str) -> bool:
         return False
     if name in _OF_TREES:
         return hasattr(kind, "tree_")
+    if name == "history_":
+        return hasattr(kind, "history_")
     return name != "seen_" or hasattr(kind, "partial_fit")

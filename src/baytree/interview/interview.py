@@ -13,11 +13,13 @@ from baytree.given import FrameLike
 from baytree.interview.belief import Imagined, Known
 from baytree.interview.cells import Cells, cells_of
 from baytree.labelled import labelled
+from baytree.notices import unknown
 from baytree.predictor import Predictor
+from baytree.settings import finite
 from baytree.statistics.profile import Profile
 from baytree.statistics.sketch import Sketch
 from baytree.table.reading.strings import number
-from baytree.table.schema import Column, Kind
+from baytree.table.schema import Column, Kind, Schema
 
 SURE = 0.99
 _NOTHING = 1e-9  # bits below which a question tells nothing
@@ -29,18 +31,22 @@ Range = tuple[float | None, float | None]
 Answer: TypeAlias = str | float | tuple[float | None, ...] | list[float | None] | None
 
 
-def interview(predictor: Predictor, frame: FrameLike = None, sure: float = SURE) -> Interview:
+def interview(
+    predictor: Predictor, frame: FrameLike = None, sure: float = SURE, costs: Mapping[str, float] | None = None
+) -> Interview:
     """An interview by the profile that the model has kept, or by that of rows with their target."""
     if frame is not None:
         predictor = msgspec.structs.replace(predictor, profile=Profile.of(labelled(predictor, frame)[0]))
-    return Interview(predictor, sure)
+    return Interview(predictor, sure, costs)
 
 
-def resumed(talk: Interview, answers: Mapping[str, Answer], sure: float) -> Interview:
+def resumed(
+    talk: Interview, answers: Mapping[str, Answer], sure: float, costs: Mapping[str, float] | None = None
+) -> Interview:
     """Another interview with the same model, in which these columns have been answered in this order."""
     again = copy(talk)
     names = again.schema.names
-    again.sure = sure
+    again.sure, again.costs = sure, _costs(costs, again.schema)
     again._given = [(names.index(name), _read(again.schema[name], value), value) for name, value in answers.items()]
     again._imagine()
     return again
@@ -61,6 +67,8 @@ class Question(msgspec.Struct, frozen=True):
         The expected gain in bits.
     unit : str or None, default=None
         The unit of a date, `clock` for seconds since midnight; None of any other number.
+    cost : float or None, default=None
+        What it costs to ask for the column, where columns have costs.
     """
 
     column: str
@@ -68,10 +76,13 @@ class Question(msgspec.Struct, frozen=True):
     choices: tuple[Any, ...]
     gain: float
     unit: str | None = None
+    cost: float | None = None
 
 
 class Interview:
     """Twenty questions: `next` asks, `answer` learns, `belief` is what is known, `undo` takes an answer back.
+
+    Where columns have costs, the question of largest expected gain per cost comes first, as in Norton (1989).
 
     Parameters
     ----------
@@ -79,6 +90,9 @@ class Interview:
         The model that is asked.
     sure : float, default=0.99
         How probable a class must be to be the answer.
+    costs : dict, optional
+        What it costs to ask for a column, by its name: a laboratory test more than a look. Columns that are not named
+        cost 1; one that costs 0 is asked for first.
 
     Attributes
     ----------
@@ -90,6 +104,8 @@ class Interview:
         What has been answered, by column; None where it is not known.
     unasked : tuple of str
         The columns of text, which are never asked for.
+    spent : float
+        What the columns cost that have been answered; their number where none has a cost of its own.
 
     Examples
     --------
@@ -103,7 +119,7 @@ class Interview:
     'Gentoo'
     """
 
-    def __init__(self, predictor: Predictor, sure: float = SURE):
+    def __init__(self, predictor: Predictor, sure: float = SURE, costs: Mapping[str, float] | None = None):
         if predictor.schema.target.classes is None:
             raise ValueError(f"{predictor.name} predicts numbers: an interview needs classes to tell apart")
         if not 0 < sure <= 1:
@@ -114,6 +130,7 @@ class Interview:
                 "an interview needs columns of levels or numbers"
             )
         self.sure, self.schema, self._predictor = sure, predictor.schema, predictor
+        self.costs = _costs(costs, predictor.schema)
         profile = _known(predictor)
         self._cells = cells_of(predictor, profile, predictor.model.formula(predictor.schema))
         self._prior = class_weights(profile)
@@ -141,18 +158,31 @@ class Interview:
         """What has been answered, by column; None where it is not known."""
         return {self.schema.columns[column].name: value for column, _, value in self._given}
 
+    @property
+    def spent(self) -> float:
+        """What the columns cost that have been answered; what is not known has cost nothing."""
+        return sum(self._cost(column) for column, known, _ in self._given if known is not None)
+
     def next(self) -> Question | None:
-        """The question of largest expected gain; None where the answer is sure enough, or nothing else would tell more."""
+        """The question of largest expected gain per cost; None where the answer is sure, or nothing would tell more."""
         self._asked = None
         if self._imagined.belief.max() >= self.sure:
             return None
         gains = {column: self._imagined.ask(column, among).gain for column, among in self._open().items()}
-        best = max(gains, key=lambda column: (gains[column], -column), default=None)
-        if best is None or gains[best] < _NOTHING:
+        telling = [column for column, gain in gains.items() if gain >= _NOTHING]
+        self._asked = max(telling, key=lambda column: (*self._worth(column, gains[column]), -column), default=None)
+        if self._asked is None:
             return None
-        self._asked = best
-        column = self.schema.columns[best]
-        return Question(column.name, column.kind, self._choices(best), gains[best], column.unit)
+        column, cost = self.schema.columns[self._asked], self._cost(self._asked) if self.costs else None
+        return Question(column.name, column.kind, self._choices(self._asked), gains[self._asked], column.unit, cost)
+
+    def _worth(self, column: int, gain: float) -> tuple[float, float]:
+        """The gain per cost, and the gain among questions that cost nothing."""
+        cost = self._cost(column)
+        return (gain / cost if cost else np.inf), gain
+
+    def _cost(self, column: int) -> float:
+        return self.costs.get(self.schema.columns[column].name, 1.0)
 
     def answer(self, value: Answer) -> dict[Any, float]:
         """Learns the answer to the last question: a level, a number, a range (low, high), or None; gives the belief."""
@@ -200,6 +230,14 @@ def class_weights(profile: Profile) -> np.ndarray:
     """The weight of each class: [n_classes]."""
     first = profile.columns[0]
     return (first.counts if isinstance(first, Sketch) else first).cells.rounded().sum(axis=0)
+
+
+def _costs(given: Mapping[str, float] | None, schema: Schema) -> dict[str, float]:
+    """What asking for columns costs, checked."""
+    for name in given or {}:
+        if name not in schema.names:
+            raise ValueError(f"costs: {unknown('column', str(name), schema.names)}")
+    return {name: finite(f"costs[{name!r}]", cost, 0.0) for name, cost in (given or {}).items()}
 
 
 def _known(predictor: Predictor) -> Profile:

@@ -18,7 +18,7 @@ from baytree.table.table import Table
 
 _INTERVIEW_SHAPE = (
     'send {"answers": {column: a level, a number, a range [low, high], or null where it is not known}}; '
-    '"sure" is a probability above 0, at most 1'
+    '"sure" is a probability above 0, at most 1; "costs" are numbers of at least 0, by column'
 )
 
 
@@ -49,10 +49,11 @@ def explanations(served: Served, table: Table | None) -> dict[str, Any]:
 
 
 class Talk(msgspec.Struct, forbid_unknown_fields=True):
-    """What has been answered so far, and how sure an answer must be."""
+    """What has been answered so far, how sure an answer must be, and what it costs to ask for columns."""
 
     answers: dict[str, Value | list[float | None]] = {}
     sure: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.99
+    costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
 
 
 _talk = msgspec.json.Decoder(Talk)
@@ -62,8 +63,8 @@ def question(served: Served, body: bytes) -> dict[str, Any]:
     """What is believed after these answers, and what to ask next: nothing is kept between two requests."""
     talk = decoded(body, _talk, _INTERVIEW_SHAPE)
     assert isinstance(talk, Talk)
-    refuse_twice(body, len(talk.answers) + len(msgspec.json.decode(body, type=dict[str, msgspec.Raw])))
-    for name in talk.answers:
+    refuse_twice(body, len(talk.answers) + len(talk.costs) + len(msgspec.json.decode(body, type=dict[str, msgspec.Raw])))
+    for name in (*talk.answers, *talk.costs):
         if name not in served.predictor.schema.names:
             raise Refusal(422, f"column {named(name)} is none of the model; see GET /models/{{name}}")
     state = _resumed(served, talk)
@@ -78,7 +79,7 @@ def _resumed(served: Served, talk: Talk) -> Interview:
     except ValueError:
         raise Refusal(422, "this model cannot be interviewed: it predicts numbers, or keeps no profile") from None
     try:
-        return resumed(first, talk.answers, talk.sure)
+        return resumed(first, talk.answers, talk.sure, talk.costs)
     except (ValueError, OverflowError):
         raise Refusal(
             422, "an answer is none of its column's levels, no number or no range; see GET /models/{name}"

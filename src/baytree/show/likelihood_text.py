@@ -41,11 +41,11 @@ def _rest(likelihood: LevelShares, first: int) -> list[str]:
 
 
 def _intervals(likelihood: IntervalShares) -> list[list[str]]:
-    rows = zip(_interval_names(likelihood), likelihood.probability, strict=True)
+    rows = zip(interval_names(likelihood), likelihood.probability, strict=True)
     return [[name, *(f"{p:.3f}" for p in row)] for name, row in rows]
 
 
-def _interval_names(likelihood: IntervalShares) -> list[str]:
+def interval_names(likelihood: IntervalShares) -> list[str]:
     column, cuts = likelihood.column, [shown(cut, likelihood.unit) for cut in likelihood.cuts]
     if not cuts:
         return [f"{column} = any"]

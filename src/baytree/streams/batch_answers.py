@@ -8,6 +8,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from baytree.choose.judging import Judged, judged
+from baytree.diffs.flips import Flips
 from baytree.drifts.batch import Batch
 from baytree.model import answered
 from baytree.streams.batch_learning import Progress
@@ -83,9 +84,11 @@ def _probability_names(model: Predictor, are_asked_for: bool) -> list[str]:
     return [f"P({label})" for label in target_of(model).classes or ()] if are_asked_for else []
 
 
-def verdict(model: Predictor, source: files.Source, progress: Progress | None = None) -> Judged | None:
+def verdict(
+    model: Predictor, source: files.Source, progress: Progress | None = None, costs: np.ndarray | None = None
+) -> Judged | None:
     """How a model fares on rows whose target is known; rows without one are passed over. None where there is no row."""
-    parts = (judged(model, target_of(model).name, None, frame) for frame in source.batches(progress))
+    parts = (judged(model, target_of(model).name, None, costs, frame) for frame in source.batches(progress))
     first = next(parts, None)
     return None if first is None else reduce(add, parts, first)
 
@@ -101,6 +104,12 @@ def drift_of(model: Predictor, source: files.Source, progress: Progress | None =
     """What the rows of a source look like beside those of training."""
     parts = (Batch.of(model, read(frame)) for frame in source.batches(progress))
     return reduce(add, parts, Batch.none(model))
+
+
+def flips_of(old: Predictor, new: Predictor, source: files.Source, progress: Progress | None = None) -> Flips:
+    """The rows of a source that two models answer otherwise."""
+    parts = (Flips.of(old, new, frame) for frame in source.batches(progress))
+    return reduce(add, parts, Flips())
 
 
 def rows(source: files.Source, wanted: Iterable[int]) -> dict[int, pl.DataFrame]:

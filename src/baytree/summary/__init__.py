@@ -21,7 +21,7 @@ Summary = (
 
 def to_json(summary: Summary) -> bytes:
     """The record as JSON, which has no word for numbers that are not finite: they are the texts "inf", "-inf", "nan"."""
-    return msgspec.json.encode(_finite(msgspec.to_builtins(summary)))
+    return msgspec.json.encode(finite(msgspec.to_builtins(summary)))
 
 
 def from_json(text: bytes | str) -> Summary:
@@ -29,9 +29,10 @@ def from_json(text: bytes | str) -> Summary:
     return msgspec.json.decode(text, type=Summary, strict=False)
 
 
-def _finite(value: object) -> object:
+def finite(value: object) -> object:
+    """Plain values in which numbers that are not finite are texts: JSON has no word for them."""
     if type(value) is float:
         return value if math.isfinite(value) else str(value)
     if type(value) is list or type(value) is tuple:
-        return [_finite(each) for each in value]
-    return {name: _finite(each) for name, each in value.items()} if type(value) is dict else value
+        return [finite(each) for each in value]
+    return {name: finite(each) for name, each in value.items()} if type(value) is dict else value

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from baytree import settings as given
 from baytree.estimators.base import Entered
+from baytree.estimators.tree.face import written_call
 from baytree.estimators.tree.quinlan import QuinlanClassifier
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
@@ -141,7 +142,7 @@ class C45Classifier(QuinlanClassifier):
         """
         if how not in ("error_based", "reduced_error"):
             return super().prune(how, *(() if X is None else (X,)), **options)
-        pruned = self._with_tree(self.tree_, **options)
+        pruned = self._with_tree(self.tree_, written_call("prune", how, **options), **options)
         policy = pruned._policy(None)
         rows = None if X is None else rows_of(self._labelled(X, y), policy.arithmetic)
         growth = Growth(regrown(self.tree_), [], PROGRAMS[policy.arithmetic].single)

@@ -11,7 +11,7 @@ import numpy as np
 from baytree import settings as given
 from baytree.estimators.tree.views import TreePictures, TreeReading
 from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike
-from baytree.learner import Learner
+from baytree.learner import Learner, Learnt
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing, equal_costs
 from baytree.tree.grow.policy import Policy
@@ -72,6 +72,7 @@ class TreeFace(TreeReading, TreeShape):
     averaging: str | None
     trace: bool
     _before: Self | None = None  # the estimator that this one was pruned from
+    _done: str = ""  # how
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -137,7 +138,8 @@ class TreeFace(TreeReading, TreeShape):
             return self._most_probable(*args, **options)
         if how not in pruning.PRUNERS:
             raise ValueError(f"how={how!r}: give one of {', '.join(map(repr, ['bayes', *pruning.PRUNERS]))}")
-        return self._with_tree(pruning.PRUNERS[how](self._tree, *args, **options))
+        smaller = pruning.PRUNERS[how](self._tree, *args, **options)
+        return self._with_tree(smaller, written_call("prune", how, *args, **options))
 
     def _most_probable(self) -> Self:
         tree = self._tree
@@ -146,7 +148,7 @@ class TreeFace(TreeReading, TreeShape):
         learner = self._algorithm(self.schema_)
         weighs = isinstance(learner, TreeLearner)  # the drop-ins have put the weights of classes into the counts
         costs = learner.costs(tree, self.schema_) if weighs else equal_costs(tree.n_classes)
-        return self._with_tree(most_probable(tree, len(self.schema_), costs))
+        return self._with_tree(most_probable(tree, len(self.schema_), costs), written_call("prune", "bayes"))
 
     def _averages(self) -> bool:
         return given.one_of("averaging", self.averaging, (None, "prunings")) is not None
@@ -159,7 +161,7 @@ class TreeFace(TreeReading, TreeShape):
         node_id : int
             The id of the node, as in `nodes()`.
         """
-        return self._with_tree(pruning.snip(self._tree, node_id))
+        return self._with_tree(pruning.snip(self._tree, node_id), written_call("snip", node_id))
 
     def undo(self) -> Self:
         """The estimator before the last `snip` or `prune`."""
@@ -167,12 +169,30 @@ class TreeFace(TreeReading, TreeShape):
             raise ValueError("nothing has been pruned, so there is nothing to undo")
         return self._before
 
-    def _with_tree(self, tree: Tree, **parameters: Any) -> Self:
+    @property
+    def history_(self) -> list[str]:
+        """What was done to the fitted tree, the first step first; a model file keeps the tree, not the way to it."""
+        done, step = [], self
+        while step._before is not None:
+            done.append(step._done)
+            step = step._before
+        return done[::-1]
+
+    def _with_tree(self, tree: Tree, done: str, **parameters: Any) -> Self:
         """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
         other = copy.copy(self).set_params(**parameters)
         other.model_ = tree
-        other._before = self
+        other._before, other._done = self, done
         return other
+
+    def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
+        self._before, self._done = None, ""  # a tree that is grown anew was not pruned
+        super()._settle(schema, learnt, has_text_names)
+
+
+def written_call(name: str, *args: Any, **options: Any) -> str:
+    """A call as it is written."""
+    return f"{name}({', '.join([*map(repr, args), *(f'{key}={value!r}' for key, value in options.items())])})"
 
 
 def weighing_of(priors: PriorsLike, costs: CostsLike, classes: Sequence[Any]) -> Weighing:

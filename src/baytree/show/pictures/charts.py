@@ -89,3 +89,20 @@ def calibration(predicted: np.ndarray, observed: np.ndarray, weight: np.ndarray,
     ax.set_ylabel("observed share")
     ax.set_title(literal(title))
     return ax
+
+
+def decision_curve(
+    threshold: np.ndarray, model: np.ndarray, all_rows: np.ndarray, title: str, ax: Axes | None = None
+) -> Axes:
+    """The net benefit of acting by the model, on all rows and on none."""
+    ax = axes(ax, (5.5, 4))
+    ax.plot(threshold, all_rows, color=_QUIET, linewidth=1, linestyle="--", label="all rows")
+    ax.axhline(0, color=_QUIET, linewidth=1, label="none")
+    ax.plot(threshold, model, color=_COLOUR, label="model")
+    highest = max(float(model.max()), float(all_rows.max()), 0.0) or 0.01
+    ax.set_ylim(-0.25 * highest, 1.1 * highest)  # acting on all falls without end
+    ax.set_xlabel("probability from which on one acts")
+    ax.set_ylabel("net benefit")
+    ax.set_title(literal(title))
+    ax.legend()
+    return ax

@@ -1,0 +1,45 @@
+"""The command that says what sets two models apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from baytree.cli import arguments
+from baytree.cli.console import progress
+from baytree.cli.table_options import read_options
+from baytree.show.terminal import escaped
+
+
+@click.command(short_help="Say what has changed from one model to another.")
+@click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
+@click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
+@click.argument("table", required=False, metavar="[TABLE]")
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
+@read_options
+def diff(old: Path, new: Path, table: str | None, as_json: bool, **options: Any) -> None:
+    """Say what has changed from the model in OLD to that in NEW.
+
+    Tells columns, levels and classes that are not the same; then rules, distributions or coefficients; and with TABLE, which
+    needs no target, the rows that are answered otherwise, and through which column. The exit code is 0 whether or not
+    something has changed.
+
+    \b
+    Examples:
+      baytree diff monday.baytree tuesday.baytree
+      baytree diff monday.baytree tuesday.baytree rows.csv --json
+    """
+    import msgspec
+
+    from baytree.diffs import diff as compared
+    from baytree.streams.batch_answers import flips_of
+
+    before, after = arguments.predictor(old), arguments.predictor(new)
+    found = compared(before, after)
+    if table is not None:
+        source = arguments.source_for_both(before, after, table, options)
+        with progress(source.size, "comparing") as done:
+            found = msgspec.structs.replace(found, rows=flips_of(before, after, source, done))
+    click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))

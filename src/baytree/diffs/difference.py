@@ -1,0 +1,160 @@
+"""The difference of two models as a record; text, HTML and JSON are printers of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from baytree.diffs.change import Change, Value
+from baytree.diffs.flips import Flips
+from baytree.show.names import counted, shortened
+from baytree.show.terminal import aligned
+from baytree.summary import finite
+
+MOST_CHANGES = 20  # of a table that are printed
+MOST_ROWS = 10
+_WIDTH = 48  # characters of a cell
+
+Section = tuple[str, Sequence[str], list[list[str]], list[str]]  # a caption, a header, rows, and a note below
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What has changed from one model to another.
+
+    Attributes
+    ----------
+    names : tuple of two str
+        The algorithms, the old one first.
+    targets : tuple of two str
+        What they predict.
+    schema : tuple of Change
+        Columns, kinds, levels and classes that are not the same.
+    model : tuple of Change
+        What the models tell of themselves otherwise, the largest changes first.
+    is_untold : bool
+        Whether the models differ, but in nothing that they tell of themselves: in weights of rows, words or combinations
+        that no summary lists.
+    rows : Flips or None
+        The rows that are answered otherwise, where rows were given.
+    is_empty : bool
+        Whether nothing has changed.
+    """
+
+    names: tuple[str, str]
+    targets: tuple[str, str]
+    schema: tuple[Change, ...]
+    model: tuple[Change, ...]
+    is_untold: bool
+    rows: Flips | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has changed."""
+        is_same_in_rows = self.rows is None or not self.rows.flipped
+        return not (self.schema or self.model or self.is_untold) and is_same_in_rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values; numbers that are not finite are texts."""
+        found = {"is_empty": self.is_empty, **msgspec.to_builtins(self)}
+        plain = finite(found)
+        assert isinstance(plain, dict)
+        return plain
+
+    def __str__(self) -> str:
+        return "\n\n".join([self._head(), *map(_text, self._sections())])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from baytree.show.notebook import stacked, table  # only a notebook asks for it
+
+        return stacked([table(*section) for section in self._sections()], [self._head()])
+
+    def _head(self) -> str:
+        old, new = (f"{name} for {target}" for name, target in zip(self.names, self.targets, strict=True))
+        told = f"{old} → {new}"
+        if self.is_empty:
+            return f"{told}: nothing has changed."
+        untold = " The models differ in numbers that they do not tell, such as weights of rows." if self.is_untold else ""
+        return f"{told}: {self._numbers()}.{untold}"
+
+    def _numbers(self) -> str:
+        parts = (("schema", self.schema), ("model", self.model))
+        found = [f"{counted(len(changes), 'change')} of the {part}" for part, changes in parts]
+        if self.rows is not None:
+            found.append(f"{self.rows.n_flipped:,} of {counted(self.rows.n_rows, 'row')} answered otherwise")
+        return ", ".join(found)
+
+    def _sections(self) -> Iterator[Section]:
+        if self.schema:
+            yield _changes("schema", self.schema)
+        if self.model:
+            yield _changes("model", self.model)
+        if self.rows is not None and self.rows.flipped:
+            yield _ways(self.rows)
+            yield _rows(self.rows)
+
+
+def _changes(caption: str, changes: Sequence[Change]) -> Section:
+    has_where = any(change.old_where for change in changes)
+    header = ["where" if has_where else "place", "what", "old", "new"]
+    rows = [
+        [_short(change.old_where or change.place), _short(change.what), _told(change.old), _told(change.new)]
+        for change in changes[:MOST_CHANGES]
+    ]
+    return caption, header, rows, _more(len(changes), MOST_CHANGES)
+
+
+def _ways(flips: Flips) -> Section:
+    """How many rows go from which answer to which, through which column; of numbers, through which column."""
+    is_number = isinstance(flips.flipped[0].old, float) and isinstance(flips.flipped[0].new, float)
+    ways = Counter(
+        ("a number", "another", _column(flip.column)) if is_number else (str(flip.old), str(flip.new), _column(flip.column))
+        for flip in flips.flipped
+    )
+    order = sorted(ways, key=lambda way: (-ways[way], way))
+    rows = [[*map(_short, way), f"{ways[way]:,}"] for way in order[:MOST_CHANGES]]
+    return "answers", ["old", "new", "through", "rows"], rows, _more(len(order), MOST_CHANGES)
+
+
+def _rows(flips: Flips) -> Section:
+    rows = [
+        [
+            str(flip.row),
+            _told(flip.old),
+            _told(flip.new),
+            _column(flip.column),
+            _told(flip.old_effect),
+            _told(flip.new_effect),
+        ]
+        for flip in flips.flipped[:MOST_ROWS]
+    ]
+    header = ["row", "old", "new", "through", "effect in the old model", "in the new"]
+    return "rows", header, rows, _more(flips.n_flipped, MOST_ROWS)
+
+
+def _column(name: str | None) -> str:
+    return "the start" if name is None else _short(name)
+
+
+def _told(value: Value | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, float) else _short(str(value))
+
+
+def _short(text: str) -> str:
+    return shortened(text, _WIDTH)
+
+
+def _more(n: int, most: int) -> list[str]:
+    return [f"… {n - most:,} more"] if n > most else []
+
+
+def _text(section: Section) -> str:
+    caption, header, rows, notes = section
+    return "\n".join([caption, aligned(header, rows), *notes])
