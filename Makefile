@@ -5,7 +5,7 @@ RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv pip --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src/core -name "*.?pp")
 
-.PHONY: help demo test fast lint types stub sanitize bench reliability clean
+.PHONY: help demo test fast lint types stub sanitize bench reliability docs clean
 
 help:            ## what there is
 	@grep -E '^[a-z]+: *.*##' Makefile | sed 's/:.*##/ —/'
@@ -38,6 +38,9 @@ bench: $(VENV)/bench  ## speed beside the peers, into benchmarks/results; names 
 reliability: $(VENV)/test  ## what is promised, tried far more often than the tests do (about an hour)
 	$(RUN) reliability/run.py
 
+docs: $(VENV)/docs  ## the site, into build/website/site; fails for a warning, a broken link or anything fetched from the network
+	$(RUN) website/build.py
+
 clean:           ## remove everything that was made
 	rm -rf $(VENV) .venv-sanitized build dist
 
@@ -62,6 +65,10 @@ $(VENV)/test: $(VENV)/installed
 
 $(VENV)/lint: $(VENV)/test
 	@VIRTUAL_ENV=$(VENV) $(UV) install --group lint
+	@touch $@
+
+$(VENV)/docs: $(VENV)/test
+	@VIRTUAL_ENV=$(VENV) $(UV) install --group docs
 	@touch $@
 
 $(VENV)/bench: $(VENV)/test

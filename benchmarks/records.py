@@ -45,7 +45,7 @@ def write(rows: Sequence[Row | Growth]) -> None:
     kept = {_place(row): row for row in _earlier() if row.get("kind") or _work(row) not in works}
     kept.update({_place(row): row for row in new})
     RESULTS.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
-    TABLE.write_text(_page(list(kept.values())))
+    TABLE.write_text(page(list(kept.values())))
 
 
 def _record(row: Row | Growth) -> dict:
@@ -77,7 +77,7 @@ def _named(package: str) -> str:
         return ""
 
 
-def _page(rows: list[dict]) -> str:
+def page(rows: list[dict]) -> str:
     lines = [
         "# Speed beside the peers",
         "",

@@ -57,10 +57,11 @@ def write(figures: list[Figure], scope: Scope) -> None:
     kept.update({(f.code, f.subject): {**asdict(f), "share": scope.share, "seed": scope.seed} for f in figures})
     rows = sorted(kept.values(), key=lambda row: row["code"])
     RESULTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-    TABLE.write_text(_table(rows))
+    versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scikit-learn {sklearn.__version__}"
+    TABLE.write_text(f"{table(rows)}\nMachine: {os.cpu_count()} cores, {versions}.\n")
 
 
-def _table(rows: list[dict]) -> str:
+def table(rows: list[dict]) -> str:
     lines = [
         "# Promises kept",
         "",
@@ -74,8 +75,7 @@ def _table(rows: list[dict]) -> str:
     for row in rows:
         groups.setdefault((row["code"], row["promise"]), []).append(row)
     lines += [_line(code, promise, group) for (code, promise), group in groups.items()]
-    versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scikit-learn {sklearn.__version__}"
-    return "\n".join([*lines, "", f"Machine: {os.cpu_count()} cores, {versions}.", ""])
+    return "\n".join([*lines, ""])
 
 
 def _line(code: str, promise: str, group: list[dict]) -> str:

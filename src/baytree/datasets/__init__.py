@@ -41,6 +41,8 @@ class Description:
 def names() -> tuple[str, ...]:
     """The names of the bundled tables.
 
+    Examples
+    --------
     >>> "iris" in names()
     True
     """
@@ -50,6 +52,8 @@ def names() -> tuple[str, ...]:
 def describe(name: str) -> Description:
     """What a table holds, its source and its terms.
 
+    Examples
+    --------
     >>> describe("play-tennis").target
     'PlayTennis'
     """
@@ -67,6 +71,8 @@ def load(name: str, as_: Literal["pandas", "polars", "dict"] | None = None) -> A
 
     `as_` asks for one of the three. A missing cell is None in a list, and in a frame what a frame has for it.
 
+    Examples
+    --------
     >>> load("play-tennis", as_="dict")["Outlook"][:3]
     ['Sunny', 'Sunny', 'Overcast']
     """

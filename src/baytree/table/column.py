@@ -125,6 +125,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def show(self, value: float | int) -> str:
         """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.
 
+        Examples
+        --------
         >>> Column("size", Kind.ORDINAL, ("S", "M")).show(1)
         'M'
         """
@@ -138,6 +140,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def show_mean(self, value: float, spread: float) -> str:
         """A mean with no more of its time than the spread about it makes worth saying.
 
+        Examples
+        --------
         >>> Column("day", Kind.NUMERIC, unit="s").show_mean(1700000000.0, 1e6)
         '2023-11-14'
         """
@@ -152,6 +156,8 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def show_distance(self, value: float) -> str:
         """A distance between two values in words: days for dates, else a short number.
 
+        Examples
+        --------
         >>> Column("day", Kind.NUMERIC, unit="s").show_distance(172800.0)
         '2 days'
         """

@@ -1,0 +1,60 @@
+"""The lessons of the course: what they say is what happens, and their notebooks run."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import lessons
+
+COURSE = Path(__file__).parents[2] / "docs" / "course"
+LESSONS = sorted(COURSE.glob("[0-9]*.md"))
+
+
+def test_there_are_eight_lessons_and_the_course_lists_them():
+    assert [int(path.name[0]) for path in LESSONS] == list(range(1, 9))
+    assert re.findall(r"\]\(([^)]+)\)", (COURSE / "index.md").read_text()) == [path.name for path in LESSONS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_what_a_lesson_shows_is_what_happens(lesson, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    text = lesson.read_text()
+    assert lessons.failures(text, lesson.name) == ""
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert pictures
+    assert all((tmp_path / picture).exists() for picture in pictures), "the code of the lesson draws its pictures"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_has_exercises_and_each_has_an_answer(lesson):
+    exercises = lesson.read_text().split("## Exercises")[1]
+    assert len(re.findall(r"^\*\*\d\.\*\*", exercises, re.MULTILINE)) == exercises.count("<summary>Answer</summary>") >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_the_notebook_of_a_lesson_runs(lesson, tmp_path, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    program = lessons.script_of(lessons.notebook(lesson.read_text()))
+    exec(compile(program, lesson.stem, "exec"), {})
+
+
+def test_a_notebook_holds_the_words_the_code_and_the_output():
+    cells = json.loads(lessons.notebook("# A\n\n```pycon\n>>> 1 + 1\n2\n>>> x = 3\n```\n\nB\n"))["cells"]
+    assert [cell["cell_type"] for cell in cells] == ["code", "markdown", "code", "code", "markdown"]
+    assert cells[2]["source"] == "1 + 1"
+    assert cells[2]["outputs"][0]["text"] == "2\n"
+    assert cells[3]["outputs"] == []
+
+
+def test_a_lesson_that_tells_something_else_is_found(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    assert "Expected" in lessons.failures("```pycon\n>>> 1 + 1\n3\n```\n", "wrong")
+    assert lessons.answered("```pycon\n>>> 1 + 1\n3\n```\n") == "```pycon\n>>> 1 + 1\n2\n```\n"

@@ -1,0 +1,79 @@
+"""Builds the site: gathers pages, makes what they show, runs zensical, and checks what it built.
+
+python website/build.py        # into build/website/site
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from os import environ
+from pathlib import Path, PurePosixPath
+
+import checks
+import gallery
+import lessons
+import made
+import reference
+from sources import ROOT, files, navigation, place_of, title_of, with_links
+
+PLACE = ROOT / "build" / "website"
+
+
+def main() -> int:
+    shutil.rmtree(PLACE, ignore_errors=True)
+    pages = PLACE / "pages"
+    pages.mkdir(parents=True)
+    gather(pages)
+    write_notebooks()
+    (PLACE / "zensical.toml").write_text(configured(pages))
+    command = [sys.executable, "-m", "zensical", "build", "--strict"]
+    if subprocess.run(command, cwd=PLACE, env={**environ, "NO_COLOR": "1"}).returncode:
+        return 1
+    faults = checks.faults(PLACE / "site")
+    print("\n".join(faults) or f"{len(list(PLACE.glob('site/**/*.html')))} pages in {PLACE / 'site'}")
+    return 1 if faults else 0
+
+
+def gather(pages: Path) -> None:
+    """Every page and every file that a page shows, written below one folder."""
+    found = files()
+    for path in found:
+        place = pages / place_of(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix != ".md":
+            shutil.copyfile(ROOT / path, place)
+            continue
+        text = made.WHOLE[path]() if path in made.WHOLE else (ROOT / path).read_text()
+        linked = with_links(text, path, {*found, PurePosixPath("README.md")}.__contains__)
+        place.write_text(made.answered(made.filled(linked, pages)))
+    (pages / "gallery.md").write_text(gallery.page(pages))
+    for name, text in reference.pages():
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
+        (pages / name).write_text(text)
+    shutil.copyfile(ROOT / "website" / "site.css", pages / "site.css")
+
+
+def write_notebooks() -> None:
+    """Each lesson of the course as a notebook."""
+    folder = PLACE / "notebooks"
+    folder.mkdir()
+    for path in sorted((ROOT / "docs" / "course").glob("[0-9]*.md")):
+        (folder / path.with_suffix(".ipynb").name).write_text(lessons.notebook(path.read_text()))
+
+
+def configured(pages: Path) -> str:
+    """The settings with the navigation of these pages."""
+    titles = {page.relative_to(pages).as_posix(): title_of(page.read_text()) for page in pages.rglob("*.md")}
+    sections = []
+    for section, found in navigation(titles).items():
+        entries = ", ".join(f"{{{json.dumps(titles[page])} = {json.dumps(page)}}}" for page in found)
+        sections.append(f"  {{{json.dumps(section)} = {json.dumps(found[0]) if len(found) == 1 else f'[{entries}]'}}},")
+    begun = (ROOT / "website" / "zensical.toml").read_text()
+    return begun.replace("[project]\n", "[project]\nnav = [\n" + "\n".join(sections) + "\n]\n", 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
