@@ -60,7 +60,10 @@ def answered(model: Model, table: Table) -> tuple[np.ndarray, np.ndarray | None]
     both = getattr(model, "answered", None)
     if table.schema.target.classes is None:
         return model.answers(table), None
-    return both(table) if both else (model.answers(table), choices(model, table))
+    if both:
+        return both(table)
+    answers, choose = model.answers(table), getattr(model, "choices", None)
+    return answers, choose(table) if choose else np.argmax(answers, axis=1)
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -43,6 +43,8 @@ struct RowLoops {
   void (*residuals)(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems);
   // Adds Σ weight (x − pivot) to sum and Σ weight (x − pivot)² to square, per column.
   void (*moments)(const RowRun& run, const double* pivot, double* sum, double* square);
+  // Adds rows' rows, for rows [n, q], to the lower half of out [q, q]; what lands in the upper half means nothing.
+  void (*products)(const double* rows, std::size_t n, std::size_t q, double* out);
 };
 
 // The loops for this machine.

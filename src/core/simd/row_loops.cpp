@@ -104,8 +104,29 @@ void moments(const RowRun& run, const double* pivot, double* sum, double* square
   }
 }
 
+// out[j, l] += Σ rows[i, j] rows[i, l] for l up to j (and some beyond); a few rows at a time, so that sums are stored seldom.
+template <std::size_t Count> void add_products(const double* rows, std::size_t q, double* out) {
+  for (std::size_t j = 0; j < q; ++j) {
+    double* const to = out + j * q;
+    std::size_t l = 0;
+    for (; l <= j && l + lanes <= q; l += lanes) {
+      Lanes sum = load(to + l);
+      for (std::size_t i = 0; i < Count; ++i) sum += rows[i * q + j] * load(rows + i * q + l);
+      store(to + l, sum);
+    }
+    for (; l <= j; ++l)
+      for (std::size_t i = 0; i < Count; ++i) to[l] += rows[i * q + j] * rows[i * q + l];
+  }
+}
+
+void products(const double* rows, std::size_t n, std::size_t q, double* out) {
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) add_products<4>(rows + i * q, q, out);
+  for (; i < n; ++i) add_products<1>(rows + i * q, q, out);
+}
+
 }  // namespace
 
-const RowLoops BAYTREE_LEVEL{centre, slope, curvature_rows, residuals, moments};
+const RowLoops BAYTREE_LEVEL{centre, slope, curvature_rows, residuals, moments, products};
 
 }  // namespace baytree::linear

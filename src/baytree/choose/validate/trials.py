@@ -24,7 +24,7 @@ from baytree.estimators.learning import has_own_kinds, learner_of, schema_of, se
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike
 from baytree.learner import Additive, Learner
-from baytree.model import Model, choices
+from baytree.model import Model, answered
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
@@ -146,12 +146,12 @@ def _by_subtraction(learner: Additive, problem: Problem, folds: tuple[Fold, ...]
 
 def _answered(model: Model, schema: Schema, fold: Fold, problem: Problem, seconds: float) -> Trial:
     test = to_answer_for(problem.table, fold.test, schema)
-    answers = model.answers(test)
-    if not problem.is_classification:
+    answers, chosen = answered(model, test)
+    if chosen is None:
         return Trial(fold.test, len(fold.train), answers[:, 0], None, seconds)
     classes = problem.label.target.classes or ()
     known = codes_among(schema.classes, classes)
-    return Trial(fold.test, len(fold.train), known[choices(model, test)], spread(answers, known, len(classes)), seconds)
+    return Trial(fold.test, len(fold.train), known[chosen], spread(answers, known, len(classes)), seconds)
 
 
 def codes_among(answers: Any, classes: tuple) -> np.ndarray:

@@ -80,6 +80,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         values = table.values if rows == slice(None) else table.rows(*rows.indices(len(table))[:2]).values
         if isinstance(values, SparseColumns):
             values = tuple(values.matrix.toarray().T)
+        if self._is_plain and len(self):
+            wide = np.stack(tuple(values), axis=1)
+            return np.where(np.isnan(wide), self.fill, wide)
         out = np.zeros((len(range(*rows.indices(len(table)))), len(self)))
         for j, column in enumerate(values):
             features = self.of_column(j)
@@ -104,8 +107,12 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
 
     def view(self, table: Table) -> np.ndarray | None:
         """The caller's own matrix, uncopied, where every feature is a number column of it; gaps are still NaN."""
-        plain = len(self) == self.n_columns and (self.level == VALUE).all()
-        return as_matrix(table) if plain and len(self) else None
+        return as_matrix(table) if self._is_plain and len(self) else None
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether every column is a number and a feature."""
+        return len(self) == self.n_columns and bool((self.level == VALUE).all())
 
     def _write(self, out: np.ndarray, column: int, values: np.ndarray | Tokens) -> None:
         levels = self.level[self.of_column(column)]

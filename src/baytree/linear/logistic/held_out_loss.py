@@ -7,6 +7,7 @@ import numpy as np
 
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.solvers.few_rows import are_few, losses_of_few_rows
 from baytree.linear.logistic.solvers.lockstep import Problems, solve_together
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.solvers.solve import optimum
@@ -27,13 +28,17 @@ def held_out_losses(
     """
     weight = task.rows.fold_weights(n_folds)
     penalties = [_penalties(task, options, lambdas, f) for f in range(n_folds)]
-    loss, found = _together(task, weight, penalties, fits)
+    loss, found = _together(task, weight, penalties, fits, options.max_iter)
     for f in range(n_folds):
-        last = None
-        for i in np.flatnonzero(~found[f]):
+        left = np.flatnonzero(~found[f])
+        if not len(left) or not task.rows.has_others(f):
+            continue
+        others, last = task.rows.without(f), None
+        for i in left:
             near = fits[i] if last is None else _moved(*last, fits[i])
-            loss[f, i], fit = _alone(task, options, f, penalties[f][i], near)
-            last = fit, fits[i]
+            aim = _aim(penalties[f][i])
+            fit = optimum(others, penalties[f][i], Aim(aim, options.max_iter, aim), near)
+            loss[f, i], last = task.rows.held_loss(fit.theta, f), (fit, fits[i])
     return loss, weight
 
 
@@ -47,11 +52,14 @@ def _penalties(task: Task, options: Options, lambdas: np.ndarray, fold: int) -> 
 
 
 def _together(
-    task: Task, fold_weight: np.ndarray, penalties: list[list[Penalty]], fits: list[Fit]
+    task: Task, fold_weight: np.ndarray, penalties: list[list[Penalty]], fits: list[Fit], max_iter: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
     shape = len(penalties), len(fits)
     curvatures = [fit.curvature for fit in fits if fit.curvature is not None]
+    aims = np.array([[_aim(each) for each in own] for own in penalties])
+    if len(curvatures) == len(fits) and isinstance(task.rows, DenseRows) and are_few(task.rows):
+        return losses_of_few_rows(task.rows, penalties, fits, aims, max_iter)
     is_smooth = all(each.is_smooth for own in penalties for each in own)
     if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and is_smooth and shape[0] > 1):
         return np.zeros(shape), np.zeros(shape, bool)
@@ -67,8 +75,7 @@ def _together(
         np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
         tuple(curvatures),
     )
-    aims = np.array([_aim(each) for own in penalties for each in own])
-    loss, found = solve_together(task.rows, fold_weight, problems, aims)
+    loss, found = solve_together(task.rows, fold_weight, problems, aims.ravel())
     return loss.reshape(shape), found.reshape(shape)
 
 
@@ -87,15 +94,6 @@ def _aim(penalty: Penalty) -> float:
     """Small beside the penalty: where that is next to nothing, the solution on all rows would pass, which knows too much."""
     largest = max(penalty.ridge.max(), penalty.lasso.max())
     return float(np.clip(0.01 * largest, _LEAST, _AIM))
-
-
-def _alone(task: Task, options: Options, fold: int, penalty: Penalty, near: Fit) -> tuple[float, Fit]:
-    """The held-out loss of one fold at one strength, and its solution."""
-    if not task.rows.has_others(fold):
-        return 0.0, near
-    aim = _aim(penalty)
-    fit = optimum(task.rows.without(fold), penalty, Aim(aim, options.max_iter, aim), near)
-    return task.rows.held_loss(fit.theta, fold), fit
 
 
 def _moved(fit: Fit, whole: Fit, next_whole: Fit) -> Fit:

@@ -48,6 +48,10 @@ class Factor(msgspec.Struct, frozen=True):
         z = q.T @ self.z
         return Factor(r[: len(terms)], z[: len(terms)], self.rest + float(np.square(z[len(terms) :]).sum()))
 
+    def first(self, count: int) -> Factor:
+        """The same of the first terms: their part of a triangular factor is one by itself."""
+        return Factor(self.r[:count, :count], self.z[:count], self.rest + float(np.square(self.z[count:]).sum()))
+
     def of_prefixes(self) -> np.ndarray:
         """The RSS of the first 1, 2, … terms."""
         explained = np.square(self.z).sum(axis=1)
@@ -89,11 +93,12 @@ def _eliminated(factor: Factor, order: list[int]) -> tuple[list[list[int]], np.n
 def _best_prefixes(factor: Factor, order: list[int]) -> tuple[list[list[int]], np.ndarray]:
     """The same, but every prefix of every order met on the way is a subset of its size: subsets need not be nested."""
     subsets = [order[: k + 1] for k in range(len(order))]
-    rss = factor.of_prefixes()
+    rss, ordered = factor.of_prefixes(), factor
     for size in range(len(order), 2, -1):
-        worst = 1 + int(np.argmin(factor.take(order[:size]).without_each()[1:]))
+        worst = 1 + int(np.argmin(ordered.first(size).without_each()[1:]))
         order = [*order[:worst], *order[worst + 1 : size], order[worst], *order[size:]]
-        found = factor.take(order).of_prefixes()
+        ordered = factor.take(order)
+        found = ordered.of_prefixes()
         for k in np.flatnonzero(found < rss):
             if sorted(order[: k + 1]) != sorted(subsets[k]):
                 subsets[k], rss[k] = order[: k + 1], found[k]

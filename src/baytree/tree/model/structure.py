@@ -6,7 +6,7 @@ arrays, never a recursion: a chain of a million nodes is as safe as a stump.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -50,6 +50,7 @@ class Surrogates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="s
         checks.check_surrogates(self)
 
     @classmethod
+    @cache  # most trees have none, and to check that anew takes longer than to grow a small one
     def none(cls) -> Surrogates:
         """No surrogate at all."""
         return cls(
@@ -68,6 +69,7 @@ class MoreCuts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mor
         checks.check_entries(self, checks.CUT_TYPES)
 
     @classmethod
+    @cache
     def none(cls) -> MoreCuts:
         """No test has more than one threshold."""
         return cls(np.zeros(0, np.int32), np.zeros(0))

@@ -146,12 +146,26 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
 
     `alpha` is the same penalty in units of risk; `is_bounded` leaves out, as rpart does, nodes that cannot pay.
     """
-    root = float(tree.risk[0])
-    alpha = cp * root if alpha is None else alpha
-    complexity, is_split = _core.complexities(tree.first, tree.branches, tree.mirrored, tree.risk, alpha, is_bounded)
-    scaled = complexity / root if root > 0 else np.zeros(len(tree))
+    scaled, is_split = _complexities(tree, cp * float(tree.risk[0]) if alpha is None else alpha, is_bounded)
     valued = msgspec.structs.replace(tree, complexity=scaled)
-    return kept(valued, is_split.view(np.bool_)) if is_bounded else valued
+    return kept(valued, is_split) if is_bounded else valued
+
+
+def worths(tree: Tree, alpha: float, is_bounded: bool) -> np.ndarray:
+    """float64 [n_nodes]: the penalty, in units of risk, at which each split would go; of one that cannot pay, none is so low.
+
+    What `with_complexity` gives, for who asks at which penalty a row stops and needs no tree.
+    """
+    scaled, is_split = _complexities(tree, alpha, is_bounded)
+    worth = scaled * float(tree.risk[0])
+    return np.where(is_split, worth, -np.inf) if is_bounded else worth
+
+
+def _complexities(tree: Tree, alpha: float, is_bounded: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The penalty at which each split goes, in units of the root's risk, and whether it is worth alpha. [n_nodes] each"""
+    root = float(tree.risk[0])
+    complexity, is_split = _core.complexities(tree.first, tree.branches, tree.mirrored, tree.risk, alpha, is_bounded)
+    return complexity / root if root > 0 else np.zeros(len(tree)), is_split.view(np.bool_)
 
 
 def path(tree: Tree, cp: float = 0.0) -> Path:

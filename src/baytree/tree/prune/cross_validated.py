@@ -18,7 +18,7 @@ from baytree.tree.grow.policy import CrossValidated, Policy, SurrogateRules
 from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.model.routing import columns, level_counts
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
+from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity, worths
 
 OTHER_ROWS = (
     "cv names rows of the table that fit was called with, but the tree is to be learnt from other rows, as in "
@@ -91,8 +91,8 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
         inside, outside = table.take(fold != out), table.take(fold == out)
         unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
         part = grown(inside, policy, costs, cp * unit, 1)
-        part = with_complexity(part, alpha=cp * unit, is_bounded=not by_impurity)
-        return np.array(losses(part, outside, costs, penalty * unit))
+        worth = worths(part, cp * unit, is_bounded=not by_impurity)
+        return np.array(losses(part, outside, costs, penalty * unit, worth))
 
     total, squares = reduce(add, threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
     return with_errors(steps, total, squares, root, whole)
@@ -178,10 +178,15 @@ def _root_risk(table: Table, costs: Costs) -> float:
     return float(table.weight @ apart**2)
 
 
-def losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of weight × loss and of weight × loss² over rows, at every penalty: two arrays [n_penalties]."""
-    complexity = tree.complexity * tree.risk[0]
-    common = (columns(rows), level_counts(rows.schema), complexity, penalty, np.ascontiguousarray(rows.weight))
+def losses(
+    tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray, worth: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of weight × loss and of weight × loss² over rows, at every penalty: two arrays [n_penalties].
+
+    `worth` is the penalty at which each split goes, where the tree does not say it itself. [n_nodes]
+    """
+    worth = tree.complexity * tree.risk[0] if worth is None else worth
+    common = (columns(rows), level_counts(rows.schema), worth, penalty, np.ascontiguousarray(rows.weight))
     if not rows.n_classes:
         return tree.router.number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))
     loss = np.ascontiguousarray((costs.risk_scale[:, None] * costs.losses())[:, tree.prediction].T)

@@ -72,7 +72,7 @@ class KnotSearch {
       const std::size_t width = self.size() - first;
       if (width == latest_width) return recent.data();
       recent.resize(self.rows_ * width);
-      for (std::size_t i = 0; i < self.rows_; ++i)
+      for (std::size_t i = self.sorted(at).above_least(); i < self.rows_; ++i)
         for (std::size_t c = 0; c < width; ++c) recent[i * width + c] = self.basis_.column(first + c)[self.place(at, i)];
       latest_width = width;
       return recent.data();
@@ -151,6 +151,7 @@ class KnotSearch {
     std::vector<double> of_line(responses_);  // w'y
     const double* explicit_line = nullptr;
     double length = 0;
+    if (is_centred_ && !room.rows.size) knots.has_line = false;  // a line of zeros
     if (knots.has_line && !is_centred_) knots.has_line = is_new(column, parent, rules, room);
     if (knots.has_line) {
       const double square = knots.spread[n] - knots.explained[n];

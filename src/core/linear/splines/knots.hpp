@@ -4,6 +4,7 @@
 // product of h with any column q is an integral: s = sum of b q over the rows above t, and h'q grows by s dt. So one pass
 // over the rows gives h'q at every knot, and nothing of an old q has to be looked at again when a new one comes.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,8 @@ struct Sorted {
   std::span<const double> x;
   std::span<const std::int32_t> row;
   std::size_t size() const { return x.size(); }
+  // The first rank above the least value. What lies there adds nothing to any hinge, and of a mark that is most of the rows.
+  std::size_t above_least() const { return static_cast<std::size_t>(std::ranges::upper_bound(x, x[0]) - x.begin()); }
 };
 
 // Which ranks may be knots: those from `end` up, the `first`-th that counts, then every `step`-th.
@@ -23,17 +26,17 @@ struct Spans {
   std::size_t end, first, step;
 };
 
-// The rows where the parent is not 0, the highest x first.
+// The rows above the least x where the parent is not 0, the highest x first.
 struct Support {
   std::vector<double> x, b;
   std::vector<std::int32_t> rank;
   std::size_t size = 0;
 
   void of(const Sorted& column, std::span<const double> parent) {
-    const std::size_t n = column.size();
-    x.resize(n + 1), b.resize(n + 1), rank.resize(n + 1);
+    const std::size_t n = column.size(), least = column.above_least();
+    x.resize(n - least + 1), b.resize(n - least + 1), rank.resize(n - least + 1);
     size = 0;
-    for (std::size_t i = n; i-- > 0;) {  // no branch: where a parent is 0 cannot be foreseen
+    for (std::size_t i = n; i-- > least;) {  // no branch: where a parent is 0 cannot be foreseen
       const double value = parent[static_cast<std::size_t>(column.row[i])];
       x[size] = column.x[i], b[size] = value, rank[size] = static_cast<std::int32_t>(i);
       size += value != 0;
@@ -107,7 +110,8 @@ inline void measure(const Support& rows, std::span<const double> found, std::siz
   }
 }
 
-// Places the knots and measures their hinges. The order of operations in the centred sum of squares is part of the algorithm:
+// Places the knots and measures their hinges. A knot at the highest value is a hinge of zeros, and one that equals the knot before
+// it to the last bit gains the same: neither can win, so a mark (0 or 1) has one knot, not as many as rows. The order of operations in the centred sum of squares is part of the algorithm:
 // among equal values it is rounding alone that says whether a rank counts, so nothing here may be fused or rearranged.
 inline void place_centred(const Sorted& column, std::span<const double> parent, const Spans& spans, Knots& out) {
   const std::size_t n = column.size();
@@ -124,9 +128,12 @@ inline void place_centred(const Sorted& column, std::span<const double> parent, 
     u = sx - s * x0;
     spread += (x1 - x0) * (2 * s2x - s2 * (x0 + x1)) + (old * old - u * u) / number;
     if (b1 > 0 && spread > 0 && ++counted == next) {
+      next += spans.step;
+      const bool is_same = !out.rank.empty() && column.x[static_cast<std::size_t>(out.rank.back())] == x0 && out.spread.back() == spread;
+      if (is_same || x0 == column.x[n - 1]) continue;
       out.rank.push_back(static_cast<std::int32_t>(i));
       out.spread.push_back(spread);
-      next += spans.step;
+      if (x0 == 0 && column.x[0] == 0) return;  // from here on nothing is added to any of the sums
     }
   }
 }
@@ -136,8 +143,9 @@ inline void place_weighted(const Sorted& column, std::span<const double> parent,
   std::size_t counted = 0, next = spans.first;
   for (std::size_t i = column.size() - 1; i-- > spans.end;)
     if (parent[static_cast<std::size_t>(column.row[i + 1])] > 0 && ++counted == next) {
-      out.rank.push_back(static_cast<std::int32_t>(i));
       next += spans.step;
+      const bool is_same = !out.rank.empty() && column.x[static_cast<std::size_t>(out.rank.back())] == column.x[i];
+      if (!is_same && column.x[i] != column.x.back()) out.rank.push_back(static_cast<std::int32_t>(i));
     }
 }
 

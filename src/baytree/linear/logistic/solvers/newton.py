@@ -11,6 +11,7 @@ import numpy as np
 
 from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.rows.loss import Slope
+from baytree.linear.logistic.solvers.few_rows import newton_of_few_rows
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 from baytree.linear.quadratic import Quadratic, solve
 
@@ -27,6 +28,9 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
 
     `curvature` is one from nearby (the last penalty of a path), where there is one.
     """
+    at_once = newton_of_few_rows(rows, penalty, theta, aim, curvature)
+    if at_once is not None:
+        return at_once
     here = (rows.slope_and_curvature if rows.is_far and curvature is None else rows.slope)(theta)
     curvature = _curvature(rows, theta, here) if curvature is None else curvature
     worst = violations(here, penalty, theta).max()

@@ -1,0 +1,60 @@
+"""Two classes of few rows: the steps of `newton` in one call of the core, since each by itself would be mostly Python."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from baytree import _core
+from baytree.engine.parts import Kept
+from baytree.linear.logistic.rows.dense_piece import DensePiece
+from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
+
+_MOST = 1 << 21  # products of one curvature; for more of them BLAS and threads pay
+_NONE = np.zeros((0, 0))
+
+
+def are_few(rows: DenseRows) -> bool:
+    """Whether these are rows of two classes, in one piece of memory, of which a curvature costs next to nothing."""
+    is_small = rows.k == 1 and rows.n_rows * rows.q**2 <= _MOST and isinstance(rows.pieces, Kept)
+    return is_small and [type(piece) for piece in rows.pieces.pieces] == [DensePiece]
+
+
+def newton_of_few_rows(
+    rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curvature: np.ndarray | None
+) -> Fit | None:
+    """The optimum; None where rows are not few, where nothing is penalised, and where it takes eigenvectors to tell."""
+    if not are_few(rows) or penalty.is_none:
+        return None
+    piece = _piece(rows)
+    near = _NONE if curvature is None else curvature
+    found = _core.newton_of_few_rows(
+        piece.x, piece.label, piece.weight, penalty.ridge, penalty.lasso, theta[0], near, aim.tol, aim.ideal, aim.max_iter
+    )
+    if not found:
+        return None
+    solution, violation, n_iter, losses, last = found
+    return Fit(solution, violation, n_iter, losses, False, last)
+
+
+def losses_of_few_rows(
+    rows: DenseRows, penalties: list[list[Penalty]], fits: list[Fit], aims: np.ndarray, max_iter: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The held-out loss of each fold at each strength, and which were found. [n_folds, n], bool [n_folds, n]
+
+    Each fold goes along the strengths; `fits` are the optima on all rows, `aims` [n_folds, n] the violations that will do.
+    """
+    piece, loss, found = _piece(rows), np.zeros(aims.shape), np.zeros(aims.shape, np.uint8)
+    ridge, lasso = (np.array([[getattr(each, name) for each in own] for own in penalties]) for name in ("ridge", "lasso"))
+    theta, curvature = np.array([fit.theta[0] for fit in fits]), np.array([fit.curvature for fit in fits])
+    _core.held_out_of_few_rows(
+        piece.x, piece.label, piece.weight, piece.fold, ridge, lasso, theta, curvature, aims, max_iter, loss, found
+    )
+    return loss, found.astype(bool)
+
+
+def _piece(rows: DenseRows) -> DensePiece:
+    """All rows, in the design's units."""
+    (piece,) = rows.pieces.gather()
+    return msgspec.structs.replace(piece, x=(piece.x - rows.centre) / rows.scale)

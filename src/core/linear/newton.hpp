@@ -1,0 +1,219 @@
+// Penalised logistic regression of two classes on few rows: all Newton steps in one call, without a matrix that leaves the cache.
+//
+// Minimises  Σ weight · loss + Σ_j ridge_j θ_j² / 2 + lasso_j |θ_j|,  the constant last. The steps are those of
+// linear/logistic/solvers/newton.py, which takes large tables; sums have a fixed order, so the bits are the same on every machine.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "linear/descent.hpp"
+#include "linear/factor.hpp"
+#include "linear/row_loops.hpp"
+
+namespace baytree::linear {
+
+struct NetPenalty {
+  std::span<const double> ridge, lasso;
+
+  bool is_smooth() const {
+    return std::ranges::all_of(lasso, [](double each) { return each == 0; });
+  }
+
+  double cost(std::span<const double> theta) const {
+    double squares = 0, sizes = 0;
+    for (std::size_t j = 0; j < theta.size(); ++j) {
+      squares += ridge[j] * theta[j] * theta[j];
+      sizes += lasso[j] * std::abs(theta[j]);
+    }
+    return squares / 2 + sizes;
+  }
+
+  // The largest distance of a coefficient from optimality: the smallest subgradient.
+  double violation(std::span<const double> gradient, std::span<const double> theta) const {
+    double worst = 0;
+    for (std::size_t j = 0; j < theta.size(); ++j) {
+      const double smooth = gradient[j] + ridge[j] * theta[j];
+      const double sign = theta[j] > 0 ? 1.0 : theta[j] < 0 ? -1.0 : 0.0;
+      const bool is_out = theta[j] == 0 && lasso[j] > 0;
+      worst = std::max(worst, is_out ? std::abs(smooth) - lasso[j] : std::abs(smooth + lasso[j] * sign));
+    }
+    return worst;
+  }
+};
+
+// The violation that counts as converged, the one worth trying for, and the most steps.
+struct NewtonAim {
+  double tol, ideal;
+  std::int64_t most;
+};
+
+struct NewtonFit {
+  std::vector<double> theta, curvature;  // [q], [q, q]: the latter near the end
+  std::vector<double> values;            // the objective at the start and after each step
+  double violation = 0;
+  std::int64_t steps = 0;
+};
+
+class FewRows {
+ public:
+  FewRows(const RowRun& run, const NetPenalty& penalty) : run_(run), penalty_(penalty), q_(run.columns + 1) {}
+
+  // The optimum; nothing where a matrix is so near to singular that its eigenvectors have to be looked at.
+  std::optional<NewtonFit> optimum(std::span<const double> start, std::span<const double> curvature, const NewtonAim& aim) {
+    NewtonFit fit{{start.begin(), start.end()}, {curvature.begin(), curvature.end()}, {}, 0, 0};
+    Slope here = slope(fit.theta);
+    if (fit.curvature.empty()) fit.curvature = curvature_at(fit.theta);
+    fit.violation = penalty_.violation(here.gradient, fit.theta);
+    fit.values.push_back(here.value);
+    while (fit.violation > aim.ideal && fit.steps < aim.most) {
+      ++fit.steps;
+      const auto step = step_from(here, fit);
+      if (!step) return std::nullopt;
+      auto moved = backtrack(here, fit.theta, *step);
+      if (!moved) break;
+      const double before = fit.violation, after = penalty_.violation(moved->slope.gradient, moved->theta);
+      if (after <= aim.tol && after > before) break;  // rounding is all that is left
+      fit.theta = std::move(moved->theta), here = std::move(moved->slope), fit.violation = after;
+      fit.values.push_back(here.value);
+      if (after <= aim.tol && after > before / 2) break;
+      if (after > kGood * before) fit.curvature = curvature_at(fit.theta);
+    }
+    return std::isfinite(here.value) ? std::optional(std::move(fit)) : std::nullopt;
+  }
+
+ private:
+  static constexpr double kGood = 0.1;  // a step that leaves more of the violation than this calls for a new curvature
+  static constexpr int kHalvings = 34, kRounds = 5, kDrops = 20;
+  static constexpr std::int64_t kSweeps = 200;
+
+  struct Slope {
+    double value;                  // the objective
+    std::vector<double> gradient;  // of the loss alone
+  };
+
+  struct Moved {
+    std::vector<double> theta;
+    Slope slope;
+  };
+
+  Slope slope(std::span<const double> theta) const {
+    std::vector<double> gradient(q_, 0.0);
+    const double loss = row_loops().slope(run_, theta.data(), theta.back(), gradient.data());
+    return {loss + penalty_.cost(theta), std::move(gradient)};
+  }
+
+  std::vector<double> curvature_at(std::span<const double> theta) {
+    scaled_.resize(run_.rows * q_);
+    row_loops().curvature_rows(run_, theta.data(), theta.back(), scaled_.data());
+    return products(scaled_, q_);
+  }
+
+  std::optional<std::vector<double>> step_from(const Slope& here, const NewtonFit& fit) const {
+    return penalty_.is_smooth() ? smooth_step(here, fit) : lasso_step(here, fit);
+  }
+
+  std::optional<std::vector<double>> smooth_step(const Slope& here, const NewtonFit& fit) const {
+    std::vector<double> matrix = fit.curvature, right(q_);
+    for (std::size_t j = 0; j < q_; ++j) {
+      matrix[j * q_ + j] += penalty_.ridge[j];
+      right[j] = -(here.gradient[j] + penalty_.ridge[j] * fit.theta[j]);
+    }
+    return solved(std::move(matrix), std::move(right));
+  }
+
+  // Coordinate descent finds which coefficients are not 0, and a direct solution their values.
+  std::optional<std::vector<double>> lasso_step(const Slope& here, const NewtonFit& fit) const {
+    std::vector<double> target = fit.theta, slope = here.gradient;
+    const double near = 0.01 * fit.violation;
+    for (int round = 0; round < kRounds; ++round) {
+      GramDescent(fit.curvature, penalty_.ridge, penalty_.lasso, target, slope).run(kSweeps, near * near);
+      if (!polish(fit.curvature, target, slope)) return std::nullopt;
+      if (penalty_.violation(slope, target) <= near) break;
+    }
+    for (std::size_t j = 0; j < q_; ++j) target[j] -= fit.theta[j];
+    return target;
+  }
+
+  // The minimum on the support, less those that would change their sign on the way; false where it is not to be solved for.
+  bool polish(std::span<const double> matrix, std::vector<double>& target, std::vector<double>& slope) const {
+    for (int drop = 0; drop < kDrops; ++drop) {
+      const auto active = support(target);
+      if (active.empty()) return true;
+      auto move = to_minimum(matrix, active, target, slope);
+      if (!move) return false;
+      const double share = until_zero(active, target, *move);
+      bool crosses = false;
+      for (std::size_t a = 0; a < active.size(); ++a) {
+        const std::size_t j = active[a];
+        const double change = share * (*move)[a], *const row = matrix.data() + j * q_;
+        for (std::size_t i = 0; i < q_; ++i) slope[i] += change * row[i];
+        const bool ends = reaches_zero(j, target[j], (*move)[a]) && -target[j] / (*move)[a] == share;
+        target[j] = ends ? 0.0 : target[j] + change;
+        crosses = crosses || ends;
+      }
+      if (!crosses) return true;
+    }
+    return true;
+  }
+
+  std::vector<std::size_t> support(std::span<const double> target) const {
+    std::vector<std::size_t> found;
+    for (std::size_t j = 0; j < q_; ++j)
+      if (target[j] != 0 || penalty_.lasso[j] == 0) found.push_back(j);
+    return found;
+  }
+
+  std::optional<std::vector<double>> to_minimum(std::span<const double> matrix, const std::vector<std::size_t>& active,
+                                                std::span<const double> target, std::span<const double> slope) const {
+    const std::size_t m = active.size();
+    std::vector<double> part(m * m), right(m);
+    for (std::size_t a = 0; a < m; ++a) {
+      const std::size_t j = active[a];
+      const double at = target[j], sign = at > 0 ? 1.0 : at < 0 ? -1.0 : 0.0;
+      for (std::size_t b = 0; b < m; ++b) part[a * m + b] = matrix[j * q_ + active[b]];
+      part[a * m + a] += penalty_.ridge[j];
+      right[a] = -(slope[j] + penalty_.ridge[j] * at + penalty_.lasso[j] * sign);
+    }
+    return solved(std::move(part), std::move(right));
+  }
+
+  bool reaches_zero(std::size_t j, double at, double move) const {
+    return penalty_.lasso[j] > 0 && at * (at + move) <= 0 && move != 0;
+  }
+
+  // How much of the move can be made before a penalised coefficient would change its sign.
+  double until_zero(const std::vector<std::size_t>& active, std::span<const double> target, std::span<const double> move) const {
+    double share = 1;
+    for (std::size_t a = 0; a < active.size(); ++a)
+      if (reaches_zero(active[a], target[active[a]], move[a])) share = std::min(share, -target[active[a]] / move[a]);
+    return share;
+  }
+
+  // The first of step, step / 2, step / 4 … that lowers the objective enough; nothing where none does.
+  std::optional<Moved> backtrack(const Slope& here, std::span<const double> theta, std::span<const double> step) const {
+    std::vector<double> at(theta.begin(), theta.end());
+    double promise = -penalty_.cost(theta);
+    for (std::size_t j = 0; j < q_; ++j) promise += here.gradient[j] * step[j], at[j] += step[j];
+    promise = std::min(promise + penalty_.cost(at), 0.0);
+    const double rounding = 1e-14 * std::max(1.0, std::abs(here.value));
+    double share = 1;
+    for (int halving = 0; halving < kHalvings; ++halving, share /= 2) {
+      for (std::size_t j = 0; j < q_; ++j) at[j] = theta[j] + share * step[j];
+      Slope there = slope(at);
+      if (there.value <= here.value + 1e-4 * share * promise + rounding) return Moved{std::move(at), std::move(there)};
+    }
+    return std::nullopt;
+  }
+
+  const RowRun run_;
+  const NetPenalty penalty_;
+  const std::size_t q_;  // the constant included
+  std::vector<double> scaled_;
+};
+
+}  // namespace baytree::linear
