@@ -8,9 +8,11 @@ from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, more_than_counted, pseudo_counts, read_pseudo_counts, smoothed
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import ColumnLikelihood
+from baytree.bayes.events.posteriors import log_share_moments
 from baytree.formula.expressions import Lookup
 from baytree.formula.steps import Effects, Steps, matrix
 from baytree.given import PriorsLike
+from baytree.limits.intervals import JEFFREYS
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
 from baytree.summary.bayes import LevelShares
@@ -119,6 +121,14 @@ class Categorical(Event[Counts]):
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(total > 0, (counts - 1 + added[:, None]) / total, 1 / max(len(counts), 1))
         return self.logarithm(np.where(counts >= 1, share, 0.0))  # no such row is there to be taken away
+
+    def add_posterior(
+        self, seen: Counts, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """The logarithm of the level's share, Dirichlet's."""
+        code = np.ascontiguousarray(table.values[group.columns[0]])
+        for added, moments in zip((mean, variance), log_share_moments(seen.known() + JEFFREYS), strict=True):
+            _core.add_level_scores(code, moments, added)
 
     def logarithm(self, share: np.ndarray) -> np.ndarray:
         """The logarithm of the shares; a level that a class never had is impossible in it."""
