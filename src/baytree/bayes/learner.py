@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -54,6 +55,20 @@ class NaiveBayesLearner(Additive):
     def prior(self, schema: Schema) -> np.ndarray | None:
         """The given probabilities of the classes of a schema; None where their shares are learnt."""
         return None if self.class_prior is None else self.class_prior.shares(schema.classes)
+
+    def answers_after(self, seen: Seen, changes: Table, sign: int, asked: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each row that is added or taken away its answers and those of other rows, in closed form where there is one."""
+        from baytree.bayes.altered import answers_after  # only conformal prediction needs it
+
+        found = answers_after(self, seen, changes, sign, asked)
+        if found is None:
+            yield from super().answers_after(seen, changes, sign, asked)
+            return
+        for row, answers in enumerate(found):
+            if answers is None:
+                yield from super().answers_after(seen, changes.take(np.array([row])), sign, asked)
+            else:
+                yield answers
 
     def intervals(self, seen: Seen, table: Table, level: float) -> np.ndarray:
         """Of the probability of each class: what is expected of the scores of a row, and how far they vary, given what was

@@ -6,6 +6,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, more_than_counted, pseudo_counts, read_pseudo_counts, smoothed
+from baytree.bayes.events.altered import AlteredLevels, Ready
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import ColumnLikelihood
 from baytree.bayes.events.posteriors import log_share_moments
@@ -111,6 +112,23 @@ class Categorical(Event[Counts]):
             effects[c, 1:, c] = own[:, c]
         kind = table.label * np.int32(n_levels + 1) + table.values[group.columns[0]]
         return _core.add_level_scores(kind + np.int32(1), effects.reshape(-1, n_classes), scores)
+
+    def altered(
+        self, seen: Counts, group: Group, changes: Table, sign: int, estimation: Estimation
+    ) -> AlteredLevels | None:
+        """Of the class of a row the shares of all levels; of the others as before."""
+        column = changes.schema.columns[group.columns[0]]
+        code, label, at = np.asarray(changes.values[group.columns[0]]), changes.label, np.arange(len(changes))
+        before = self.derive(seen, group, changes.schema, estimation).log_probability
+        counts, is_known = seen.known().T[label], code >= 0
+        counts[at[is_known], code[is_known]] += sign * changes.weight[is_known]
+        counts = np.where(counts <= 1e-12 * np.maximum(counts.max(axis=1, keepdims=True), 1e-300), 0.0, counts)
+        share = smoothed(counts.T, pseudo_counts(estimation, column.name, column.levels))
+        return AlteredLevels(before, np.ascontiguousarray(self.logarithm(share).T), label, np.zeros(len(changes), bool))
+
+    def ready(self, table: Table, group: Group) -> Ready:
+        """Codes of levels."""
+        return [np.ascontiguousarray(table.values[group.columns[0]])]
 
     def _left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
         """The log-probability of each level in each class once a row of that level and class, of weight 1, is taken away."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events.altered import Altered, Ready
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.given import PriorsLike
 from baytree.limits.intervals import no_interval
@@ -100,6 +101,14 @@ class Event(ABC, Generic[S]):
             left = self.derive(seen - self.observe(alone, group), group, table.schema, estimation)
             left.add_scores(alone, effects[k : k + 1])
         scores += effects[place]
+
+    def altered(self, seen: S, group: Group, changes: Table, sign: int, estimation: Estimation) -> Altered | None:
+        """The likelihood after each row of a table was added (sign 1) or taken away (−1); None where it is derived anew."""
+        return None
+
+    def ready(self, table: Table, group: Group) -> Ready:
+        """The columns of rows as what `altered` gives reads them."""
+        return []
 
     def add_posterior(
         self, seen: S, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group, read_numbers
+from baytree.bayes.events.altered import AlteredNormal, Ready, altered_normal
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.left_out_normal import LeftOutRule, add_left_out_densities
 from baytree.bayes.events.likelihood import Likelihood
@@ -122,6 +123,21 @@ class Gaussian(Event[Moments]):
         if rule is None or named or isinstance(table.values, SparseColumns):
             return super().add_left_out(seen, group, table, estimation, scores)
         return add_left_out_densities(seen, group.columns, table, rule, scores)
+
+    def altered(
+        self, seen: Moments, group: Group, changes: Table, sign: int, estimation: Estimation
+    ) -> AlteredNormal | None:
+        """In closed form, as where a row is left out."""
+        rule, standard = self.left_out_rule(estimation), Standardised.of(seen)
+        named = any(changes.schema.columns[j].name in estimation.priors for j in group.columns)
+        if rule is None or named or standard.exponent or isinstance(changes.values, SparseColumns):
+            return None
+        value = np.column_stack([changes.values[j] for j in group.columns])
+        return altered_normal(standard, value, changes.label, sign * changes.weight, rule)
+
+    def ready(self, table: Table, group: Group) -> Ready:
+        """Matrices of numbers."""
+        return list(matrices(table, group.columns))
 
     def left_out_rule(self, estimation: Estimation) -> LeftOutRule | None:
         """How the density of a row follows from the moments without it."""
