@@ -18,7 +18,7 @@ LEVELS = [
     {"table"},
     {"statistics", "formula"},
     {"engine"},
-    {"settings", "folds", "show"},
+    {"settings", "folds", "show", "limits"},
     {"model"},
     {"learner"},
     {"predictor"},

@@ -9,6 +9,7 @@ from baytree.choose.by_hand import gini as gini
 from baytree.choose.by_hand import information_gain as information_gain
 from baytree.choose.compare.assumptions import compare_assumptions as compare_assumptions
 from baytree.choose.compare.compare import compare as compare
+from baytree.choose.conformal.conformal import conformal as conformal
 from baytree.choose.evaluation import evaluate as evaluate
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures
 from baytree.choose.select.filters import rank_features as rank_features

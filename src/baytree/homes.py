@@ -39,6 +39,7 @@ HOMES = {
     "compare": "choose.compare.compare",
     "compare_assumptions": "choose.compare.assumptions",
     "conditional_entropy": "choose.by_hand",
+    "conformal": "choose.conformal.conformal",
     "cross_validate": "choose.validate.validation",
     "diff": "diffs",
     "drift": "drifts",

@@ -7,11 +7,12 @@ observes and what follows, and so it can learn in parts, go on learning, merge a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 import msgspec
+import numpy as np
 
 from baytree.engine.gathering import Gathered, joined
 from baytree.engine.parts import Parts
@@ -130,6 +131,18 @@ class Additive(Learner, Protocol):
     def total(self, rows: Parts) -> Any:
         """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
         return rows.total(self.observe)
+
+    def answers_after(self, seen: Any, changes: Table, sign: int, asked: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each row of `changes`, added to what was seen (sign 1) or taken away (−1), its own answers then, and those of
+        the rows that are asked for: [n_outputs], [n_asked, n_outputs].
+
+        derive(seen ± of(row)) for one row after the other; a learner that knows a shorter way takes it.
+        """
+        for row in range(len(changes)):
+            alone = changes.take(np.array([row]))
+            one = self.observe(alone)
+            model = self.derive(seen + one if sign > 0 else seen - one, changes.schema)
+            yield model.answers(alone)[0], model.answers(asked)
 
     def learn(self, rows: Parts) -> Learnt:
         """derive(Σ of(part))."""

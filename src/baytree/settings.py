@@ -44,6 +44,13 @@ def number(name: str, value: object, least: float = -np.inf, most: float = np.in
     return float(value)
 
 
+def inside(name: str, value: object, least: float = 0.0, most: float = 1.0) -> float:
+    """The value as a number between two bounds, which do not belong to it."""
+    if not _is_number(value) or not least < value < most:
+        raise ValueError(f"{name}={value!r}: give a number above {least:g} and below {most:g}")
+    return float(value)
+
+
 def finite(name: str, value: object, least: float = -np.inf) -> float:
     """The value as a finite number of at least `least`."""
     if not _is_number(value) or not (isfinite(value) and value >= least):

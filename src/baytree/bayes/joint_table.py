@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from baytree.bayes.combinations import check_codes, level_counts
+from baytree.limits.intervals import share_intervals, share_moments
 from baytree.model import Evidence, Explanation
 from baytree.summary.bayes import Combination, JointSummary
 from baytree.table.schema import Schema
@@ -46,12 +47,23 @@ class JointTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="j
         """p(c | known columns) of each row; the shares of the classes where the combination never occurred."""
         return self._given(np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32))
 
-    def _given(self, rows: np.ndarray) -> np.ndarray:
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the share of each class among the rows that agree with a row, after Jeffreys. [n_rows, n_classes, 2]"""
+        rows = np.column_stack([np.asarray(values) for values in table.values]).astype(np.int32)
+        counted = msgspec.structs.replace(self, alpha=0.0)._weights(rows)
+        return share_intervals(*share_moments(counted), level)
+
+    def _weights(self, rows: np.ndarray) -> np.ndarray:
+        """The weight of each class among the rows that agree with the known columns of each row."""
         weight = np.zeros((len(rows), self.levels[-1]))
         patterns, place = np.unique(rows >= 0, axis=0, return_inverse=True)
         for k, known in enumerate(patterns):
             chosen = place.ravel() == k
             weight[chosen] = self._matching(rows[chosen][:, known], known)
+        return weight
+
+    def _given(self, rows: np.ndarray) -> np.ndarray:
+        weight = self._weights(rows)
         total = weight.sum(axis=1, keepdims=True)
         return np.where(total > 0, weight / np.where(total > 0, total, 1.0), self.class_shares())
 

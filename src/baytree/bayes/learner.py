@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -14,6 +15,7 @@ from baytree.bayes.seen import Seen
 from baytree.engine.parts import Parts
 from baytree.engine.rounds.outliers import Outliers
 from baytree.learner import Additive
+from baytree.limits.intervals import JEFFREYS, log_amount_moments, score_intervals
 from baytree.settings import ByClass
 from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
@@ -53,6 +55,36 @@ class NaiveBayesLearner(Additive):
     def prior(self, schema: Schema) -> np.ndarray | None:
         """The given probabilities of the classes of a schema; None where their shares are learnt."""
         return None if self.class_prior is None else self.class_prior.shares(schema.classes)
+
+    def answers_after(self, seen: Seen, changes: Table, sign: int, asked: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each row that is added or taken away its answers and those of other rows, in closed form where there is one."""
+        from baytree.bayes.altered import answers_after  # only conformal prediction needs it
+
+        found = answers_after(self, seen, changes, sign, asked)
+        if found is None:
+            yield from super().answers_after(seen, changes, sign, asked)
+            return
+        for row, answers in enumerate(found):
+            if answers is None:
+                yield from super().answers_after(seen, changes.take(np.array([row])), sign, asked)
+            else:
+                yield answers
+
+    def intervals(self, seen: Seen, table: Table, level: float) -> np.ndarray:
+        """Of the probability of each class: what is expected of the scores of a row, and how far they vary, given what was
+        seen. Classes and columns are independent of each other, so variances add up. [n_rows, n_classes, 2]
+        """
+        mean, variance = (np.tile(each, (len(table), 1)) for each in self._class_moments(seen, table.schema))
+        for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+            EVENTS[group.event].add_posterior(statistic, group, table, self.estimation, mean, variance)
+        return score_intervals(mean, variance, level)
+
+    def _class_moments(self, seen: Seen, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+        """Of the logarithm of each class's prior, up to what all share: [n_classes] each."""
+        prior = self.prior(schema)
+        if prior is not None:
+            return np.log(np.maximum(prior, 1e-300)), np.zeros(len(prior))
+        return log_amount_moments(seen.classes.known()[:, 0] + JEFFREYS)
 
     def can_subtract(self, schema: Schema) -> bool:
         """Whether every event can: not where distinct values or words of all rows are read."""

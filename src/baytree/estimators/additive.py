@@ -90,6 +90,13 @@ class AdditiveEstimator(Estimator):
         table = Table(schema, values, sample.weight, label, sample.is_unweighted)
         return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept, sample.frame)
 
+    def _intervals(self, table: Table, level: float) -> np.ndarray:
+        """By what was seen where the learner knows its posterior, else by the model."""
+        learner = self._learner(self.schema_)
+        if not hasattr(learner, "intervals"):
+            return super()._intervals(table, level)
+        return learner.intervals(self.seen_, table, level)
+
     @property
     def _so_far(self) -> Observed:
         check_is_fitted(self, "seen_")

@@ -27,8 +27,9 @@ from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Learner, Learnt, profiled, profiled_later
+from baytree.limits.intervals import holding
 from baytree.model import Explanation
-from baytree.predictor import Predictor
+from baytree.predictor import Predictor, is_without_rows
 from baytree.statistics.profile import Profile
 from baytree.table import encode, label_reading, labels
 from baytree.table.frames import RawFrame
@@ -138,6 +139,20 @@ class Estimator(BaseEstimator):
     def _for_rows(self, entered: Entered) -> dict[str, Any]:
         """Settings of the learner that name rows of this call (given folds, rows to prune on), by their final places."""
         return {}
+
+    def _limits(self, X: FrameLike, level: float) -> np.ndarray:
+        """The interval of each answer, which never leaves the answer itself out: [n_rows, n_outputs, 2]."""
+        level = settings.inside("level", level)
+        if elsewhere(X) is not None:
+            raise ValueError("intervals are for rows in memory; give a frame of some of the rows at a time")
+        predictor = self._predictor
+        if is_without_rows(X):
+            return np.empty((0, max(len(self.schema_.classes), 1), 2))
+        table = predictor.encoded(X)
+        return holding(self._intervals(table, level), self.model_.answers(table))
+
+    def _intervals(self, table: Table, level: float) -> np.ndarray:
+        return self.model_.intervals(table, level)
 
     # --- the way in ---------------------------------------------------------------------------------------------------
 
@@ -249,6 +264,21 @@ class Classifier(ClassifierMixin, Estimator):
         """The probability of each class for each row, in the order of `classes_`."""
         return self._predictor.predict_proba(X)
 
+    def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
+        """Between which bounds the probability of each class lies, given the rows that were learnt from.
+
+        An interval tells how much the answer owes to the rows that happened to be seen, under the model's own assumptions:
+        other rows of the same kind would have given another answer. Leaves of trees and the joint table count rows
+        (Jeffreys), naive Bayes and discriminants know the posterior of their scores in closed form, logistic regression
+        without a penalty the covariance of its coefficients. What has no honest interval refuses.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes, 2)
+            The lower and the upper bound for each class, in the order of `classes_`. Each holds at the level by itself.
+        """
+        return self._limits(X, level)
+
     def interview(self, frame: FrameLike = None, sure: float = 0.99, costs: Mapping[str, float] | None = None) -> Interview:
         """Twenty questions about a row: which column to ask for next, and what is believed after each answer.
 
@@ -293,6 +323,18 @@ class Regressor(RegressorMixin, Estimator):
     def predict(self, X: FrameLike) -> np.ndarray:
         """The expected number for each row."""
         return self._predictor.predict(X)
+
+    def predict_interval(self, X: FrameLike, level: float = 0.95) -> np.ndarray:
+        """Between which bounds the expected number lies, given the rows that were learnt from.
+
+        It is an interval of the mean of all such rows, not of the next row: for that see `baytree.conformal`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            The lower and the upper bound.
+        """
+        return self._limits(X, level)[:, 0]
 
     def score(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
         """R², the share of the variance that is explained; `y` may be the name of the target column in `X`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -11,10 +11,13 @@ from baytree.bayes.estimation import Estimation, Group, read_numbers, read_pseud
 from baytree.bayes.events.amount_likelihoods import AmountLikelihood, amount_weights, poisson_rates
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import Likelihood
+from baytree.bayes.events.posteriors import log_share_moments
 from baytree.bayes.events.shares import complement_weights, log_shares
 from baytree.bayes.events.urns import UrnLikelihood, open_urns
 from baytree.given import PriorsLike
+from baytree.limits.intervals import JEFFREYS
 from baytree.statistics.totals import Totals
+from baytree.table.matrices import matrices
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
@@ -70,6 +73,18 @@ class Bernoulli(TotalEvent):
         return AmountLikelihood(group.columns, "binary", group.threshold, log_no, log_yes, none, none + np.inf)
 
 
+    def add_posterior(
+        self, seen: Totals, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """The logarithm of the share of yes, or of no, Beta's."""
+        known, yes = seen.rounded()
+        for k, x in _columns_of(table, group):
+            answer = np.where(np.isnan(x), -1, x > group.threshold).astype(np.int32)
+            counts = np.stack([np.maximum(known[k] - yes[k], 0), yes[k]]) + JEFFREYS
+            for added, moments in zip((mean, variance), log_share_moments(counts), strict=True):
+                added += np.concatenate([moments, np.zeros_like(moments[:1])])[answer]
+
+
 class Poisson(TotalEvent):
     """Counts with a rate in every class; by Bayes a negative binomial, the rate under a Gamma prior integrated out.
 
@@ -97,6 +112,23 @@ class Poisson(TotalEvent):
         return AmountLikelihood(group.columns, "poisson", 0.0, zero, zero, -np.log1p(inverse), shape)
 
 
+    def add_posterior(
+        self, seen: Totals, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """x log λ − λ of a rate λ that is Gamma's: Var log λ = ψ'(a), Cov(log λ, λ) = 1/b, Var λ = a/b²."""
+        from scipy.special import digamma, polygamma
+
+        known, total = seen.rounded()
+        pooled = total.sum(axis=1) / np.maximum(known.sum(axis=1), 1e-300)
+        shape, inverse = _gamma_priors(group, table.schema, estimation, pooled).T[:, :, None]
+        a, b = shape + total, inverse + known
+        for k, x in _columns_of(table, group):
+            x = x[:, None]
+            of_mean = x * (digamma(a[k]) - np.log(b[k])) - a[k] / b[k]
+            mean += np.where(np.isnan(x), 0.0, of_mean)
+            variance += np.where(np.isnan(x), 0.0, x**2 * polygamma(1, a[k]) - 2 * x / b[k] + a[k] / b[k] ** 2)
+
+
 class Multinomial(TotalEvent):
     """Counts that share a row: the columns of the group are the sides of a die; plugged-in shares (N_w + α) / (N + αV)."""
 
@@ -111,6 +143,22 @@ class Multinomial(TotalEvent):
         """The log-share of each column; a count of 0 adds nothing."""
         log_share = log_shares(seen.rounded()[1], _column_alphas(group, schema, estimation))
         return amount_weights(group.columns, "count", log_share)
+
+    def add_posterior(
+        self, seen: Totals, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """Σ x log share of shares that are Dirichlet's together: Σ x² ψ'(a) − (Σ x)² ψ'(A)."""
+        from scipy.special import digamma, polygamma
+
+        amount = seen.total.rounded() + JEFFREYS
+        whole, drawn = amount.sum(axis=0), np.zeros((len(table), 1))
+        for k, x in _columns_of(table, group):
+            count = np.nan_to_num(x)[:, None]
+            mean += count * digamma(amount[k])
+            variance += count**2 * polygamma(1, amount[k])
+            drawn += count
+        mean -= drawn * digamma(whole)
+        variance -= drawn**2 * polygamma(1, whole)
 
 
 class Complement(TotalEvent):
@@ -143,6 +191,11 @@ class PredictiveMultinomial(Multinomial):
             return super().derive(seen, group, schema, estimation)
         concentration = seen.total.rounded() + _column_alphas(group, schema, estimation)[:, None]
         return UrnLikelihood(group.columns, open_urns(concentration))
+
+
+def _columns_of(table: Table, group: Group) -> Iterator[tuple[int, np.ndarray]]:
+    """The place of each column in its group, and its numbers."""
+    yield from enumerate(column for matrix in matrices(table, group.columns) for column in matrix.T)
 
 
 def _column_alphas(group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:

@@ -6,11 +6,14 @@ import numpy as np
 
 from baytree import _core
 from baytree.bayes.estimation import Estimation, Group, more_than_counted, pseudo_counts, read_pseudo_counts, smoothed
+from baytree.bayes.events.altered import AlteredLevels, Ready
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.likelihood import ColumnLikelihood
+from baytree.bayes.events.posteriors import log_share_moments
 from baytree.formula.expressions import Lookup
 from baytree.formula.steps import Effects, Steps, matrix
 from baytree.given import PriorsLike
+from baytree.limits.intervals import JEFFREYS
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import bounded
 from baytree.summary.bayes import LevelShares
@@ -110,6 +113,23 @@ class Categorical(Event[Counts]):
         kind = table.label * np.int32(n_levels + 1) + table.values[group.columns[0]]
         return _core.add_level_scores(kind + np.int32(1), effects.reshape(-1, n_classes), scores)
 
+    def altered(
+        self, seen: Counts, group: Group, changes: Table, sign: int, estimation: Estimation
+    ) -> AlteredLevels | None:
+        """Of the class of a row the shares of all levels; of the others as before."""
+        column = changes.schema.columns[group.columns[0]]
+        code, label, at = np.asarray(changes.values[group.columns[0]]), changes.label, np.arange(len(changes))
+        before = self.derive(seen, group, changes.schema, estimation).log_probability
+        counts, is_known = seen.known().T[label], code >= 0
+        counts[at[is_known], code[is_known]] += sign * changes.weight[is_known]
+        counts = np.where(counts <= 1e-12 * np.maximum(counts.max(axis=1, keepdims=True), 1e-300), 0.0, counts)
+        share = smoothed(counts.T, pseudo_counts(estimation, column.name, column.levels))
+        return AlteredLevels(before, np.ascontiguousarray(self.logarithm(share).T), label, np.zeros(len(changes), bool))
+
+    def ready(self, table: Table, group: Group) -> Ready:
+        """Codes of levels."""
+        return [np.ascontiguousarray(table.values[group.columns[0]])]
+
     def _left_out(self, seen: Counts, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
         """The log-probability of each level in each class once a row of that level and class, of weight 1, is taken away."""
         column = schema.columns[group.columns[0]]
@@ -119,6 +139,14 @@ class Categorical(Event[Counts]):
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(total > 0, (counts - 1 + added[:, None]) / total, 1 / max(len(counts), 1))
         return self.logarithm(np.where(counts >= 1, share, 0.0))  # no such row is there to be taken away
+
+    def add_posterior(
+        self, seen: Counts, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """The logarithm of the level's share, Dirichlet's."""
+        code = np.ascontiguousarray(table.values[group.columns[0]])
+        for added, moments in zip((mean, variance), log_share_moments(seen.known() + JEFFREYS), strict=True):
+            _core.add_level_scores(code, moments, added)
 
     def logarithm(self, share: np.ndarray) -> np.ndarray:
         """The logarithm of the shares; a level that a class never had is impossible in it."""

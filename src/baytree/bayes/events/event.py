@@ -12,8 +12,10 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.events.altered import Altered, Ready
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.given import PriorsLike
+from baytree.limits.intervals import no_interval
 from baytree.table.frames import factorise_fixed
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table, Tokens
@@ -99,6 +101,24 @@ class Event(ABC, Generic[S]):
             left = self.derive(seen - self.observe(alone, group), group, table.schema, estimation)
             left.add_scores(alone, effects[k : k + 1])
         scores += effects[place]
+
+    def altered(self, seen: S, group: Group, changes: Table, sign: int, estimation: Estimation) -> Altered | None:
+        """The likelihood after each row of a table was added (sign 1) or taken away (−1); None where it is derived anew."""
+        return None
+
+    def ready(self, table: Table, group: Group) -> Ready:
+        """The columns of rows as what `altered` gives reads them."""
+        return []
+
+    def add_posterior(
+        self, seen: S, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """Adds what is expected of each row's log-probability in each class, and its variance, given what was seen.
+
+        What all classes have in common may be left out of the mean. Both are [n_rows, n_classes].
+        """
+        name = table.schema.columns[group.columns[0]].name
+        raise no_interval(f"column {name!r}: what the event {self.name!r} has learnt has no posterior in closed form")
 
     def _kept(self, columns: list[Column]) -> tuple[type, ...]:
         return self.statistics

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from baytree.bayes.estimation import Estimation, Group, read_numbers
+from baytree.bayes.events.altered import AlteredNormal, Ready, altered_normal
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.left_out_normal import LeftOutRule, add_left_out_densities
 from baytree.bayes.events.likelihood import Likelihood
 from baytree.bayes.events.normal import NormalLikelihood
+from baytree.bayes.events.posteriors import NormalPosterior, log_density_moments
 from baytree.bayes.events.standardised import SMALLEST, Standardised, power_of_two
 from baytree.given import PriorsLike
 from baytree.statistics.moments import Moments
@@ -18,6 +20,8 @@ from baytree.table.table import SparseColumns, Table
 
 VARIANCE_FLOOR = 1e-9  # of a class, as a share of its own column's variance
 _LEAST_BETWEEN = 1e-12  # the variance of class means that are all but the same, as such a share
+_DOUBT = 0.1  # pseudo-observations behind an interval: a class of one value has one too, and nothing pulls the others
+_FAR = 1e100  # units; what lies further away is as impossible
 _LARGEST = float(np.finfo(np.float64).max)
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # mean, variance and degrees [n_classes, n_columns]
 
@@ -85,6 +89,33 @@ class Gaussian(Event[Moments]):
         mean, variance, degrees = (np.where(own, a, b) for a, b in zip(given, learnt, strict=True))
         return mean, variance, degrees
 
+    def add_posterior(
+        self, seen: Moments, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """The log-density of the value, normal with unknown mean and variance; a constant column adds nothing."""
+        standard, done = Standardised.of(seen), 0
+        believed = self._believed(standard, group, table.schema, estimation)
+        varies = ~standard.is_constant | _has_prior(group, table.schema, estimation)
+        for matrix in matrices(table, group.columns):
+            here = np.flatnonzero(varies[done : done + matrix.shape[1]])
+            own = done + here
+            x = np.clip((matrix[:, here] - standard.centre[own]) / standard.unit[own], -_FAR, _FAR)
+            of_these = NormalPosterior(*(each[:, own] for each in believed))
+            for k in range(table.n_classes):
+                of_mean, of_variance = log_density_moments(x, k, of_these)
+                mean[:, k] += of_mean
+                variance[:, k] += of_variance
+            done += matrix.shape[1]
+
+    def _believed(self, seen: Standardised, group: Group, schema: Schema, estimation: Estimation) -> NormalPosterior:
+        """The posterior in the units of the columns, of rows counted as they are."""
+        learnt = _leaning(seen, _DOUBT)
+        if (own := _has_prior(group, schema, estimation)).any():
+            given = _given_prior(seen, np.ldexp(_normal_priors(seen, group, schema, estimation), power_of_two(seen.exponent)))
+            learnt = NormalPosterior(*(np.where(own, a, b) for a, b in zip(given, learnt, strict=True)))
+        rows = np.ldexp(1.0, min(seen.exponent, 900))
+        return learnt._replace(squares=learnt.squares * rows, degrees=learnt.degrees * rows, kappa=learnt.kappa * rows)
+
     def add_left_out(self, seen: Moments, group: Group, table: Table, estimation: Estimation, scores: np.ndarray) -> None:
         """In closed form, unless a column has its own prior, the table is sparse or the event has none."""
         rule = self.left_out_rule(estimation)
@@ -92,6 +123,21 @@ class Gaussian(Event[Moments]):
         if rule is None or named or isinstance(table.values, SparseColumns):
             return super().add_left_out(seen, group, table, estimation, scores)
         return add_left_out_densities(seen, group.columns, table, rule, scores)
+
+    def altered(
+        self, seen: Moments, group: Group, changes: Table, sign: int, estimation: Estimation
+    ) -> AlteredNormal | None:
+        """In closed form, as where a row is left out."""
+        rule, standard = self.left_out_rule(estimation), Standardised.of(seen)
+        named = any(changes.schema.columns[j].name in estimation.priors for j in group.columns)
+        if rule is None or named or standard.exponent or isinstance(changes.values, SparseColumns):
+            return None
+        value = np.column_stack([changes.values[j] for j in group.columns])
+        return altered_normal(standard, value, changes.label, sign * changes.weight, rule)
+
+    def ready(self, table: Table, group: Group) -> Ready:
+        """Matrices of numbers."""
+        return list(matrices(table, group.columns))
 
     def left_out_rule(self, estimation: Estimation) -> LeftOutRule | None:
         """How the density of a row follows from the moments without it."""
@@ -163,6 +209,15 @@ def _alpha(estimation: Estimation) -> float:
 
 
 def _within_classes(seen: Standardised, alpha: float, estimate: str) -> Parameters:
+    """What is plugged in (map) or predicted (bayes) under the default prior."""
+    one = float(np.ldexp(1.0, -seen.exponent))
+    mean, squares, degrees, kappa = _leaning(seen, alpha)
+    if estimate == "map":  # the joint mode of mean and variance
+        return mean, squares / (2 * (alpha * one) + seen.n + 2 * one), np.full(seen.n.shape, np.inf)
+    return mean, squares / degrees * (1 + one / kappa), degrees
+
+
+def _leaning(seen: Standardised, alpha: float) -> NormalPosterior:
     """The posterior under the default prior, which every column brings along, in the column's own unit.
 
     The variance of a class is inverse χ² with 2α degrees about the pooled variance within classes, to which the column's
@@ -170,16 +225,13 @@ def _within_classes(seen: Standardised, alpha: float, estimate: str) -> Paramete
     """
     one = float(np.ldexp(1.0, -seen.exponent))
     alpha, n, total = alpha * one, seen.n, seen.n.sum(axis=0)
-    squares = (n * seen.spread).sum(axis=0)
+    within_all = (n * seen.spread).sum(axis=0)
     free = np.maximum(total - one * (n > 0).sum(axis=0), 0.0)
-    within = (squares + one) / (free + one)  # the variance of the whole column is 1
+    within = (within_all + one) / (free + one)  # the variance of the whole column is 1
     between = np.maximum((n * seen.distance**2).sum(axis=0) / np.maximum(total, one), _LEAST_BETWEEN)
     kappa = alpha * within / between + n
-    mean, twice = n / kappa * seen.distance, 2 * alpha * within + n * seen.spread
-    if estimate == "map":
-        return mean, twice / (2 * alpha + n + 2 * one), np.full(n.shape, np.inf)  # the joint mode of mean and variance
-    degrees = 2 * alpha + np.maximum(n - one, 0.0)
-    return mean, twice / degrees * (1 + one / kappa), degrees
+    squares = 2 * alpha * within + n * seen.spread
+    return NormalPosterior(n / kappa * seen.distance, squares, 2 * alpha + np.maximum(n - one, 0.0), kappa)
 
 
 def _normal_priors(seen: Standardised, group: Group, schema: Schema, estimation: Estimation) -> np.ndarray:
@@ -194,11 +246,17 @@ def _normal_priors(seen: Standardised, group: Group, schema: Schema, estimation:
 
 
 def _posterior(seen: Standardised, prior: np.ndarray, estimate: str) -> Parameters:
+    """What is plugged in or predicted under a prior that was given."""
+    mean, squares, degrees, kappa = _given_prior(seen, prior)
+    if estimate == "map":  # the joint mode of mean and variance
+        return mean, squares / (degrees + 3), np.full(seen.n.shape, np.inf)
+    return mean, squares / degrees * (1 + 1 / kappa), degrees
+
+
+def _given_prior(seen: Standardised, prior: np.ndarray) -> NormalPosterior:
     """The posterior of a Normal–Inverse-Gamma prior in the column's own unit (Murphy 2007)."""
     m0, k0, a0, b0 = prior
     kappa, a = k0 + seen.n, a0 + seen.n / 2
     mean = (k0 * m0 + seen.n * seen.distance) / kappa
     b = b0 + seen.n * seen.spread / 2 + k0 * seen.n * (seen.distance - m0) ** 2 / (2 * kappa)
-    if estimate == "map":
-        return mean, b / (a + 1.5), np.full(seen.n.shape, np.inf)  # the joint mode of mean and variance
-    return mean, b / a * (1 + 1 / kappa), 2 * a
+    return NormalPosterior(mean, 2 * b, 2 * a, kappa)

@@ -11,12 +11,14 @@ import numpy as np
 from baytree import settings as given
 from baytree.estimators.tree.views import TreePictures, TreeReading
 from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike
+from baytree.labelled import labelled
 from baytree.learner import Learner, Learnt
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing, equal_costs
 from baytree.tree.grow.policy import Policy
 from baytree.tree.learner import TreeLearner, refuse_text
 from baytree.tree.model import routing as reading
+from baytree.tree.model.intervals import NodeRows, intervals
 from baytree.tree.model.links import depths, importances
 from baytree.tree.model.outline import class_names
 from baytree.tree.model.structure import Tree
@@ -120,6 +122,30 @@ class TreeFace(TreeReading, TreeShape):
         learner = self._algorithm(schema)
         assert isinstance(learner, TreeLearner)
         return learner.policy
+
+    def predict_interval(self, X: FrameLike, level: float = 0.95, held_out: FrameLike = None) -> np.ndarray:
+        """Between which bounds the probability of each class, or the expected number, of a row's leaf lies.
+
+        A tree's tests were chosen to tell its own rows apart, so what it counted in its leaves is surer than it may be.
+        Rows that it has not learnt from, counted in the same leaves, give intervals that hold what they promise.
+
+        Parameters
+        ----------
+        held_out : data frame, optional
+            Rows with their target that the tree has not learnt from.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes, 2) or (n_rows, 2)
+            The lower and the upper bound for each class, in the order of `classes_`, or of the mean. By rows of its own an
+            interval holds the answer; by those held out it need not.
+        """
+        if held_out is None:
+            return super().predict_interval(X, level)
+        level = given.inside("level", level)
+        rows = NodeRows.of(self._tree, labelled(self._predictor, held_out)[0])
+        found = intervals(self._tree, self._encoded(X), level, rows)
+        return found if self._tree.n_classes else found[:, 0]
 
     def prune(self, how: str = "cost_complexity", *args: Any, **options: Any) -> Self:
         """A new estimator with a smaller tree; `undo()` gives back the one before.

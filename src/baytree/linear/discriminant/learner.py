@@ -14,6 +14,7 @@ from baytree.engine.rounds.outliers import Outliers
 from baytree.learner import Additive, Learnt
 from baytree.linear.design.feature_layout import VALUE
 from baytree.linear.discriminant.from_scatter import derive_linear, derive_quadratic
+from baytree.linear.discriminant.intervals import linear_intervals, quadratic_intervals
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant
 from baytree.linear.discriminant.pooled import Choice, Pooled, pool
 from baytree.linear.discriminant.shrinkage import fourth_powers, ledoit_wolf, oas
@@ -73,6 +74,11 @@ class Discriminant(Additive):
             seen = self.observe(table)
             return self._without_each(table, seen, self._choice(seen, table.schema))
 
+    def intervals(self, seen: Scatter, table: Table, level: float) -> np.ndarray:
+        """Of the probability of each class. [n_rows, n_classes, 2]"""
+        with one_blas_thread(), notices.keeping():  # what is odd about the columns was told when they were learnt
+            return self._intervals(seen, table, self._choice(seen, table.schema), level)
+
     def pooled(self, seen: Scatter, schema: Schema) -> Pooled:
         """The statistic made ready, before any shrinkage; what is odd about the columns is told by the rule."""
         with notices.keeping():
@@ -95,6 +101,10 @@ class Discriminant(Additive):
     def _without_each(self, table: Table, seen: Scatter, choice: Choice) -> np.ndarray:
         """The probabilities of each row under the rule of all other rows."""
 
+    @abstractmethod
+    def _intervals(self, seen: Scatter, table: Table, choice: Choice, level: float) -> np.ndarray:
+        """The intervals that follow from the statistic and the choices."""
+
 
 class Linear(Discriminant):
     """Classes with one covariance."""
@@ -104,6 +114,9 @@ class Linear(Discriminant):
 
     def _without_each(self, table: Table, seen: Scatter, choice: Choice) -> np.ndarray:
         return linear_without_each(table, seen, choice, table.schema.columns)
+
+    def _intervals(self, seen: Scatter, table: Table, choice: Choice, level: float) -> np.ndarray:
+        return linear_intervals(table, seen, choice, table.schema.columns, level)
 
 
 class Quadratic(Discriminant):
@@ -116,6 +129,9 @@ class Quadratic(Discriminant):
 
     def _without_each(self, table: Table, seen: Scatter, choice: Choice) -> np.ndarray:
         return quadratic_without_each(table, seen, choice, table.schema.columns, table.schema.classes)
+
+    def _intervals(self, seen: Scatter, table: Table, choice: Choice, level: float) -> np.ndarray:
+        return quadratic_intervals(table, seen, choice, table.schema.columns, level)
 
 
 @dataclass(frozen=True)
@@ -133,3 +149,7 @@ class LedoitWolf:
             fourth = rows.total(lambda table: fourth_powers(within_doubles(table), pooled), rows_per_part=None)
             amount = ledoit_wolf(fourth, pooled, by_class=not self.rule.is_pooled)
             return Learnt(replace(self.rule, shrinkage=amount).derive(seen, rows.schema), seen)
+
+    def intervals(self, seen: Scatter, table: Table, level: float) -> np.ndarray:
+        """Refused, as of every covariance that was shrunk."""
+        return replace(self.rule, shrinkage=np.ones(1)).intervals(seen, table, level)

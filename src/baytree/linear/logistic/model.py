@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from baytree.limits.intervals import no_interval, score_intervals
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
 from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.design import Design
@@ -47,6 +48,29 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
     def answers(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
         return self.linear.answers(table)
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the probability of each class, by the covariance of the coefficients. [n_rows, n_classes, 2]"""
+        if not self.covariance.size:
+            raise no_interval(
+                "the coefficients have no standard errors: they were penalised, are too many, or were learnt class by class; "
+                "fit with penalty=None and multi_class='multinomial'"
+            )
+        scores, out = self.linear.scores(table), np.empty((len(table), self.linear.n_classes, 2))
+        for rows, x in self.design.blocks(table):
+            out[rows] = score_intervals(scores[rows], self._covariances(x), level)
+        return out
+
+    def _covariances(self, x: np.ndarray) -> np.ndarray:
+        """Of the scores of rows of features, that of the first class being 0. [n_rows, n_classes, n_classes]"""
+        x = np.column_stack([x, np.ones(len(x))])
+        k, q = self.linear.n_classes - 1, x.shape[1]
+        out = np.zeros((len(x), k + 1, k + 1))
+        of_coefficients = self.covariance.reshape(k, q, k, q)
+        for first in range(k):
+            for second in range(k):
+                out[:, first + 1, second + 1] = np.einsum("ni,ni->n", x @ of_coefficients[first, :, second], x)
+        return out
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the score of each class."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from baytree.limits.intervals import mean_intervals, no_interval
 from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
@@ -62,6 +63,16 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
     def answers(self, table: Table) -> np.ndarray:
         """The expected number. [n_rows, 1]"""
         return self.linear.answers(table)
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the expected number, by the covariance of the coefficients. [n_rows, 1, 2]"""
+        if not self.covariance.size:
+            raise no_interval("the coefficients have no standard errors: they were penalised, or no rows are left to tell them from")
+        answers, variance = self.answers(table), np.empty((len(table), 1))
+        for rows, x in self.design.blocks(table):
+            x = np.column_stack([x, np.ones(len(x))])
+            variance[rows, 0] = np.einsum("ni,ni->n", x @ self.covariance, x)
+        return mean_intervals(answers, variance * self.quality.deviation**2, self.quality.degrees, level)
 
     def explain(self, table: Table) -> list[Explanation]:
         """What each column adds to the number."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
+from baytree.limits.intervals import no_interval
 from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.model import shares_of_sigmoids
 from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term, column_of
@@ -123,6 +124,10 @@ class Splines(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="spli
         for effect in effects:
             total = total + effect
         return total
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Refused: least squares knows nothing of how the terms were chosen."""
+        raise no_interval("MARS looks for its knots in the rows that it fits, and least squares on them is surer than it may be")
 
     def answers(self, table: Table) -> np.ndarray:
         """The probability of each class, or the number. [n_rows, n_outputs]"""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from baytree.limits.intervals import no_interval
 from baytree.model import Explanation
 from baytree.show.tree.rule_text import rule_line
 from baytree.summary.tree import RuleSetSummary, TrialsSummary
@@ -136,6 +137,10 @@ class RuleTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
     def answers(self, table: Table) -> np.ndarray:
         """float64 [n_rows, n_classes]: of one set how sure its rules are, of several their shares of the votes."""
         return self.sets[0].answers(table) if len(self.sets) == 1 else shares_of(self._votes(table))
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Refused: votes are no shares of rows."""
+        raise no_interval("rules vote by how sure each is, and votes are no shares of rows; rules=False gives a tree")
 
     def choices(self, table: Table) -> np.ndarray:
         """int64 [n_rows]: the class with most votes; a tie goes to the default class of the first set."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from baytree.limits.intervals import no_interval, share_intervals, share_moments
 from baytree.model import Explanation
 from baytree.summary.tree import TreeSummary, TrialsSummary
 from baytree.table.schema import Schema
@@ -42,6 +43,15 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         if len(self.trees) == 1:
             return self._choices(self._shares(0, table)[0])
         return leading(self._votes(table), self.first_class)
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the share of each class in the leaf of a single tree. [n_rows, n_classes, 2]"""
+        if len(self.trees) > 1:
+            raise no_interval("votes of boosted trees are no shares of rows, so they have no interval; set trials=1")
+        mean, variance = share_moments(told_counts(self.trees[0])[0])
+        soft = self.soft[0] if self.soft else None
+        found = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
+        return share_intervals(*np.split(found, 2, axis=1), level)
 
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row: what each test changed, or the votes."""

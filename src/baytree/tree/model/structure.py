@@ -186,6 +186,12 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
             return np.argmax(reading.values(unsmoothed(self), table), axis=1)
         return self.prediction[reading.leaves(self, table)]
 
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """Of the probability of each class, or of the expected number: [n_rows, n_outputs, 2]."""
+        from baytree.tree.model.intervals import intervals  # only who doubts needs it
+
+        return intervals(self, table, level)
+
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row: what each test on its way changed of the root's distribution."""
         return reading.explain(self, table)

@@ -8,13 +8,12 @@ the tree weighs every split, and one pass down mixes the answers of all prunings
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import msgspec
 import numpy as np
 
 from baytree.tree.grow.costs import Costs
-from baytree.tree.model.links import depths, parents
+from baytree.tree.model.links import parents
+from baytree.tree.model.mixing import mixed
 from baytree.tree.model.structure import Averaging, Tree
 from baytree.tree.prune.cost_complexity import kept
 
@@ -36,7 +35,7 @@ def averaged(tree: Tree, n_columns: int, costs: Costs) -> Tree:
     """The tree that answers with the average of all its prunings, each with the weight that the rows give it."""
     beliefs = _beliefs(tree, costs)
     is_kept = _kept_share(tree, beliefs, n_columns)
-    value = _mixed(tree, beliefs.answer, is_kept)
+    value = mixed(tree, beliefs.answer, is_kept)
     prediction = _least_loss(value, costs.loss).astype(np.int32) if tree.n_classes else tree.prediction
     inner = np.flatnonzero(tree.column >= 0).astype(np.int32)
     return msgspec.structs.replace(tree, value=value, prediction=prediction, averaging=Averaging(inner, is_kept[inner]))
@@ -84,21 +83,6 @@ def _kept_share(tree: Tree, beliefs: Beliefs, n_columns: int) -> np.ndarray:
         if node:
             below[above[node]] += total
     return share
-
-
-def _mixed(tree: Tree, answer: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
-    """float64 [n_nodes, n_outputs]: of the prunings, those that stop above a node answer there, the others at the node."""
-    value, stopped = answer.copy(), np.zeros_like(answer)
-    left, above, depth = np.ones(len(tree)), parents(tree), depths(tree)
-    order = np.argsort(depth, kind="stable")
-    ends = np.cumsum(np.bincount(depth))
-    for first, last in pairwise(ends.tolist()):
-        here, parent = order[first:last], above[order[first:last]]
-        stops = left[parent] * (1 - is_kept[parent])
-        stopped[here] = stopped[parent] + stops[:, None] * answer[parent]
-        left[here] = left[parent] * is_kept[parent]
-        value[here] = stopped[here] + left[here, None] * answer[here]
-    return value
 
 
 def _beliefs(tree: Tree, costs: Costs) -> Beliefs:
