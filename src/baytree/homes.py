@@ -32,6 +32,7 @@ HOMES = {
     "MARSRegressor": "estimators.linear.mars",
     "MultinomialNB": "estimators.bayes.count_dropins",
     "NaiveBayesClassifier": "estimators.bayes.naive_bayes",
+    "OptimalTreeClassifier": "estimators.tree.optimal",
     "QuadraticDiscriminantAnalysis": "estimators.linear.discriminant",
     "Schema": "table.schema",
     "SelectFeatures": "choose.select.filters",

@@ -109,7 +109,7 @@ class Estimator(BaseEstimator):
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
         profile = profiled_later(rows) if self.profile else lambda: None
-        learnt = msgspec.structs.replace(learner.learn(rows), profile=profile())
+        learnt = msgspec.structs.replace(self._learnt(learner, rows), profile=profile())
         with SETTLING:
             self._settle(rows.schema, learnt, entered.has_text_names)
         return self
@@ -135,6 +135,10 @@ class Estimator(BaseEstimator):
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""
         raise NotImplementedError(f"{type(self).__name__} must say how it learns")
+
+    def _learnt(self, learner: Learner, rows: Parts) -> Learnt:
+        """What a learner makes of rows."""
+        return learner.learn(rows)
 
     def _for_rows(self, entered: Entered) -> dict[str, Any]:
         """Settings of the learner that name rows of this call (given folds, rows to prune on), by their final places."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from baytree.reports.subject import Judged, Subject
+from baytree.show.names import number
 from baytree.show.report.records.table_views import Figure, Overview
 from baytree.summary.tree import TreeSummary
 
@@ -26,9 +27,19 @@ def overview(subject: Subject) -> Overview:
         depth = max(node.depth for node in nodes)
         sizes = (("n_nodes", "nodes", len(nodes)), ("n_leaves", "leaves", leaves), ("depth", "depth", depth))
         figures += [_count(*size) for size in sizes]
+        figures += _costs(subject.summary)
     if judged is None:
         return Overview(tuple(figures), remark="No rows were given to judge the model by.")
     return Overview(tuple(figures), subject.classes, _confusion(subject, judged), _LEARNT_FROM)
+
+
+def _costs(summary: TreeSummary) -> list[Figure]:
+    """What a tree costs that was searched for, and what any tree costs."""
+    told = summary.certificate
+    if told is None:
+        return []
+    costs = (("objective", "cost", told.objective), ("bound", "least cost of any tree", told.bound))
+    return [Figure(name, label, cost, number(cost)) for name, label, cost in costs]
 
 
 def _count(name: str, label: str, value: int) -> Figure:

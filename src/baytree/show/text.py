@@ -10,6 +10,7 @@ from baytree.show.linear.coefficient_text import coefficient_lines, wrapped
 from baytree.show.linear.regression_text import regression_lines
 from baytree.show.linear.spline_text import spline_lines
 from baytree.show.terminal import in_columns
+from baytree.show.tree.certificate_text import proved
 from baytree.show.tree.outline_text import in_full
 from baytree.show.tree.rule_text import rule_set_lines
 from baytree.summary import Summary
@@ -72,7 +73,8 @@ def _quadratic(summary: QuadraticSummary) -> list[str]:
 
 def _tree(summary: TreeSummary) -> list[str]:
     """A line per node: its condition, its answer and the weights of the classes; of tested splits also the significance."""
-    return list(in_full(summary.nodes, summary.classes))
+    told = [proved(summary.certificate)] if summary.certificate else []
+    return [*in_full(summary.nodes, summary.classes), *told]
 
 
 def _trials(summary: TrialsSummary) -> list[str]:

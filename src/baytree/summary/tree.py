@@ -49,6 +49,16 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kept: float | None = None  # how probable the split is, where all prunings are averaged
 
 
+class CertificateSummary(msgspec.Struct, frozen=True):
+    """What an exact search has proved of a tree: its cost, and that of any tree of so many tests and this depth."""
+
+    objective: float  # the share of the weight that is wrong, and a penalty for each leaf
+    bound: float  # no tree costs less
+    penalty: float
+    max_depth: int
+    n_tests: int
+
+
 class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
     """The nodes depth first."""
 
@@ -56,6 +66,7 @@ class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
     classes: tuple[str, ...]  # none where the target is a number
     nodes: tuple[Node, ...]
     is_merged: bool = False  # levels were merged as long as they do not differ
+    certificate: CertificateSummary | None = None  # of a tree that was found by exact search
 
 
 class VotingRuleSummary(msgspec.Struct, frozen=True):

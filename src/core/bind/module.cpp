@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   bind_counted(module);
   bind_classes(module);
   bind_multiway(module);
+  bind_optimal(module);
   bind_text(module);
   bind_bayes(module);
   bind_amounts(module);

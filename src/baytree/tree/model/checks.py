@@ -10,13 +10,14 @@ from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.places import LEAF, SPREAD
 
 if TYPE_CHECKING:
-    from baytree.tree.model.structure import Averaging, MoreCuts, Significance, Surrogates, Tree
+    from baytree.tree.model.structure import Averaging, Certificate, MoreCuts, Offered, Significance, Surrogates, Tree
 
 _INT32, _INT64, _FLOAT, _BOOL = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 _TEST_TYPES = {"column": _INT32, "cut": _FLOAT, "strict": _BOOL, "start": _INT32, "levels": _INT32}
 SURROGATE_TYPES = {
     "node": _INT32, **_TEST_TYPES, "flipped": _BOOL, "agree": _FLOAT, "adjusted": _FLOAT, "count": _INT64,
 }  # fmt: skip
+OFFERED_TYPES = {"column": _INT32, "cut": _FLOAT, "start": _INT32, "levels": _INT32, "missing": _INT32}
 NODE_TYPES = {
     **_TEST_TYPES, "first": _INT32, "branches": _INT32, "mirrored": _BOOL, "missing": _INT32, "share": _FLOAT,
     "rows": _INT64, "weight": _FLOAT, "counts": _FLOAT, "value": _FLOAT, "prediction": _INT32,
@@ -54,6 +55,25 @@ def check_surrogates(tests: Surrogates) -> None:
     _require(bool(np.all((tests.branch_of >= -1) & (tests.branch_of <= 1))), "a surrogate has a third branch")
 
 
+def check_offered(tests: Offered) -> None:
+    """Raises an error where arrays have another type or length, or a test cannot be read."""
+    _check_arrays(tests, len(tests.column), OFFERED_TYPES)
+    _check_map(tests)
+    _check_tests(tests, "test")
+    _require(bool(np.all(tests.column >= 0)), "a test names no column")
+    _require(bool(np.all((tests.missing == 0) | (tests.missing == 1))), "a test sends missing values to no branch")
+    _require(bool(np.all((tests.branch_of >= -1) & (tests.branch_of <= 1))), "a test has a third branch")
+
+
+def check_certificate(told: Certificate) -> None:
+    """Raises an error where the cost of a tree, or what is known of others, is none."""
+    numbers = (told.objective, told.bound, told.penalty, told.min_leaf)
+    _require(all(np.isfinite(number) and number >= 0 for number in numbers), "a certificate holds no costs")
+    _require(told.bound <= told.objective, "a tree costs less than any tree can")
+    _require(told.stopped in ("", "time", "interrupt"), "a search was stopped by nothing that is known")
+    _require(told.max_depth >= 0 and told.searched >= 0, "a certificate holds a negative number")
+
+
 def check_entries(record: MoreCuts | Significance | Averaging, types: dict[str, np.dtype]) -> None:
     """Raises an error where the entries of nodes have another type or length, or are not in the order of the nodes."""
     _check_arrays(record, len(record.node), {"node": _INT32, **types})
@@ -65,7 +85,8 @@ def check_entries(record: MoreCuts | Significance | Averaging, types: dict[str, 
 def check_schema(tree: Tree, schema: Schema) -> None:
     """Raises an error unless every test reads a column of the schema in a way of its kind."""
     _require(tree.n_classes == len(schema.classes), "its classes are not those of the target")
-    for record in (tree, tree.surrogates):
+    offered = (tree.certificate.offered,) if tree.certificate else ()
+    for record in (tree, tree.surrogates, *offered):
         _check_columns(record.column, record.levels, schema)
 
 
@@ -75,7 +96,7 @@ def _require(is_true: bool, fault: str) -> None:
 
 
 def _check_arrays(
-    record: Tree | Surrogates | MoreCuts | Significance | Averaging, length: int, types: dict[str, np.dtype]
+    record: Tree | Surrogates | MoreCuts | Significance | Averaging | Offered, length: int, types: dict[str, np.dtype]
 ) -> None:
     for name, dtype in types.items():
         array, n_axes = getattr(record, name), 2 if name in _MATRICES else 1
@@ -86,13 +107,13 @@ def _check_arrays(
             raise ValueError(f"not a tree: {name} has {len(array)} entries instead of {length}")
 
 
-def _check_map(record: Tree | Surrogates) -> None:
+def _check_map(record: Tree | Surrogates | Offered) -> None:
     is_int32 = isinstance(record.branch_of, np.ndarray) and record.branch_of.dtype == _INT32
     _require(is_int32, "branch_of is not int32")
     _require(record.branch_of.ndim == 1, "branch_of has more than one axis")
 
 
-def _check_tests(record: Tree | Surrogates, what: str) -> None:
+def _check_tests(record: Tree | Surrogates | Offered, what: str) -> None:
     column, start, levels = record.column, record.start, record.levels
     _require(bool(np.all(column >= LEAF)), f"a {what} has a negative column")
     _require(bool(np.all((start >= 0) & (levels >= 0))), f"a {what} has a negative place in branch_of")

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from baytree.show.tree import outline_text
-from baytree.summary.tree import NamedCondition, NamedSurrogate, Node, TreeSummary
+from baytree.summary.tree import CertificateSummary, NamedCondition, NamedSurrogate, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
 
@@ -25,7 +25,14 @@ def summary(tree: Tree, schema: Schema) -> TreeSummary:
     tested = tree.significance
     log_p = _NO_TESTS if tested is None else dict(zip(tested.node.tolist(), tested.log_adjusted.tolist(), strict=True))
     nodes = tuple(outlined(tree, schema, log_p=log_p))
-    return TreeSummary(schema.target.name, class_names(tree, schema), nodes, is_merged=tested is not None)
+    return TreeSummary(schema.target.name, class_names(tree, schema), nodes, tested is not None, _certificate(tree))
+
+
+def _certificate(tree: Tree) -> CertificateSummary | None:
+    told = tree.certificate
+    if not told:
+        return None
+    return CertificateSummary(told.objective, told.bound, told.penalty, told.max_depth, len(told.offered))
 
 
 def export_text(tree: Tree, schema: Schema, *, max_depth: int | None = None, max_levels: int | None = 12) -> str:

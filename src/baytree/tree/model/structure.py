@@ -102,6 +102,49 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="av
         checks.check_entries(self, checks.AVERAGING_TYPES)
 
 
+class Offered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="offered"):
+    """The tests that an exact search could choose from, in the order in which they win ties; they read like those of nodes."""
+
+    column: np.ndarray  # int32 [n_tests]
+    cut: np.ndarray  # float64 [n_tests], NaN where the test is by levels
+    start: np.ndarray  # int32 [n_tests]
+    levels: np.ndarray  # int32 [n_tests], entries of branch_of that belong to the test, 0 where it is a cut
+    branch_of: np.ndarray  # int32 [n_entries]
+    missing: np.ndarray  # int32 [n_tests], the branch of rows without a value
+
+    def __post_init__(self) -> None:
+        checks.check_offered(self)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+
+class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="certificate"):
+    """What is known of a tree of least cost: the share of the weight that it gets wrong, and a penalty for each leaf."""
+
+    objective: float  # the cost of the tree
+    bound: float  # no tree of these tests and this depth costs less
+    penalty: float  # for a leaf
+    max_depth: int
+    min_leaf: float
+    searched: int  # sets of rows whose best tree of two levels was found
+    stopped: str  # what ended the search before its end: "", "time" or "interrupt"
+    offered: Offered
+
+    def __post_init__(self) -> None:
+        checks.check_certificate(self)
+
+    @property
+    def gap(self) -> float:
+        """How much less another tree could cost at most; 0 where none does."""
+        return self.objective - self.bound
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no tree of these tests and this depth costs less."""
+        return self.bound >= self.objective
+
+
 class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", dict=True):
     """A grown tree as arrays over its nodes.
 
@@ -137,6 +180,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
     more_cuts: MoreCuts = MoreCuts.none()
     significance: Significance | None = None  # of trees that are grown by tests, with an entry for each split
     averaging: Averaging | msgspec.UnsetType = msgspec.UNSET  # of trees that average all prunings; an entry for each split
+    certificate: Certificate | msgspec.UnsetType = msgspec.UNSET  # of trees that were found by exact search
 
     def __post_init__(self) -> None:
         checks.check_tree(self)

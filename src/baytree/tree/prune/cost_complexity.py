@@ -64,7 +64,7 @@ class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
 
 def kept(tree: Tree, is_split: np.ndarray) -> Tree:
-    """The tree in which only these splits are left: bool [n_nodes]."""
+    """The tree in which only these splits are left: bool [n_nodes]. What was proved of the whole tree does not hold for it."""
     is_split = is_split & (tree.column >= 0)
     if np.array_equal(is_split, tree.column >= 0):
         return tree
@@ -86,7 +86,7 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     stays[there] = is_split
     records = {name: getattr(tree, name) for name in _BY_ENTRY}
     entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record}
-    return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, **entries)
+    return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, certificate=msgspec.UNSET, **entries)
 
 
 def cost_complexity(tree: Tree, cp: float) -> Tree:
@@ -182,7 +182,7 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
 
 
 _BY_ENTRY = ("surrogates", "more_cuts", "significance", "averaging")
-_PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "uses_surrogates", *_BY_ENTRY)]
+_PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "uses_surrogates", "certificate", *_BY_ENTRY)]
 
 
 def _packed(start: np.ndarray, levels: np.ndarray, branch_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
