@@ -1,15 +1,16 @@
 """Laws of prediction sets: they are those of refitting, nested, and as often right as they promise."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
-from laws.metamorphic import complete, mixed, numbers
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 
 import baytree as bt
+from laws.metamorphic import complete, mixed, numbers
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +54,10 @@ def added(X, y, row, label):
     return frame, np.append(y, label)
 
 
-@pytest.mark.parametrize("name", ["naive Bayes", "naive Bayes by mle", "naive Bayes by map", "Gaussian", "given priors", "LDA", "QDA", "joint table"])
+@pytest.mark.parametrize(
+    "name",
+    ["naive Bayes", "naive Bayes by mle", "naive Bayes by map", "Gaussian", "given priors", "LDA", "QDA", "joint table"],
+)
 def test_full_sets_are_those_of_refitting_with_every_class(name):
     estimator, X, y = subject(name)
     sets = bt.conformal(estimator, X, y, method="full")
@@ -109,7 +113,7 @@ def test_who_may_miss_more_often_gets_smaller_sets(way):
     estimator, X, y = subject("naive Bayes")
     sets = bt.conformal(estimator, X, y, **WAYS[way])
     sizes = [sets.predict_set(X, alpha) for alpha in (0.01, 0.1, 0.3, 0.9)]
-    assert all((smaller <= larger).all() for larger, smaller in zip(sizes, sizes[1:], strict=False))
+    assert all((smaller <= larger).all() for larger, smaller in itertools.pairwise(sizes))
     assert sizes[0].all(axis=1).any() or sizes[-1].sum() < sizes[0].sum()
 
 

@@ -11,7 +11,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-JEFFREYS = 0.5  # what is added to the count of a class and of all others: its intervals hold at any share (Brown and others 2001)
+JEFFREYS = (
+    0.5  # what is added to the count of a class and of all others: its intervals hold at any share (Brown and others 2001)
+)
 
 
 def no_interval(reason: str) -> ValueError:
