@@ -11,7 +11,7 @@ from baytree import settings
 from baytree.estimators.base import Classifier
 from baytree.estimators.rejecting import typicality
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.model import answered
+from baytree.model import choices
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import in_columns
 from baytree.table.label_reading import read_classes
@@ -102,15 +102,15 @@ def reject_curve(
     >>> curve = bt.reject_curve(bt.NaiveBayesClassifier().fit(rows, "y"), rows)
     >>> print(curve)
     answered   right  least confidence
-      100.0%   66.7%            0.5504
-       66.7%  100.0%            0.7871
-       33.3%  100.0%            0.9622
+      100.0%   66.7%            0.5597
+       66.7%  100.0%            0.7628
+       33.3%  100.0%             0.946
     """
     settings.one_of("by", by, BY)
     known = model.schema_.target.name if target is None else target
     truth, weight = read_truth(frame, known, sample_weight, read_classes, type(model).__name__)
     table = model._predictor.encoded(frame)
-    probability, choice = answered(model.model_, table)
+    probability, choice = model.model_.answers(table), choices(model.model_, table)
     answer = np.array(model.classes_.tolist(), dtype=object)[choice]
     labels = np.array([*(truth.target.classes or ()), None], dtype=object)[truth.values]
     sure = probability[np.arange(len(choice)), choice] if by == "confidence" else typicality(model, frame)

@@ -256,15 +256,16 @@ complete_methods(Estimator)
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes."""
 
-    def predict(self, X: FrameLike, reject: RejectLike = None) -> np.ndarray:
+    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
         """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
         answers = self._predictor.predict(X)
         if reject is None:
             return answers
-        reasons = self._unanswered(X, reject, answers)
-        return np.where(np.array([bool(why) for why in reasons], bool), None, answers.astype(object))
+        reasons, answers = self._unanswered(X, reject, answers), answers.astype(object)
+        answers[[row for row, why in enumerate(reasons) if why]] = None
+        return answers
 
-    def explain(self, X: FrameLike, reject: RejectLike = None) -> list[Explanation]:
+    def explain(self, X: FrameLike, *, reject: RejectLike = None) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row; with `reject`, also why it gets none."""
         found = super().explain(X)
         if reject is None:

@@ -29,7 +29,7 @@ class Reject(msgspec.Struct, frozen=True):
     sets: Sets | None = None  # prediction sets: only what stands alone is an answer
 
     @classmethod
-    def read(cls, given: object) -> Reject:
+    def read(cls, given: Any) -> Reject:
         """What a user gave: a least probability, prediction sets, or a dict of these."""
         if hasattr(given, "predict_set"):
             return cls(sets=given)
