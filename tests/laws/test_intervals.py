@@ -25,7 +25,7 @@ REFUSING = (
 @pytest.fixture(autouse=True)
 def _quiet():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", bt.BaytreeWarning)
         yield
 
 
@@ -118,6 +118,39 @@ def test_a_column_that_is_missing_everywhere_leaves_the_interval_of_the_class_sh
     share = np.bincount(rows.y) / len(rows.y)
     assert (found[:, 0] < share).all()
     assert (share < found[:, 1]).all()
+
+
+NASTY = {
+    "huge": lambda x, y: x * 1e300,
+    "tiny": lambda x, y: x * 1e-300,
+    "constant": lambda x, y: x * [0.0, 1.0],
+    "missing": lambda x, y: np.where(x > 0.5, np.nan, x),
+    "far": lambda x, y: np.where(np.arange(len(x))[:, None] == 0, 1e9, x),
+    "separated": lambda x, y: 0.01 * x + 100 * y[:, None],
+}
+
+
+@pytest.mark.parametrize("table", NASTY)
+@pytest.mark.parametrize(
+    "model",
+    [
+        bt.NaiveBayesClassifier(),
+        bt.NaiveBayesClassifier(estimate="mle"),
+        bt.LinearDiscriminantAnalysis(),
+        bt.QuadraticDiscriminantAnalysis(),
+        bt.C45Classifier(),
+        bt.DecisionTreeClassifier(averaging="prunings"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_intervals_of_any_numbers_are_bounds_of_probabilities(model, table):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 40)
+    X = NASTY[table](random.normal(size=(40, 2)), y)
+    found = intervals_of(clone(model).fit(X, y), np.vstack([X, [[0.0, np.nan], [np.nan, np.nan]]]))
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (found[..., 0] <= found[..., 1]).all()
 
 
 # --- coverage: the truth is known, and so is what chance allows -----------------------------------------------

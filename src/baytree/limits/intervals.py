@@ -56,7 +56,7 @@ def score_intervals(mean: np.ndarray, covariance: np.ndarray, level: float) -> n
         others = np.delete(mean, k, axis=1)
         top = others.max(axis=1)
         rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
-        change = -np.exp(mean - rest[:, None])
+        change = -np.exp(np.minimum(mean - rest[:, None], 0.0))
         change[:, k] = 1.0
         deviation = np.sqrt(np.maximum(_variances(change, covariance), 0.0))
         for side, sign in enumerate((-1, 1)):
