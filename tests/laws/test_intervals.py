@@ -121,11 +121,11 @@ def test_a_column_that_is_missing_everywhere_leaves_the_interval_of_the_class_sh
 
 
 NASTY = {
-    "huge": lambda x, y: x * 1e300,
-    "tiny": lambda x, y: x * 1e-300,
-    "constant": lambda x, y: x * [0.0, 1.0],
-    "missing": lambda x, y: np.where(x > 0.5, np.nan, x),
-    "far": lambda x, y: np.where(np.arange(len(x))[:, None] == 0, 1e9, x),
+    "huge": lambda x, _: x * 1e300,
+    "tiny": lambda x, _: x * 1e-300,
+    "constant": lambda x, _: x * [0.0, 1.0],
+    "missing": lambda x, _: np.where(x > 0.5, np.nan, x),
+    "far": lambda x, _: np.where(np.arange(len(x))[:, None] == 0, 1e9, x),
     "separated": lambda x, y: 0.01 * x + 100 * y[:, None],
 }
 

@@ -7,8 +7,6 @@ be seen, not whether classes are normal or columns independent.
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 JEFFREYS = (
@@ -51,6 +49,8 @@ def score_intervals(mean: np.ndarray, covariance: np.ndarray, level: float) -> n
     `covariance` is [n_rows, n_classes, n_classes], or [n_rows, n_classes] for scores that vary independently. The log-odds
     of class k change with score k as 1, with each other score as minus its class's share among the others.
     """
+    from statistics import NormalDist  # whoever only predicts does without it
+
     out, reach = np.ones((*mean.shape, 2)), NormalDist().inv_cdf((1 + level) / 2)
     for k in range(mean.shape[1] if mean.shape[1] > 1 else 0):  # a class without others is certain
         others = np.delete(mean, k, axis=1)
