@@ -193,7 +193,9 @@ TRIALS = {
     "naive Bayes, Poisson": Trial(lambda r: counts(r, 2, 4), lambda: NB(events={f"x{j}": "poisson" for j in range(4)})),
     "joint table": Trial(lambda r: any_cells(r, 2, 2, 3), bt.JointDistribution),
     "linear discriminant": Trial(lambda r: normal_classes(r, 2, 4, "one"), bt.LinearDiscriminantAnalysis),
-    "linear discriminant, 3 classes, 8 columns": Trial(lambda r: normal_classes(r, 3, 8, "one"), bt.LinearDiscriminantAnalysis),
+    "linear discriminant, 3 classes, 8 columns": Trial(
+        lambda r: normal_classes(r, 3, 8, "one"), bt.LinearDiscriminantAnalysis
+    ),
     "quadratic discriminant": Trial(lambda r: normal_classes(r, 2, 3, "own"), bt.QuadraticDiscriminantAnalysis),
     "quadratic discriminant, 3 classes": Trial(lambda r: normal_classes(r, 3, 3, "own"), bt.QuadraticDiscriminantAnalysis),
     "logistic regression": Trial(lambda r: log_linear(r, 2, 3), lambda: bt.LogisticRegression(penalty=None)),
@@ -201,7 +203,9 @@ TRIALS = {
     **_tree_trials(),
     "linear regression": Trial(lambda r: numbers(r, 4, False), bt.LinearRegression),
     "CART of numbers: its leaves": Trial(lambda r: numbers(r, 6, True), bt.CARTRegressor, True),
-    "CART of numbers: its leaves, counted in the other half": Trial(lambda r: numbers(r, 6, True), bt.CARTRegressor, True, True),
+    "CART of numbers: its leaves, counted in the other half": Trial(
+        lambda r: numbers(r, 6, True), bt.CARTRegressor, True, True
+    ),
 }
 
 
@@ -265,7 +269,11 @@ def held_out(name: str, make: Callable[[], object]) -> float:
     return float(np.mean(found)) if found else np.nan
 
 
-HELD_OUT = {"C4.5": bt.C45Classifier, "CART by 1 SE": lambda: bt.CARTClassifier(cp=0.0, pruning="1se"), "CHAID": bt.CHAIDClassifier}
+HELD_OUT = {
+    "C4.5": bt.C45Classifier,
+    "CART by 1 SE": lambda: bt.CARTClassifier(cp=0.0, pruning="1se"),
+    "CHAID": bt.CHAIDClassifier,
+}
 
 
 def main(names: list[str]) -> None:
@@ -285,18 +293,18 @@ def page(found: dict[str, list[tuple[float, float]]], on_tables: dict[str, list[
     lines = [
         "# Intervals beside the truth",
         "",
-        f"How often the truth lies within `predict_interval(X, level=0.95)`, in per cent, and how wide the interval is: {N_TABLES}",
-        f"tables of each world and size, {N_NEW} new rows each. What lies outside 93 to 97 is **bold**; — : the model refuses",
-        "most tables of that size. `python benchmarks/intervals.py` makes it anew.",
+        "How often the truth lies within `predict_interval(X, level=0.95)`, in per cent, and the median width of intervals:",
+        f"{N_TABLES} tables of each world and size, {N_NEW} new rows each. What lies outside 93 to 97 is **bold**; — : the",
+        "model refuses most tables of that size. `python benchmarks/intervals.py` makes it anew.",
         "",
         "| model | " + " | ".join(f"{size:,} rows" for size in SIZES) + " |",
         "|---|" + "--:|" * len(SIZES),
         *(f"| {name} | " + " | ".join(map(_cell, row)) + " |" for name, row in found.items()),
         "",
-        "Intervals take a tree as it is. Its tests were chosen to tell these very rows apart, so the leaves of a tree that is",
-        "not pruned hard are surer than they may be: that is what the bold figures of leaves say. Counted in rows that the tree",
-        "has not learnt from (`predict_interval(X, held_out=rows)`), they hold. The average of all prunings doubts its splits;",
-        "without `its leaves` its intervals are held against the truth of the row itself.",
+        "Intervals take a tree as it is. Its tests were chosen to tell these very rows apart, so its leaves are surer than",
+        "they may be: that is what the bold figures say. Counted in rows that the tree has not learnt from",
+        "(`predict_interval(X, held_out=rows)`) they hold. The average of all prunings doubts its splits, but not where",
+        "cuts lie: that is not enough. Without `its leaves` an interval is held against the truth of the row itself.",
         "",
         "## Held-out rows",
         "",

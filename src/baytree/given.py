@@ -16,4 +16,5 @@ RandomLike: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 CostsLike: TypeAlias = (
     ArrayLike | Mapping[Any, Mapping[Any, float]] | None
 )  # of mistakes: in the order of classes, or by label
+RejectLike: TypeAlias = Any  # when to say nothing: a least probability, a dict of rules, or prediction sets
 EstimatorLike: TypeAlias = Any  # an estimator of this library or of scikit-learn's kind

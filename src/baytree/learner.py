@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -113,6 +113,14 @@ def _without(mine: Observed, gone: Observed, left: Schema) -> Profile | None:
     return (mine.profile - gone.profile.grown(gone.schema, mine.schema)).grown(mine.schema, left)
 
 
+class After(NamedTuple):
+    """Answers of the models that some rows more or less would give."""
+
+    changes: slice  # which rows
+    own: np.ndarray  # [n_changes, n_outputs], of these rows themselves
+    others: np.ndarray  # [n_changes, n_asked, n_outputs]
+
+
 class Additive(Learner, Protocol):
     """A learner whose model is a pure function of a statistic."""
 
@@ -132,17 +140,20 @@ class Additive(Learner, Protocol):
         """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
         return rows.total(self.observe)
 
-    def answers_after(self, seen: Any, changes: Table, sign: int, asked: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def answers_after(self, seen: Any, changes: Table, sign: int, asked: Table) -> Iterator[After]:
         """For each row of `changes`, added to what was seen (sign 1) or taken away (−1), its own answers then, and those of
-        the rows that are asked for: [n_outputs], [n_asked, n_outputs].
+        the rows that are asked for; some changes at a time.
 
         derive(seen ± of(row)) for one row after the other; a learner that knows a shorter way takes it.
         """
         for row in range(len(changes)):
-            alone = changes.take(np.array([row]))
-            one = self.observe(alone)
-            model = self.derive(seen + one if sign > 0 else seen - one, changes.schema)
-            yield model.answers(alone)[0], model.answers(asked)
+            own, others = self._answers_after_one(seen, changes.take(np.array([row])), sign, asked)
+            yield After(slice(row, row + 1), own[None], others[None])
+
+    def _answers_after_one(self, seen: Any, change: Table, sign: int, asked: Table) -> tuple[np.ndarray, np.ndarray]:
+        one = self.observe(change)
+        model = self.derive(seen + one if sign > 0 else seen - one, change.schema)
+        return model.answers(change)[0], model.answers(asked)
 
     def learn(self, rows: Parts) -> Learnt:
         """derive(Σ of(part))."""

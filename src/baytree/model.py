@@ -103,10 +103,12 @@ class Explanation(msgspec.Struct, frozen=True):
         The probability of each class; 1 where the target is a number.
     unit : {"log-odds", "probability", "number"}
         What start and effects are measured in: probability for trees, number in regression.
+    unanswered : str
+        Why the row gets no answer, where `reject` was set and none is worth giving; empty else.
     scores : ndarray of shape (n_classes,)
         The sum of the ledger.
     prediction : object
-        The most probable class, or the number.
+        The most probable class, or the number; None where the row gets no answer.
     """
 
     classes: tuple
@@ -114,6 +116,7 @@ class Explanation(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     probability: np.ndarray  # [n_classes]
     unit: str = "log-odds"  # of start and effects; "probability" for trees, "number" in regression
+    unanswered: str = ""  # why the row gets no answer
 
     @property
     def scores(self) -> np.ndarray:
@@ -125,7 +128,9 @@ class Explanation(msgspec.Struct, frozen=True):
 
     @property
     def prediction(self) -> object:
-        """The most probable class, or the number."""
+        """The most probable class, or the number; None where the row gets no answer."""
+        if self.unanswered:
+            return None
         if self.unit == "number":
             return float(self.scores[0])
         return self.classes[int(np.argmax(self.probability))]
@@ -139,7 +144,7 @@ class Explanation(msgspec.Struct, frozen=True):
             "start": self.start.tolist(),
             "evidence": [self._line(line) for line in self.evidence],
             "scores": self.scores.tolist(),
-        }
+        } | ({"unanswered": self.unanswered} if self.unanswered else {})
 
     def _line(self, line: Evidence) -> dict:
         told = {"column": line.column, "value": line.value, "effect": line.effect.tolist()}
@@ -157,7 +162,8 @@ class Explanation(msgspec.Struct, frozen=True):
             return f"{self.classes[0]} = {scores[0]:.6g}", "number", [float(line[0]) for line in ledger], float(scores[0])
         order = np.argsort(-self.probability, kind="stable")
         best = int(order[0])
-        answer = f"{self.classes[best]}, with probability {self.probability[best]:.3f}"
+        none = f"no answer: {self.unanswered}; the likeliest is " if self.unanswered else ""
+        answer = f"{none}{self.classes[best]}, with probability {self.probability[best]:.3f}"
         if len(order) == 1:
             return answer, self.unit, [float(line[0]) for line in ledger], float(scores[0])
         other = int(order[1])

@@ -1,15 +1,19 @@
 """Laws of prediction sets: they are those of refitting, nested, and as often right as they promise."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
-from laws.metamorphic import complete, mixed, numbers
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 
 import baytree as bt
+from baytree.choose.validate.validation import problem_of
+from baytree.estimators.learning import learner_of
+from baytree.learner import Additive
+from laws.metamorphic import complete, mixed, numbers
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +57,10 @@ def added(X, y, row, label):
     return frame, np.append(y, label)
 
 
-@pytest.mark.parametrize("name", ["naive Bayes", "naive Bayes by mle", "naive Bayes by map", "Gaussian", "given priors", "LDA", "QDA", "joint table"])
+@pytest.mark.parametrize(
+    "name",
+    ["naive Bayes", "naive Bayes by mle", "naive Bayes by map", "Gaussian", "given priors", "LDA", "QDA", "joint table"],
+)
 def test_full_sets_are_those_of_refitting_with_every_class(name):
     estimator, X, y = subject(name)
     sets = bt.conformal(estimator, X, y, method="full")
@@ -109,7 +116,7 @@ def test_who_may_miss_more_often_gets_smaller_sets(way):
     estimator, X, y = subject("naive Bayes")
     sets = bt.conformal(estimator, X, y, **WAYS[way])
     sizes = [sets.predict_set(X, alpha) for alpha in (0.01, 0.1, 0.3, 0.9)]
-    assert all((smaller <= larger).all() for larger, smaller in zip(sizes, sizes[1:], strict=False))
+    assert all((smaller <= larger).all() for larger, smaller in itertools.pairwise(sizes))
     assert sizes[0].all(axis=1).any() or sizes[-1].sum() < sizes[0].sum()
 
 
@@ -199,3 +206,21 @@ def test_what_cannot_be_promised_is_refused(arguments, words):
     given = {"estimator": bt.GaussianNB(), "method": "cross", **arguments}
     with pytest.raises(ValueError, match=words):
         bt.conformal(given.pop("estimator"), [[0.0], [1.0], [0.2], [0.8]], [0, 1, 0, 1], **given)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("is_weighed", [False, True])
+@pytest.mark.parametrize("estimate", ["bayes", "map", "mle"])
+def test_the_closed_form_of_a_row_more_or_less_is_what_deriving_anew_gives(estimate, is_weighed, sign):
+    rows = mixed(2)
+    X = rows.X.assign(same=1.0, once=np.arange(len(rows.y)) == 3, level="one")  # without row 3, `once` is constant
+    weight = np.random.default_rng(0).integers(1, 4, len(rows.y)) if is_weighed else None
+    model = bt.NaiveBayesClassifier(estimate=estimate, schema={"once": "numeric"}).fit(X, rows.y, sample_weight=weight)
+    table = problem_of(model, X, rows.y, weight).table
+    learner = learner_of(model, table.schema)
+    seen = learner.observe(table)
+    short = list(learner.answers_after(seen, table, sign, table))
+    long = list(Additive.answers_after(learner, seen, table, sign, table))
+    for name in ("own", "others"):
+        found, expected = (np.concatenate([getattr(after, name) for after in way]) for way in (short, long))
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)

@@ -4,18 +4,28 @@ import warnings
 
 import numpy as np
 import pytest
-from laws.metamorphic import SUBJECTS, complete
 from sklearn.base import clone, is_classifier
 
 import baytree as bt
+from laws.metamorphic import SUBJECTS, complete
 
-REFUSING = ("penalised", "boosted", "votes", "MARS", "shrunk", "closed form", "no standard errors", "cannot be told", "one row")
+REFUSING = (
+    "penalised",
+    "boosted",
+    "votes",
+    "MARS",
+    "shrunk",
+    "closed form",
+    "no standard errors",
+    "cannot be told",
+    "one row",
+)
 
 
 @pytest.fixture(autouse=True)
 def _quiet():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", bt.BaytreeWarning)
         yield
 
 
@@ -42,10 +52,13 @@ def test_an_interval_holds_its_answer_and_a_surer_one_holds_it_too(name):
     narrow, wide = (intervals_of(model, rows.X, level) for level in (0.5, 0.99))
     answers = model.predict_proba(rows.X) if is_classifier(model) else model.predict(rows.X)
     assert narrow.shape == (*answers.shape, 2)
-    assert (narrow[..., 0] <= answers).all() and (answers <= narrow[..., 1]).all()
-    assert (wide[..., 0] <= narrow[..., 0] + 1e-12).all() and (narrow[..., 1] <= wide[..., 1] + 1e-12).all()
+    assert (narrow[..., 0] <= answers).all()
+    assert (answers <= narrow[..., 1]).all()
+    assert (wide[..., 0] <= narrow[..., 0] + 1e-12).all()
+    assert (narrow[..., 1] <= wide[..., 1] + 1e-12).all()
     if is_classifier(model):
-        assert (wide >= 0).all() and (wide <= 1).all()
+        assert (wide >= 0).all()
+        assert (wide <= 1).all()
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -63,7 +76,12 @@ def test_a_saved_model_gives_the_same_intervals(name, tmp_path):
     np.testing.assert_array_equal(bt.load(tmp_path / "m.baytree").predict_interval(rows.X), before)
 
 
-ADDITIVE = [bt.NaiveBayesClassifier(), bt.LinearDiscriminantAnalysis(), bt.JointDistribution(), bt.LogisticRegression(penalty=None)]
+ADDITIVE = [
+    bt.NaiveBayesClassifier(),
+    bt.LinearDiscriminantAnalysis(),
+    bt.JointDistribution(),
+    bt.LogisticRegression(penalty=None),
+]
 
 
 @pytest.mark.parametrize("model", ADDITIVE, ids=lambda model: type(model).__name__)
@@ -98,10 +116,44 @@ def test_a_column_that_is_missing_everywhere_leaves_the_interval_of_the_class_sh
     model = bt.NaiveBayesClassifier().fit(rows.X, rows.y)
     found = model.predict_interval(rows.X.iloc[:1].assign(a=np.nan, b=np.nan, u=None, v=None))[0]
     share = np.bincount(rows.y) / len(rows.y)
-    assert (found[:, 0] < share).all() and (share < found[:, 1]).all()
+    assert (found[:, 0] < share).all()
+    assert (share < found[:, 1]).all()
 
 
-# --- coverage: the truth is known, and so is what chance allows ---------------------------------------------------------------
+NASTY = {
+    "huge": lambda x, _: x * 1e300,
+    "tiny": lambda x, _: x * 1e-300,
+    "constant": lambda x, _: x * [0.0, 1.0],
+    "missing": lambda x, _: np.where(x > 0.5, np.nan, x),
+    "far": lambda x, _: np.where(np.arange(len(x))[:, None] == 0, 1e9, x),
+    "separated": lambda x, y: 0.01 * x + 100 * y[:, None],
+}
+
+
+@pytest.mark.parametrize("table", NASTY)
+@pytest.mark.parametrize(
+    "model",
+    [
+        bt.NaiveBayesClassifier(),
+        bt.NaiveBayesClassifier(estimate="mle"),
+        bt.LinearDiscriminantAnalysis(),
+        bt.QuadraticDiscriminantAnalysis(),
+        bt.C45Classifier(),
+        bt.DecisionTreeClassifier(averaging="prunings"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_intervals_of_any_numbers_are_bounds_of_probabilities(model, table):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 40)
+    X = NASTY[table](random.normal(size=(40, 2)), y)
+    found = intervals_of(clone(model).fit(X, y), np.vstack([X, [[0.0, np.nan], [np.nan, np.nan]]]))
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (found[..., 0] <= found[..., 1]).all()
+
+
+# --- coverage: the truth is known, and so is what chance allows -----------------------------------------------
 
 
 def covered(model, seed, n_tables=40, size=300):

@@ -13,17 +13,20 @@ from baytree.bayes.events.altered import Altered, Ready
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.seen import Seen
 from baytree.engine.rounds.number_of_rows import LEAST_ROWS
+from baytree.learner import After
 from baytree.model import softmax
 from baytree.statistics.exact import bounded
 from baytree.table.table import Table
 
+_BLOCK = 1 << 15  # probabilities at a time, which stay near the processor
+
 
 def answers_after(
     learner: NaiveBayesLearner, seen: Seen, changes: Table, sign: int, asked: Table
-) -> Iterator[tuple[np.ndarray, np.ndarray] | None] | None:
+) -> Iterator[tuple[After, np.ndarray]] | None:
     """For each row of `changes`, added (sign 1) or taken away (−1), its own probabilities and those of the rows asked for.
 
-    None where an event has no closed form, and in place of a change that needs a statistic of its own.
+    With each block of changes comes which of them need a statistic of their own; None where an event has no closed form.
     """
     counts, exponent = bounded(seen.classes.cells)
     if exponent or not counts.sum() >= LEAST_ROWS:
@@ -41,22 +44,25 @@ def answers_after(
 
 def _answered(
     of_groups: list[tuple[Altered, Ready, Ready]], log_prior: np.ndarray, is_hard: np.ndarray, n_asked: int
-) -> Iterator[tuple[np.ndarray, np.ndarray] | None]:
-    for change, start in enumerate(log_prior):
-        if is_hard[change]:
-            yield None
-            continue
-        own, others = start[None].copy(), np.tile(start, (n_asked, 1))
+) -> Iterator[tuple[After, np.ndarray]]:
+    n_changes, n_classes = log_prior.shape
+    step = max(1, _BLOCK // max(n_asked * n_classes, 1))
+    for first in range(0, n_changes, step):
+        block = slice(first, min(first + step, n_changes))
+        own, others = (np.repeat(log_prior[block, None], n, axis=1) for n in (1, n_asked))  # [n_changes, n, n_classes]
         for altered, mine, theirs in of_groups:
-            altered.add_scores(change, [np.ascontiguousarray(each[change : change + 1]) for each in mine], own)
-            altered.add_scores(change, theirs, others)
-        yield _posterior(own, start)[0], _posterior(others, start)
+            for place, change in enumerate(range(block.start, block.stop)):
+                altered.add_scores(change, [each[change : change + 1] for each in mine], own[place])
+                altered.add_scores(change, theirs, others[place])
+        yield After(block, _posterior(own, log_prior[block])[:, 0], _posterior(others, log_prior[block])), is_hard[block]
 
 
 def _posterior(scores: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
-    """The prior where every class is impossible."""
-    scores[np.isneginf(scores).all(axis=1)] = log_prior
-    return softmax(scores)
+    """The probabilities of scores [n_changes, n_rows, n_classes]; the prior where every class is impossible."""
+    never = np.isneginf(scores).all(axis=2)
+    if never.any():
+        scores[never] = np.broadcast_to(log_prior[:, None], scores.shape)[never]
+    return softmax(scores.reshape(-1, scores.shape[2])).reshape(scores.shape)
 
 
 def _log_priors(learner: NaiveBayesLearner, counts: np.ndarray, changes: Table, sign: int) -> np.ndarray:

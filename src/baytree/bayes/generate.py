@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from baytree.bayes.model import NaiveBayes
@@ -40,6 +41,29 @@ def log_densities(model: NaiveBayes, table: Table) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         rest = np.log(np.exp(scores - np.where(np.isneginf(top), 0.0, top)[:, None]).sum(axis=1))
     return np.where(np.isneginf(top), -np.inf, top + rest)
+
+
+def typicalities(model: NaiveBayes, table: Table, expected: Table) -> np.ndarray:
+    """The share of expected rows that are no more probable than each row, missing what it misses: [n_rows]."""
+    found = np.empty(len(table))
+    missing = np.stack([_is_missing(values) for values in table.values], axis=1)
+    patterns, place = np.unique(missing, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        values = tuple(_missing_as(v) if gone else v for v, gone in zip(expected.values, pattern, strict=True))
+        seen = np.sort(log_densities(model, msgspec.structs.replace(expected, values=values)))
+        rows = np.flatnonzero(place.ravel() == k)
+        found[rows] = (np.searchsorted(seen, log_densities(model, table.take(rows)), side="right") + 1) / (len(seen) + 1)
+    return found
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    values = np.asarray(values)
+    return np.isnan(values) if values.dtype.kind == "f" else values < 0
+
+
+def _missing_as(values: np.ndarray) -> np.ndarray:
+    """As many values, all of them missing."""
+    return np.full_like(values, np.nan if np.asarray(values).dtype.kind == "f" else -1)
 
 
 def posterior_of(model: NaiveBayes, table: Table) -> np.ndarray:

@@ -14,7 +14,7 @@ from baytree.bayes.model import NaiveBayes
 from baytree.bayes.seen import Seen
 from baytree.engine.parts import Parts
 from baytree.engine.rounds.outliers import Outliers
-from baytree.learner import Additive
+from baytree.learner import Additive, After
 from baytree.limits.intervals import JEFFREYS, log_amount_moments, score_intervals
 from baytree.settings import ByClass
 from baytree.table.schema import Schema
@@ -56,19 +56,19 @@ class NaiveBayesLearner(Additive):
         """The given probabilities of the classes of a schema; None where their shares are learnt."""
         return None if self.class_prior is None else self.class_prior.shares(schema.classes)
 
-    def answers_after(self, seen: Seen, changes: Table, sign: int, asked: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For each row that is added or taken away its answers and those of other rows, in closed form where there is one."""
+    def answers_after(self, seen: Seen, changes: Table, sign: int, asked: Table) -> Iterator[After]:
+        """For each row that is added or taken away its answers and those of other rows, in closed form where it has one."""
         from baytree.bayes.altered import answers_after  # only conformal prediction needs it
 
         found = answers_after(self, seen, changes, sign, asked)
         if found is None:
             yield from super().answers_after(seen, changes, sign, asked)
             return
-        for row, answers in enumerate(found):
-            if answers is None:
-                yield from super().answers_after(seen, changes.take(np.array([row])), sign, asked)
-            else:
-                yield answers
+        for after, is_hard in found:
+            for place in np.flatnonzero(is_hard):
+                one = changes.take(np.array([after.changes.start + place]))
+                after.own[place], after.others[place] = self._answers_after_one(seen, one, sign, asked)
+            yield after
 
     def intervals(self, seen: Seen, table: Table, level: float) -> np.ndarray:
         """Of the probability of each class: what is expected of the scores of a row, and how far they vary, given what was

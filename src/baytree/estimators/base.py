@@ -25,10 +25,10 @@ from baytree.engine.far_frame import far_frame
 from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, RejectLike, TargetLike, WeightsLike
 from baytree.learner import Learner, Learnt, profiled, profiled_later
 from baytree.limits.intervals import holding
-from baytree.model import Explanation
+from baytree.model import Explanation, Explanations
 from baytree.predictor import Predictor, is_without_rows
 from baytree.statistics.profile import Profile
 from baytree.table import encode, label_reading, labels
@@ -260,9 +260,31 @@ complete_methods(Estimator)
 class Classifier(ClassifierMixin, Estimator):
     """An estimator of classes."""
 
-    def predict(self, X: FrameLike) -> np.ndarray:
-        """The most probable class of each row, as the classes came."""
-        return self._predictor.predict(X)
+    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
+        """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
+        answers = self._predictor.predict(X)
+        if reject is None:
+            return answers
+        reasons, answers = self._unanswered(X, reject, answers), answers.astype(object)
+        answers[[row for row, why in enumerate(reasons) if why]] = None
+        return answers
+
+    def explain(self, X: FrameLike, *, reject: RejectLike = None) -> list[Explanation]:
+        """Why each row gets its answer: one ledger per row; with `reject`, also why it gets none."""
+        found = super().explain(X)
+        if reject is None:
+            return found
+        reasons = self._unanswered(X, reject, self._predictor.predict(X))
+        return Explanations(
+            [msgspec.structs.replace(each, unanswered=why) for each, why in zip(found, reasons, strict=True)]
+        )
+
+    def _unanswered(self, X: FrameLike, reject: RejectLike, answers: np.ndarray) -> list[str]:
+        from baytree.estimators.rejecting import unanswered  # only who may say nothing needs it
+
+        if elsewhere(X) is not None:
+            raise ValueError("reject is for rows in memory; give a frame of some of the rows at a time")
+        return [] if is_without_rows(X) else unanswered(self, X, reject, answers)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""

@@ -23,6 +23,13 @@ PARAMETERS = {
         "data frame, optional",
         "Rows with their target; without them, what the model has kept of the rows that it has learnt from.",
     ),
+    "reject": (
+        "float, dict or prediction sets, optional",
+        "When to say nothing: the least probability of an answer; a dict of `confidence` (that), `cost` (of saying "
+        "nothing, beside 1 for a mistake or the model's own costs), `typicality` (the least share of rows, as the model "
+        "expects them, that are as unlikely) and `sets`; or what `baytree.conformal` gave: an answer is then what stands "
+        "alone in its set.",
+    ),
     "sure": ("float, default=0.99", "How probable a class must be to be the answer."),
     "target": ("str", "What to write, such as 'sql' or 'python': see `baytree.export`."),
     "path": ("path, optional", "The file to write."),

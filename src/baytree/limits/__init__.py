@@ -1,1 +1,1 @@
-"""How far an answer can be trusted: intervals of probabilities and means, of arrays alone. Families say what they have seen."""
+"""How far an answer can be trusted: intervals of probabilities and means, of arrays alone."""

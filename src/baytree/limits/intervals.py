@@ -7,11 +7,11 @@ be seen, not whether classes are normal or columns independent.
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
-JEFFREYS = 0.5  # what is added to the count of a class and of all others: its intervals hold at any share (Brown and others 2001)
+JEFFREYS = (
+    0.5  # what is added to the count of a class and of all others: its intervals hold at any share (Brown and others 2001)
+)
 
 
 def no_interval(reason: str) -> ValueError:
@@ -49,12 +49,14 @@ def score_intervals(mean: np.ndarray, covariance: np.ndarray, level: float) -> n
     `covariance` is [n_rows, n_classes, n_classes], or [n_rows, n_classes] for scores that vary independently. The log-odds
     of class k change with score k as 1, with each other score as minus its class's share among the others.
     """
+    from statistics import NormalDist  # whoever only predicts does without it
+
     out, reach = np.ones((*mean.shape, 2)), NormalDist().inv_cdf((1 + level) / 2)
     for k in range(mean.shape[1] if mean.shape[1] > 1 else 0):  # a class without others is certain
         others = np.delete(mean, k, axis=1)
         top = others.max(axis=1)
         rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
-        change = -np.exp(mean - rest[:, None])
+        change = -np.exp(np.minimum(mean - rest[:, None], 0.0))
         change[:, k] = 1.0
         deviation = np.sqrt(np.maximum(_variances(change, covariance), 0.0))
         for side, sign in enumerate((-1, 1)):

@@ -14,7 +14,7 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.estimators.bayes import bernoulli_dropin, categorical_dropin, count_dropins, gaussian_dropin
 from baytree.estimators.bayes.discrete_dropin import LEAST_ALPHA, DiscreteNB
 from baytree.estimators.bayes.face import BayesClassifier
-from baytree.given import FrameLike, PriorsLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.sklearn.drop_in import GoingOn
 from baytree.statistics.moments import Moments
@@ -332,9 +332,9 @@ class CategoricalNB(_Counts, categorical_dropin.CategoricalNB):
         """Goes on learning: the same model as `fit` on all rows so far. The first call names all classes."""
         return super().partial_fit(_codes(X), y, classes, sample_weight)
 
-    def predict(self, X: FrameLike) -> np.ndarray:
-        """The most probable class of each row, as the classes came."""
-        return super().predict(_codes(X))
+    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
+        """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
+        return super().predict(_codes(X), reject=reject)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""

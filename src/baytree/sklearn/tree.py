@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import notices, settings
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree.face import TreeFace
-from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
+from baytree.given import FrameLike, RandomLike, RejectLike, TargetLike, WeightsLike
 from baytree.settings import ClassWeights
 from baytree.sklearn.drop_in import DropIn
 from baytree.sklearn.impurity_pruning import impurity_path
@@ -271,6 +271,18 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
     def n_classes_(self) -> int:
         """The number of classes."""
         return len(self.classes_)
+
+    def predict(self, X: FrameLike, check_input: bool = True, *, reject: RejectLike = None) -> np.ndarray:
+        """The class of each row; with `reject`, None where none is worth giving.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+        check_input : bool, default=True
+            Accepted for scikit-learn's sake.
+        """
+        return Classifier.predict(self, _singles(X), reject=reject)
 
     def predict_proba(self, X: FrameLike, check_input: bool = True) -> np.ndarray:
         """The share of each class in the leaf of each row.

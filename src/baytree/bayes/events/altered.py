@@ -23,7 +23,10 @@ Densities = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # mean, scale
 class Altered(Protocol):
     """The likelihood of one event after each of many changes."""
 
-    is_hard: np.ndarray  # bool [n_changes]: which of them need a statistic of their own
+    @property
+    def is_hard(self) -> np.ndarray:
+        """bool [n_changes]: which of them need a statistic of their own."""
+        ...
 
     def add_scores(self, change: int, rows: Ready, scores: np.ndarray) -> None:
         """Adds the log-probability of each row after a change to its scores."""
@@ -41,8 +44,8 @@ class AlteredNormal(NamedTuple):
         done = 0
         for matrix in rows:
             here = slice(done, done + matrix.shape[1])
-            of_these = (np.ascontiguousarray(each[change][:, here]) for each in self.densities)
-            _core.add_density_scores(matrix, *of_these, scores)
+            mean, scale, degrees, height = (np.ascontiguousarray(each[change][:, here]) for each in self.densities)
+            _core.add_density_scores(matrix, mean, scale, degrees, height, scores)
             done += matrix.shape[1]
 
 
@@ -68,7 +71,9 @@ def altered_normal(
     at, known = np.arange(len(label)), ~np.isnan(value)
     x = np.where(known, (value - whole.centre) / whole.unit, 0.0)
     w = np.where(known, weight[:, None], 0.0)
-    n, mean, squares = (np.repeat(each[None], len(label), axis=0) for each in (whole.n, whole.distance, whole.n * whole.spread))
+    n, mean, squares = (
+        np.repeat(each[None], len(label), axis=0) for each in (whole.n, whole.distance, whole.n * whole.spread)
+    )
     total, all_squares = whole.n.sum(axis=0), whole.n.sum(axis=0) * ~whole.is_constant
     n[at, label], mean[at, label], squares[at, label] = _moved(n[at, label], mean[at, label], squares[at, label], x, w)
     total, centre, around = _moved(total, np.zeros_like(x), all_squares, x, w)
@@ -79,7 +84,8 @@ def altered_normal(
     mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), found, strict=True))
     place = whole.centre + whole.unit * (centre[:, None] + unit[:, None] * mean)
     scale = np.maximum(whole.unit * unit[:, None] * np.sqrt(variance), 1e-320)
-    return AlteredNormal((place, scale, degrees, _heights(scale, degrees)), is_hard.any(axis=1))
+    densities = place, scale, np.ascontiguousarray(degrees), _heights(scale, degrees)
+    return AlteredNormal(densities, is_hard.any(axis=1))
 
 
 def _moved(

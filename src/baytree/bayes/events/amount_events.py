@@ -72,7 +72,6 @@ class Bernoulli(TotalEvent):
         none = np.zeros_like(log_yes)
         return AmountLikelihood(group.columns, "binary", group.threshold, log_no, log_yes, none, none + np.inf)
 
-
     def add_posterior(
         self, seen: Totals, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray
     ) -> None:
@@ -110,7 +109,6 @@ class Poisson(TotalEvent):
             return poisson_rates(group.columns, np.maximum(shape - 1, 0) / inverse)
         zero = -shape * np.log1p(1 / inverse)
         return AmountLikelihood(group.columns, "poisson", 0.0, zero, zero, -np.log1p(inverse), shape)
-
 
     def add_posterior(
         self, seen: Totals, group: Group, table: Table, estimation: Estimation, mean: np.ndarray, variance: np.ndarray

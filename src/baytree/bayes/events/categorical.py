@@ -113,9 +113,7 @@ class Categorical(Event[Counts]):
         kind = table.label * np.int32(n_levels + 1) + table.values[group.columns[0]]
         return _core.add_level_scores(kind + np.int32(1), effects.reshape(-1, n_classes), scores)
 
-    def altered(
-        self, seen: Counts, group: Group, changes: Table, sign: int, estimation: Estimation
-    ) -> AlteredLevels | None:
+    def altered(self, seen: Counts, group: Group, changes: Table, sign: int, estimation: Estimation) -> AlteredLevels | None:
         """Of the class of a row the shares of all levels; of the others as before."""
         column = changes.schema.columns[group.columns[0]]
         code, label, at = np.asarray(changes.values[group.columns[0]]), changes.label, np.arange(len(changes))

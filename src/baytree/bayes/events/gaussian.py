@@ -111,7 +111,9 @@ class Gaussian(Event[Moments]):
         """The posterior in the units of the columns, of rows counted as they are."""
         learnt = _leaning(seen, _DOUBT)
         if (own := _has_prior(group, schema, estimation)).any():
-            given = _given_prior(seen, np.ldexp(_normal_priors(seen, group, schema, estimation), power_of_two(seen.exponent)))
+            given = _given_prior(
+                seen, np.ldexp(_normal_priors(seen, group, schema, estimation), power_of_two(seen.exponent))
+            )
             learnt = NormalPosterior(*(np.where(own, a, b) for a, b in zip(given, learnt, strict=True)))
         rows = np.ldexp(1.0, min(seen.exponent, 900))
         return learnt._replace(squares=learnt.squares * rows, degrees=learnt.degrees * rows, kappa=learnt.kappa * rows)

@@ -62,7 +62,9 @@ class OfTable:
         """By the table that was encoded once."""
         table = asked.table
         answers = self.model.answers(to_answer_for(table, np.arange(len(table)), self.schema))
-        return spread(answers, codes_among(self.schema.classes, self.classes), len(self.classes)) if self.classes else answers
+        return (
+            spread(answers, codes_among(self.schema.classes, self.classes), len(self.classes)) if self.classes else answers
+        )
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """How unlike the rows that were seen a new row would be: three ways to compare it with them.
 
-`Full` learns from the new row too, once with each class it might have, and asks how every row conforms to that model. `LeftOut`
-compares with every row by the model of all rows but that one (the jackknife+), `Folded` by the model of all rows outside its
-fold (cross-conformal, CV+; a single fold is the split). What adds up learns nothing anew: a row more or less is a sum.
+`Full` learns from the new row too, once with each class it might have, and asks how every row conforms to that model.
+`LeftOut` compares with every row by the model of all rows but that one (the jackknife+), `Folded` by the model of all rows
+outside its fold (cross-conformal, CV+; a single fold is the split). What adds up learns nothing anew: a row more or less is
+a sum.
 """
 
 from __future__ import annotations
@@ -54,15 +55,19 @@ class Full:
         label = np.tile(np.arange(n_classes, dtype=np.int32), n_new)
         changes = msgspec.structs.replace(every, schema=table.schema, label=label)
         weight, at = np.empty(len(label)), np.arange(len(table))
-        for row, (own, others) in enumerate(self.learner.answers_after(self.seen, changes, 1, table)):
-            conforms_less = others[at, table.label] <= own[label[row]] * (1 + TIE)
-            counts = conforms_less & (table.label == label[row]) if by_class else conforms_less
-            weight[row] = table.weight[counts].sum()
+        for after in self.learner.answers_after(self.seen, changes, 1, table):
+            given = label[after.changes]
+            own = after.own[np.arange(len(given)), given]
+            conforms_less = after.others[:, at, table.label] <= own[:, None] * (1 + TIE)
+            counts = conforms_less & (table.label == given[:, None]) if by_class else conforms_less
+            weight[after.changes] = counts @ table.weight
         return weight.reshape(n_new, n_classes)
 
     def of_numbers(self, asked: Asked) -> tuple[np.ndarray, np.ndarray]:
         """Refused: there is no end of numbers to try."""
-        raise ValueError("method='full' tries every class, and numbers have no end; use method='cross', with cv='loo' the jackknife+")
+        raise ValueError(
+            "method='full' tries every class, and numbers have no end; use method='cross', with cv='loo' the jackknife+"
+        )
 
 
 @dataclass(frozen=True)
@@ -77,18 +82,20 @@ class LeftOut:
         """By the models of all rows but one."""
         table = self.table
         weight = np.zeros((len(asked.table), table.n_classes))
-        rows = zip(self.learner.answers_after(self.seen, table, -1, asked.table), table.label, table.weight, strict=True)
-        for (own, others), label, amount in rows:
-            conforms_less = amount * (own[label] <= others * (1 + TIE))
-            of = slice(label, label + 1) if by_class else slice(None)
-            weight[:, of] += conforms_less[:, of]
+        for after in self.learner.answers_after(self.seen, table, -1, asked.table):
+            label, amount = table.label[after.changes], table.weight[after.changes]
+            own = after.own[np.arange(len(label)), label]
+            conforms_less = own[:, None, None] <= after.others * (1 + TIE)
+            if by_class:
+                conforms_less &= (label[:, None] == np.arange(table.n_classes))[:, None]
+            weight += np.einsum("c,cnk->nk", amount, conforms_less)
         return weight
 
     def of_numbers(self, asked: Asked) -> tuple[np.ndarray, np.ndarray]:
         """By the models of all rows but one."""
-        pairs = list(self.learner.answers_after(self.seen, self.table, -1, asked.table))
-        own, new = np.array([each[0] for each, _ in pairs]), np.stack([each[:, 0] for _, each in pairs])
-        return new, np.abs(self.table.label - own)
+        every = list(self.learner.answers_after(self.seen, self.table, -1, asked.table))
+        own, new = np.concatenate([after.own[:, 0] for after in every]), [after.others[:, :, 0] for after in every]
+        return np.concatenate(new), np.abs(self.table.label - own)
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,11 @@ def conformal(
 ) -> PredictionSets | PredictionIntervals:
     """Sets of classes, or intervals of numbers, that hold the truth of a new row in at least 1 − α of all cases.
 
-    Nothing is assumed but that the new row is of the same kind as those of the table: whatever the model, an answer is left out
-    of the set only where the row with that answer would conform worse than nearly all rows seen (Vovk, Gammerman and Shafer
-    2005). A good model makes sets small; a bad one makes them large, not wrong. For models that add up (naive Bayes, joint
-    table, discriminants, least squares) a row more or less is a sum or a difference, so that full conformal prediction and
-    the jackknife+ need no refit.
+    Nothing is assumed but that the new row is of the same kind as those of the table: whatever the model, an answer is left
+    out of the set only where the row with that answer would conform worse than nearly all rows seen (Vovk, Gammerman and
+    Shafer 2005). A good model makes sets small; a bad one makes them large, not wrong. For models that add up (naive Bayes,
+    joint table, discriminants, least squares) a row more or less is a sum or a difference, so that full conformal prediction
+    and the jackknife+ need no refit.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def _additive(estimator: EstimatorLike, problem: Problem) -> Additive | None:
     return learner if can_subtract(learner, problem.table.schema) else None
 
 
-def _full(
-    estimator: EstimatorLike, additive: Additive | None, problem: Problem, alpha: float
-) -> tuple[Comparison, Promise]:
+def _full(estimator: EstimatorLike, additive: Additive | None, problem: Problem, alpha: float) -> tuple[Comparison, Promise]:
     name = type(estimator).__name__
     if additive is None:
-        raise ValueError(f"method='full' learns anew for every row and class, and {name} does not add up; use method='cross'")
+        raise ValueError(
+            f"method='full' learns anew for every row and class, and {name} does not add up; use method='cross'"
+        )
     if not problem.is_classification:
         raise ValueError("method='full' tries every class, and numbers have no end; use cv='loo' for the jackknife+")
     with notices.keeping():

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.text.word_likelihood import WordLikelihood, top_words
-from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given
+from baytree.bayes.generate import draw, draw_classes, log_densities, posterior_of, split_given, typicalities
 from baytree.bayes.jackknife import leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import NaiveBayes
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_DRAWN = 2000  # rows as the model expects them, beside which others are judged
+
+
 class BayesClassifier(AdditiveClassifier):
     """A naive Bayes classifier: a subclass says which events look at which columns, and how parameters follow."""
 
@@ -46,6 +49,14 @@ class BayesClassifier(AdditiveClassifier):
         """log p(x) of each row, over all classes: low where a row is unlike anything that was learnt."""
         table = self._encoded(X)
         return log_densities(self.model_, table)
+
+    def _typicality(self, table: Table) -> np.ndarray:
+        """By rows drawn from the model, which miss what a row misses: how many are no more probable. [n_rows]"""
+        random = np.random.default_rng(0)  # the same rows have the same answer
+        label = draw_classes(np.exp(self.model_.log_prior), _DRAWN, random)
+        drawn = draw(self.model_, self.schema_, _DRAWN, label, random)
+        drawn.pop(self.schema_.target.name)
+        return typicalities(self.model_, table, self._encoded(drawn))
 
     def sample(self, n: int = 1, given: Mapping[str, Any] | None = None, random_state: RandomLike = None) -> Any:
         """n new rows with their class, as a frame of the library that is in use.

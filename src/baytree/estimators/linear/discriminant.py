@@ -17,6 +17,7 @@ from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscr
 from baytree.linear.discriminant.sampling import sample
 from baytree.linear.scatter.observe import scatter_of
 from baytree.table.schema import Schema
+from baytree.table.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +39,13 @@ class _Discriminant(AdditiveClassifier):
         if isinstance(learner, LedoitWolf):
             raise ValueError("shrinkage='ledoit_wolf' needs all rows at once; use shrinkage='oas' or a number")
         return learner.leave_one_out(InMemory(table, self.n_jobs))
+
+    def _typicality(self, table: Table) -> np.ndarray:
+        """The share of the rows of the nearest class, as the model expects them, that lie further away. [n_rows]"""
+        from scipy.special import chdtrc  # only who asks needs it
+
+        square, rank = self.model_.squares(table)
+        return chdtrc(rank, square.min(axis=1))
 
     def sample(self, n: int = 1, random_state: RandomLike = None) -> Any:
         """n rows drawn from the model, with their classes, as a frame."""

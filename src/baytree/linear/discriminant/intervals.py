@@ -1,12 +1,12 @@
 """Intervals of discriminant analysis: what is expected of the scores of a row, and how they vary, given the scatter.
 
 The inverse covariance W is Wishart's with ν degrees of freedom about the estimate, the mean of class k normal about its own
-with covariance W⁻¹ / n_k (a posterior under the usual flat prior; Geisser 1964). With d the whitened distance of a row from
-the mean of a class, the square (d − e)'W(d − e) has mean d² + p/n, and two classes' squares covary by 2 (d'd')² / ν; log det W
-covaries with the square by 2 d² / ν.
+with covariance W⁻¹ / n_k (a posterior under the usual flat prior; Geisser 1964). With d and f the whitened distances of a
+row from the means of two classes, the square (d − e)'W(d − e) has mean d² + p/n, and the two squares covary by 2 (d'f)² / ν;
+log det W covaries with the square by 2 d² / ν.
 
-Where one W serves all classes, its posterior mean is surer than tables are, and the inverse that is right on average, which is
-(ν − p − 1) / ν of it, less sure; half of that step is what holds at the level that is asked for (benchmarks/INTERVALS.md).
+Where one W serves all classes, its posterior mean is surer than tables are, and the inverse that is right on average, which
+is (ν − p − 1) / ν of it, less sure; half of that step holds at the level that is asked for (benchmarks/INTERVALS.md).
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from baytree.table.schema import Column
 from baytree.table.table import Table
 
 
-def linear_intervals(
-    table: Table, seen: Scatter, choice: Choice, columns: tuple[Column, ...], level: float
-) -> np.ndarray:
+def linear_intervals(table: Table, seen: Scatter, choice: Choice, columns: tuple[Column, ...], level: float) -> np.ndarray:
     """Of the probability of each class under one covariance. [n_rows, n_classes, 2]"""
     pooled = _ready(seen, choice, columns)
     sphere = sphering(pooled, columns)
@@ -57,7 +55,9 @@ def quadratic_intervals(
     start = start + log_det / 2 + [np.log(np.diag(root)).sum() for root in whiten]
     out = np.empty((len(table), len(start), 2))
     for rows, x in pooled.design.blocks(table):
-        square = np.stack([np.square((x - mean) @ root.T).sum(axis=1) for mean, root in zip(pooled.mean, whiten, strict=True)], axis=1)
+        square = np.stack(
+            [np.square((x - mean) @ root.T).sum(axis=1) for mean, root in zip(pooled.mean, whiten, strict=True)], axis=1
+        )
         variance = of_start + of_log_det / 4 + square**2 / (2 * nu) + square / n + p / (2 * n**2) - square / nu
         out[rows] = score_intervals(start - (square + p / n) / 2, variance, level)
     return out

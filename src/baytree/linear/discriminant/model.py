@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from baytree.formula import Formula
 
 MOST_COVARIANCES = 40  # features whose covariances are told
+_FLAT = 1e-8  # of a correlation: directions of no spread, along which nothing is measured
 UNSEEN = 1e-150  # whitens a column that never varied: any distance along it is nothing
 
 
@@ -72,6 +73,16 @@ class LinearDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         share = np.square(self.strength) / max(np.square(self.strength).sum(), 1e-300)
         return coefficients.summary("linear discriminant analysis", schema.target.name, tuple(share.tolist()))
 
+    def squares(self, table: Table) -> tuple[np.ndarray, int]:
+        """Mahalanobis' squared distance of each row to each class mean, and in how many dimensions. [n_rows, n_classes]"""
+        root, vector = np.linalg.eigh(self.correlation)
+        kept = root > _FLAT
+        sphere = vector[:, kept] / np.sqrt(root[kept])
+        out, places = np.empty((len(table), len(self.prior))), self.mean @ sphere
+        for rows, x in self.design.blocks(table):
+            out[rows] = np.square((x @ sphere)[:, None] - places).sum(axis=2)
+        return out, int(kept.sum())
+
     def coordinates(self, table: Table) -> np.ndarray:
         """The rows on the discriminant axes. [n_rows, n_axes]"""
         return self.design.scores(table, self.axes)
@@ -109,6 +120,10 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     def answers(self, table: Table) -> np.ndarray:
         """The probability of each class. [n_rows, n_classes]"""
         return softmax(self.scores(table))
+
+    def squares(self, table: Table) -> tuple[np.ndarray, int]:
+        """Mahalanobis' squared distance of each row to each class mean, and in how many dimensions. [n_rows, n_classes]"""
+        return 2 * (self.start - self.scores(table)), int((np.abs(self.whiten[0].diagonal()) > UNSEEN).sum())
 
     def effects(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """Start and the effect of each column; the effect of a pair of columns is shared by both."""

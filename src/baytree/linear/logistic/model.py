@@ -53,7 +53,7 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         """Of the probability of each class, by the covariance of the coefficients. [n_rows, n_classes, 2]"""
         if not self.covariance.size:
             raise no_interval(
-                "the coefficients have no standard errors: they were penalised, are too many, or were learnt class by class; "
+                "the coefficients have no standard errors: they were penalised, too many, or learnt class by class; "
                 "fit with penalty=None and multi_class='multinomial'"
             )
         scores, out = self.linear.scores(table), np.empty((len(table), self.linear.n_classes, 2))

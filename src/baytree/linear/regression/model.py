@@ -67,7 +67,9 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="r
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Of the expected number, by the covariance of the coefficients. [n_rows, 1, 2]"""
         if not self.covariance.size:
-            raise no_interval("the coefficients have no standard errors: they were penalised, or no rows are left to tell them from")
+            raise no_interval(
+                "the coefficients have no standard errors: they were penalised, or no rows are left to tell them from"
+            )
         answers, variance = self.answers(table), np.empty((len(table), 1))
         for rows, x in self.design.blocks(table):
             x = np.column_stack([x, np.ones(len(x))])

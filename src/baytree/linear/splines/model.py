@@ -127,7 +127,9 @@ class Splines(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="spli
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """Refused: least squares knows nothing of how the terms were chosen."""
-        raise no_interval("MARS looks for its knots in the rows that it fits, and least squares on them is surer than it may be")
+        raise no_interval(
+            "MARS looks for its knots in the rows that it fits, and least squares on them is surer than it may be"
+        )
 
     def answers(self, table: Table) -> np.ndarray:
         """The probability of each class, or the number. [n_rows, n_outputs]"""

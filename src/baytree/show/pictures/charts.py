@@ -106,3 +106,14 @@ def decision_curve(
     ax.set_title(literal(title))
     ax.legend()
     return ax
+
+
+def reject_curve(share: np.ndarray, accuracy: np.ndarray, label: str, ax: Axes | None = None) -> Axes:
+    """The share of right answers against the share of rows that are answered."""
+    ax = axes(ax, (5.0, 4.0))
+    ax.plot(share, accuracy, color=_COLOUR, linewidth=2, drawstyle="steps-post")
+    ax.axhline(accuracy[-1], color=_QUIET, linewidth=1, linestyle="--")
+    ax.set_xlim(0, 1)
+    ax.set_xlabel(label)
+    ax.set_ylabel("right, of those answered")
+    return ax

@@ -51,7 +51,8 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
         mean, variance = share_moments(told_counts(self.trees[0])[0])
         soft = self.soft[0] if self.soft else None
         found = routing.mixtures(self.trees[0], table, np.column_stack([mean, variance]), soft)
-        return share_intervals(*np.split(found, 2, axis=1), level)
+        n_classes = mean.shape[1]
+        return share_intervals(found[:, :n_classes], found[:, n_classes:], level)
 
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row: what each test changed, or the votes."""

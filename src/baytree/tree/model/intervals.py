@@ -19,7 +19,7 @@ from baytree.tree.model.mixing import mixed
 from baytree.tree.model.routing import leaves, mixtures
 
 if TYPE_CHECKING:
-    from baytree.tree.model.structure import Tree
+    from baytree.tree.model.structure import Averaging, Tree
 
 _NEXT_TO_NONE = 1e-12  # rows; a leaf without any knows nothing of its mean
 _LEANT_ON = 2.0  # rows by which the variance of a leaf leans on that within all leaves
@@ -62,7 +62,7 @@ def intervals(tree: Tree, table: Table, level: float, rows: NodeRows | None = No
     rows = NodeRows.learnt(tree) if rows is None else rows
     mean, variance, degrees = _class_moments(tree, rows) if tree.n_classes else _number_moments(tree, rows)
     if tree.averaging:
-        mean, variance, degrees = _of_all_prunings(tree, mean, variance, degrees)
+        mean, variance, degrees = _of_all_prunings(tree, tree.averaging, mean, variance, degrees)
     found = mixtures(tree, table, np.column_stack([mean, variance, degrees]))
     k = mean.shape[1]
     mean, variance, degrees = found[:, :k], found[:, k : 2 * k], found[:, 2 * k :]
@@ -114,7 +114,9 @@ def _number_moments(tree: Tree, rows: NodeRows) -> tuple[np.ndarray, np.ndarray,
     leaf = tree.is_leaf & (rows.weight > 0)
     free = rows.weight[leaf].sum() - leaf.sum()
     if not free > 0:
-        raise no_interval("every leaf holds one row, so nothing tells how far numbers vary within a leaf; set min_leaf or prune")
+        raise no_interval(
+            "every leaf holds one row, so nothing tells how far numbers vary within a leaf; set min_leaf or prune"
+        )
     within = rows.squares[leaf].sum() / free
     degrees = np.maximum(rows.weight - 1, 0.0) + _LEANT_ON
     variance = (rows.squares + _LEANT_ON * within) / degrees / np.maximum(rows.weight, _NEXT_TO_NONE)
@@ -122,11 +124,11 @@ def _number_moments(tree: Tree, rows: NodeRows) -> tuple[np.ndarray, np.ndarray,
 
 
 def _of_all_prunings(
-    tree: Tree, mean: np.ndarray, variance: np.ndarray, degrees: np.ndarray
+    tree: Tree, averaging: Averaging, mean: np.ndarray, variance: np.ndarray, degrees: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The moments over all prunings: their variances, and how far their answers lie apart."""
     is_kept = np.zeros(len(tree))
-    is_kept[tree.averaging.node] = tree.averaging.kept
+    is_kept[averaging.node] = averaging.kept
     whole = mixed(tree, mean, is_kept)
     square = mixed(tree, variance + mean**2, is_kept)
     return whole, np.maximum(square - whole**2, 0.0), mixed(tree, degrees, is_kept)
