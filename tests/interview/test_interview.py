@@ -15,6 +15,7 @@ MODELS = [
     bt.LogisticRegression(),
     bt.CARTClassifier(),
     bt.C45Classifier(),
+    bt.OptimalTreeClassifier(),
     bt.CHAIDClassifier(),
     bt.DecisionTreeClassifier(max_depth=4),
 ]
