@@ -14,8 +14,9 @@ import pytest
 import baytree as bt
 from baytree import storage
 from baytree.tree.model.structure import Offered
+from baytree.tree.optimal import search
 
-SEEDS = range(12)
+SEEDS = range(6)
 
 
 def mixed(seed: int, n: int = 24) -> tuple[pd.DataFrame, np.ndarray]:
@@ -175,12 +176,16 @@ def test_many_numbers_are_cut_at_quantiles_of_weight():
     assert offered.cut.tolist() == [pytest.approx(332.5, abs=1)]
 
 
-def test_few_levels_are_parted_in_every_way_and_many_one_by_one():
+def test_few_levels_are_parted_in_every_way_and_many_one_by_one_and_by_share():
     random = np.random.default_rng(0)
     few, many = (pd.DataFrame({"level": random.choice(list(letters), 500)}) for letters in ("abcdef", "abcdefg"))
     y = random.integers(0, 2, 500)
     assert len(bt.OptimalTreeClassifier().fit(few, y).certificate_.offered) == 31
-    assert len(bt.OptimalTreeClassifier().fit(many, y).certificate_.offered) == 7
+    offered = bt.OptimalTreeClassifier().fit(many, y).certificate_.offered
+    groups = {frozenset(np.flatnonzero(g).tolist()) for g in offered.branch_of.reshape(-1, 7)}
+    by_share = many.assign(y=y).groupby("level").y.mean().argsort().tolist()
+    alone = {frozenset(range(7)) - {k} for k in range(7)}
+    assert groups == alone | {frozenset(by_share[k:]) for k in range(2, 6)}  # at both ends they are levels alone
 
 
 def test_a_search_that_ran_out_of_time_tells_its_gap():
@@ -268,10 +273,11 @@ def test_settings_are_refused_in_their_own_words(given, words):
         bt.OptimalTreeClassifier(**given).fit({"x": [1, 2], "y": ["a", "b"]}, "y")
 
 
-def test_too_many_tests_are_refused_with_a_remedy():
-    X = np.random.default_rng(0).normal(size=(400, 40))
-    with pytest.raises(ValueError, match="lower max_tests"):
-        bt.OptimalTreeClassifier(max_tests=300).fit(X, X[:, 0] > 0)
+def test_too_many_tests_are_refused_with_a_remedy(monkeypatch):
+    monkeypatch.setattr(search, "MOST_BYTES", 1 << 20)
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    with pytest.raises(ValueError, match="give a lower max_tests, or fewer columns"):
+        bt.OptimalTreeClassifier(max_tests=50).fit(X, X[:, 0] > 0)
 
 
 def test_a_single_leaf_says_why():

@@ -29,8 +29,9 @@ class OptimalTreeClassifier(TreeFace, Classifier):
 
     The tests are part of the model (``certificate_.offered``). A column of numbers or ranks is cut between neighbouring values
     where there are at most `max_tests` of such cuts, else at quantiles of weight; levels are parted in every way where there
-    are at most `max_tests` of them (six levels at the default), else each of the heaviest is held against the rest. Where a
-    column lacks values, each of its tests comes with such rows on either side, and once they stand alone.
+    are at most `max_tests` of them (six levels at the default), else each of the heaviest is held against the rest, and all
+    are cut in two by their share of a class. Where a column lacks values, each of its tests comes with such rows on either
+    side, and once they stand alone.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def _refuse_too_many(n_tests: int, n_classes: int, max_depth: int) -> None:
     if needed > MOST_BYTES:
         raise ValueError(
             f"{n_tests:,} tests of {n_classes} classes need {needed / 2**30:.1f} GB for their pairs, which is more than "
-            f"{MOST_BYTES >> 30} GB; give a lower max_tests, or fewer columns"
+            f"{MOST_BYTES / 2**30:.2g} GB; give a lower max_tests, or fewer columns"
         )
 
 
