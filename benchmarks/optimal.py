@@ -1,7 +1,7 @@
 """Best possible trees beside STreeD: the same tests, as bits, and trees of the same cost.
 
-Both get the tests that baytree offers of a raw table, already made; what is timed is a fit with all that belongs to it. Times
-are processor times of one thread, so that other work on the machine disturbs them little.
+Both get the tests that baytree offers of a raw table, already made; what is timed is a fit with all that belongs to it.
+Times are processor times of one thread, so that other work on the machine disturbs them little.
 """
 
 from __future__ import annotations

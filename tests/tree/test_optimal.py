@@ -84,10 +84,10 @@ def chosen_in(model) -> tuple | None:
         levels = tree.branch_of[tree.start[node] : tree.start[node] + tree.levels[node]].tolist()
         for test in range(len(offered)):
             his = offered.branch_of[offered.start[test] : offered.start[test] + offered.levels[test]].tolist()
-            same_cut = levels or offered.cut[test] == tree.cut[node]
-            if offered.column[test] == tree.column[node] and his == levels and same_cut:
-                if offered.missing[test] == tree.missing[node]:
-                    return (test, below(tree.first[node]), below(tree.first[node] + 1))
+            is_cut = levels or offered.cut[test] == tree.cut[node]
+            is_column = offered.column[test] == tree.column[node] and offered.missing[test] == tree.missing[node]
+            if is_cut and is_column and his == levels:
+                return (test, below(tree.first[node]), below(tree.first[node] + 1))
         raise AssertionError("a node asks what was not offered")
 
     return below(0)

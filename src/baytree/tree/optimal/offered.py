@@ -1,8 +1,8 @@
 """The tests that an exact search may choose from, and what they say of rows.
 
-Numbers and ranks are cut between neighbouring values, where there are many at quantiles of weight; few levels are parted in
-every way, of many each is held against the rest, and all are cut in the order of their share of a class. Where values are missing, every test is offered twice, with such rows on
-either side, and once more they stand alone against all that are known.
+Numbers and ranks are cut between neighbouring values, where there are many at quantiles of weight; few levels are parted
+in every way, of many each is held against the rest, and all are cut in the order of their share of a class. Where values
+are missing, every test is offered twice, with such rows on either side, and once more they stand alone against the rest.
 """
 
 from __future__ import annotations
