@@ -22,6 +22,7 @@ MODULES = [
     "text",
     "trees",
     "c50",
+    "optimal",
     "linear",
     "splines",
     "choose",

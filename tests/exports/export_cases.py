@@ -122,6 +122,7 @@ TREES = [
     *(named(bt.DecisionTreeClassifier, missing=m) for m in ("learned", "surrogate", "fractional", "category", "largest")),
     *(named(bt.DecisionTreeClassifier, branching=branching) for branching in ("multiway", "merge")),
     *(named(bt.DecisionTreeClassifier, missing=m, averaging="prunings") for m in ("learned", "fractional")),
+    named(bt.OptimalTreeClassifier, penalty=0.0),
     named(bt.DecisionTreeRegressor),
     named(bt.DecisionTreeRegressor, branching="multiway"),
     named(bt.DecisionTreeRegressor, missing="surrogate"),

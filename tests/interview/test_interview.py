@@ -17,6 +17,7 @@ MODELS = [
     bt.LogisticRegression(),
     bt.CARTClassifier(),
     bt.C45Classifier(),
+    bt.OptimalTreeClassifier(),
     bt.CHAIDClassifier(),
     bt.DecisionTreeClassifier(max_depth=4),
 ]

@@ -197,6 +197,7 @@ SUBJECTS = {
         }.items()
     },
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
+    "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None)),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),
     "CHAID of numbers": _rounded(_tree(bt.CHAIDRegressor(), double=SIZES)),
 }

@@ -50,6 +50,7 @@ CLASSIFIERS = {
     "tree": bt.DecisionTreeClassifier(missing="surrogate", max_depth=4),
     "multiway": bt.DecisionTreeClassifier(branching="multiway", missing="fractional"),
     "merge": bt.DecisionTreeClassifier(branching="merge"),
+    "optimal": bt.OptimalTreeClassifier(penalty=0.001),
     "averaged": bt.DecisionTreeClassifier(averaging="prunings", max_depth=4),
     "naive Bayes": bt.NaiveBayesClassifier(),
     "kernel": bt.NaiveBayesClassifier(numeric="kernel"),

@@ -125,6 +125,13 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         **{name: [False, True] for name in ("rules", "subset", "global_pruning", "winnow", "fuzzy")},
         "early_stopping": [{"early_stopping": True, "trials": 3}, {"early_stopping": False, "trials": 3}],
     },
+    "OptimalTreeClassifier": {
+        "max_depth": [3, 1, 4],
+        "penalty": [0.01, 0.0],
+        "min_leaf": [1, 8],
+        "max_tests": [32, 3],
+        "time_limit": [60, None],
+    },
     "CARTClassifier": {
         "criterion": ["gini", "entropy"],
         "priors": [None, {"priors": PRIORS}],

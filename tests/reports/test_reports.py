@@ -25,6 +25,7 @@ MODELS = [
     bt.C45Classifier(),
     bt.ID3Classifier(),
     bt.CHAIDClassifier(),
+    bt.OptimalTreeClassifier(),
     bt.DecisionTreeClassifier(max_depth=3, branching="multiway", criterion="entropy"),
     bt.C50Classifier(),
     bt.C50Classifier(rules=True),

@@ -50,6 +50,7 @@ CLASSIFIERS = [
     bt.C50Classifier(trials=3, early_stopping=False),
     bt.CHAIDClassifier(),
     bt.ID3Classifier(),
+    bt.OptimalTreeClassifier(),
 ]
 REGRESSORS = [
     bt.DecisionTreeRegressor(),

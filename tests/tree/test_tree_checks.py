@@ -18,6 +18,7 @@ PARAMETER_SETS = {
         {"branching": "multiway", "missing": "largest"},
     ],
     bt.ID3Classifier: [{"n_jobs": 1}],
+    bt.OptimalTreeClassifier: [{"max_depth": 2, "penalty": 0.0, "max_tests": 4}, {"min_leaf": 3, "max_depth": 3}],
     bt.C45Classifier: [
         {"pruning": "reduced_error"},
         {"conventions": "j48", "pruning": "reduced_error", "laplace": True},

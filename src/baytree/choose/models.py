@@ -62,6 +62,7 @@ CLASSIFIERS = {
     "logistic-fixed": Family("logistic, L2 at C = 1", "LogisticRegression", effort=2.0, competes=False, takes_text=True),
     "cart-cp": Family("CART, cp 0.01", "CARTClassifier", competes=False),
     "tree": Family("tree, not pruned", "DecisionTreeClassifier", competes=False),
+    "optimal": Family("optimal tree of depth 3", "OptimalTreeClassifier", effort=10.0, competes=False),
 }
 REGRESSORS = {
     "mean": Family("mean", "DecisionTreeRegressor", {"max_depth": 0}, effort=0.2),

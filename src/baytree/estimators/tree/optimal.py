@@ -22,15 +22,16 @@ _DEEPEST = 20  # deeper trees are no longer searched by anybody
 class OptimalTreeClassifier(TreeFace, Classifier):
     """The best tree of a depth: of all trees over the tests that a table offers, none costs less.
 
-    The cost of a tree is the share of the weight that it gets wrong, plus `penalty` for each leaf. All trees are searched, by
-    bounds on counts instead of one by one, and `certificate_` tells whether the search came to its end: then the tree is
+    The cost of a tree is the share of the weight that it gets wrong, plus `penalty` for each leaf. All trees are searched,
+    by bounds on counts instead of one by one, and `certificate_` tells whether the search came to its end: then the tree is
     optimal, else it is the best that was found, and the gap to what any tree costs is told. Of equal trees that with fewer
     leaves wins, then the one whose root asks the earlier test, and so on downwards.
 
-    The tests are part of the model (``certificate_.offered``). A column of numbers or ranks is cut between neighbouring values
+    The tests are part of the model (``certificate_.offered``). A column of numbers or ranks is cut between neighbours
     where there are at most `max_tests` of such cuts, else at quantiles of weight; levels are parted in every way where there
-    are at most `max_tests` of them (six levels at the default), else each of the heaviest is held against the rest. Where a
-    column lacks values, each of its tests comes with such rows on either side, and once they stand alone.
+    are at most `max_tests` of them (six levels at the default), else each of the heaviest is held against the rest, and all
+    are cut in two by their share of a class. Where a column lacks values, each of its tests comes with such rows on either
+    side, and once they stand alone.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ class OptimalTreeClassifier(TreeFace, Classifier):
 
     Notes
     -----
-    The search takes a node's last two levels from counts of pairs of tests, as MurTree does [1]_, and a neighbouring node's
-    counts from the difference of their rows. It leaves out what bounds exclude: similar sets of rows have similar costs [2]_,
-    and the same tests in another order lead to the same rows [3]_. STreeD [4]_ is a general account of such searches.
+    The search takes a node's last two levels from counts of pairs of tests, as MurTree does [1]_, and a neighbour's counts
+    from the difference of their rows. It leaves out what bounds exclude: similar sets of rows have similar costs [2]_, and
+    the same tests in another order lead to the same rows [3]_. STreeD [4]_ is a general account of such searches.
 
     Ctrl-C ends the search, not the fit: the best tree so far is kept, with a warning, as after `time_limit`.
 
@@ -133,8 +134,8 @@ class OptimalTreeClassifier(TreeFace, Classifier):
         try:
             return super()._learnt(learner, rows)
         except StoppedSearch as stopped:
-            notices.warn(unproved(stopped.learnt.model, "by Ctrl-C"))
-            return stopped.learnt
+            notices.warn(unproved(stopped.tree, "by Ctrl-C"))
+            return Learnt(stopped.tree)
 
     def _why_one_leaf(self) -> str:
         tree = self.tree_

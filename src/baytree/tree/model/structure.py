@@ -103,7 +103,7 @@ class Averaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="av
 
 
 class Offered(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="offered"):
-    """The tests that an exact search could choose from, in the order in which they win ties; they read like those of nodes."""
+    """The tests that an exact search could choose from, in the order in which they win ties; they read like a node's."""
 
     column: np.ndarray  # int32 [n_tests]
     cut: np.ndarray  # float64 [n_tests], NaN where the test is by levels

@@ -14,11 +14,11 @@ from baytree.tree.optimal.search import Task, best_tree
 
 
 class StoppedSearch(KeyboardInterrupt):
-    """Ctrl-C ended a search: what was found until then. Whoever does not ask for it sees a KeyboardInterrupt like any other."""
+    """Ctrl-C ended a search; the best tree until then is in it. To others it is an interrupt like any other."""
 
-    def __init__(self, learnt: Learnt) -> None:
+    def __init__(self, tree: Tree) -> None:
         super().__init__("the search was stopped before its end")
-        self.learnt = learnt
+        self.tree = tree
 
 
 class OptimalTreeLearner(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class OptimalTreeLearner(msgspec.Struct, frozen=True):
         """The tree of these rows, which are all brought here: every set of them may be looked at."""
         tree = best_tree(as_rows(rows).gather(), self.task)
         if certificate_of(tree).stopped == "interrupt":
-            raise StoppedSearch(Learnt(tree))
+            raise StoppedSearch(tree)
         if certificate_of(tree).stopped:
             notices.warn(unproved(tree, f"after time_limit={self.task.seconds:g} seconds"))
         return Learnt(tree)

@@ -1,8 +1,8 @@
 """The tests that an exact search may choose from, and what they say of rows.
 
-Numbers and ranks are cut between neighbouring values, where there are many at quantiles of weight; few levels are parted in
-every way, of many each is held against the rest. Where values are missing, every test is offered twice, with such rows on
-either side, and once more they stand alone against all that are known.
+Numbers and ranks are cut between neighbouring values, where there are many at quantiles of weight; few levels are parted
+in every way, of many each is held against the rest, and all are cut in the order of their share of a class. Where values
+are missing, every test is offered twice, with such rows on either side, and once more they stand alone against the rest.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ class Tests(NamedTuple):
     is_second: np.ndarray  # bool [n_tests, n_rows], the row takes the second branch
 
 
+class _Rows(NamedTuple):
+    weight: np.ndarray  # int64 [n_rows]
+    label: np.ndarray  # int [n_rows]
+    n_classes: int
+
+
 def tests_of(table: Table, weight: np.ndarray, max_tests: int) -> Tests:
     """The tests of a table whose rows have these weights, int64 [n_rows], with at most so many cuts or groups a column.
 
@@ -42,7 +48,7 @@ def tests_of(table: Table, weight: np.ndarray, max_tests: int) -> Tests:
     is_there = weight > 0
     for j, column in enumerate(table.schema):
         values = np.asarray(table.values[j])
-        for test in _of_column(j, column, values, weight, max_tests):
+        for test in _of_column(j, column, values, _Rows(weight, table.label, table.n_classes), max_tests):
             side = _second(test, values)
             first = side[is_there] ^ (side[is_there][:1])  # a test and its opposite part rows alike
             if not first.any() or (key := np.packbits(first).tobytes()) in seen:
@@ -72,11 +78,11 @@ def _second(test: Test, values: np.ndarray) -> np.ndarray:
     return np.where(branch >= 0, branch == 1, test.missing == 1)
 
 
-def _of_column(j: int, column: Column, values: np.ndarray, weight: np.ndarray, most: int) -> Iterator[Test]:
+def _of_column(j: int, column: Column, values: np.ndarray, rows: _Rows, most: int) -> Iterator[Test]:
     if column.kind is Kind.NOMINAL:
-        yield from _by_levels(j, len(column.levels), values, weight, most)
+        yield from _by_levels(j, len(column.levels), values, rows, most)
     else:
-        yield from _by_cuts(j, values, weight, most)
+        yield from _by_cuts(j, values, rows.weight, most)
 
 
 def _by_cuts(j: int, values: np.ndarray, weight: np.ndarray, most: int) -> Iterator[Test]:
@@ -106,20 +112,26 @@ def _cuts(values: np.ndarray, weight: np.ndarray, most: int) -> np.ndarray:
     return cuts[np.unique(nearest)]
 
 
-def _by_levels(j: int, n_levels: int, codes: np.ndarray, weight: np.ndarray, most: int) -> Iterator[Test]:
+def _by_levels(j: int, n_levels: int, codes: np.ndarray, rows: _Rows, most: int) -> Iterator[Test]:
     known = codes >= 0
-    of_level, lacks = _weights(codes[known], weight[known], n_levels), weight[~known].sum()
-    for second in _groups(of_level, most):
+    cell = codes[known] * rows.n_classes + rows.label[known]
+    counts = _weights(cell, rows.weight[known], n_levels * rows.n_classes).reshape(n_levels, rows.n_classes)
+    of_level, lacks = counts.sum(axis=1), rows.weight[~known].sum()
+    for second in _groups(counts, most):
         branch_of = np.where(of_level > 0, second, -1).astype(np.int32)
         above = of_level[second].sum()
-        for missing in (0, 1) if lacks else (int(2 * above > weight.sum()),):
+        for missing in (0, 1) if lacks else (int(2 * above > rows.weight.sum()),):
             yield Test(j, np.nan, branch_of, missing)
     if lacks:
         yield Test(j, np.nan, np.where(of_level > 0, 0, -1).astype(np.int32), 1)
 
 
-def _groups(weight: np.ndarray, most: int) -> Iterator[np.ndarray]:
-    """bool [n_levels]: the levels of the second branch, in every way if there are no more than `most`, else all but one."""
+def _groups(counts: np.ndarray, most: int) -> Iterator[np.ndarray]:
+    """bool [n_levels]: the levels of the second branch, from counts [n_levels, n_classes].
+
+    In every way if there are no more than `most`; else all but one, and those above a cut in the order of their shares.
+    """
+    weight = counts.sum(axis=1)
     present = np.flatnonzero(weight > 0)
     n_ways = 2 ** min(len(present) - 1, 31) - 1 if len(present) else 0
     if n_ways <= most:
@@ -133,6 +145,17 @@ def _groups(weight: np.ndarray, most: int) -> Iterator[np.ndarray]:
         second = weight > 0
         second[level] = False
         yield second
+    classes = range(1, 2) if counts.shape[1] == 2 else range(counts.shape[1])  # of two classes both orders are the same
+    for c in classes:
+        yield from _by_share(counts[:, c], weight, max(1, most // len(classes)))
+
+
+def _by_share(count: np.ndarray, weight: np.ndarray, most: int) -> Iterator[np.ndarray]:
+    """The same for levels in the order of their share of one class (Breiman et al. 1984)."""
+    share = np.divide(count, weight, out=np.full(len(weight), -1.0), where=weight > 0)
+    present = weight > 0
+    for cut in _cuts(share[present], weight[present], most).tolist():
+        yield share > cut
 
 
 def _weights(place: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:

@@ -46,13 +46,13 @@ def _refuse_too_many(n_tests: int, n_classes: int, max_depth: int) -> None:
     if needed > MOST_BYTES:
         raise ValueError(
             f"{n_tests:,} tests of {n_classes} classes need {needed / 2**30:.1f} GB for their pairs, which is more than "
-            f"{MOST_BYTES >> 30} GB; give a lower max_tests, or fewer columns"
+            f"{MOST_BYTES / 2**30:.2g} GB; give a lower max_tests, or fewer columns"
         )
 
 
 def _searched(table: Table, tests: Tests, weights: Weights, task: Task) -> dict[str, Any]:
     is_there = weights.units > 0
-    sides = tests.is_second[:, is_there]
+    sides = tests.is_second if is_there.all() else tests.is_second[:, is_there]
     return _core.best_tree(
         _words(sides).ravel(),
         len(sides),
@@ -69,8 +69,9 @@ def _searched(table: Table, tests: Tests, weights: Weights, task: Task) -> dict[
 
 def _words(bits: np.ndarray) -> np.ndarray:
     """uint64 [n_tests, ⌈n_rows / 64⌉]: 64 rows in a word, the first in its lowest bit."""
-    padded = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 64)))
-    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view("<u8").astype(np.uint64)
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view("<u8").astype(np.uint64)
 
 
 def _certificate(found: dict[str, Any], tree: Tree, tests: Tests, weights: Weights, task: Task) -> Certificate:

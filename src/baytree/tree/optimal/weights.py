@@ -26,7 +26,7 @@ class Weights(NamedTuple):
         return 1 << (_MOST_COST - self.total.bit_length())
 
     def leaf(self, penalty: float) -> int:
-        """What a leaf costs: the penalty, as a share of all weight, and so little more that of equals the smaller tree wins."""
+        """What a leaf costs: the penalty, a share of all weight, and so little more that of equals the smaller tree wins."""
         return round(penalty * self.total * self.mistake) + 1
 
     def least(self, min_leaf: float) -> int:

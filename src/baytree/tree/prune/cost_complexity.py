@@ -64,7 +64,7 @@ class Path(Shown, msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
 
 def kept(tree: Tree, is_split: np.ndarray) -> Tree:
-    """The tree in which only these splits are left: bool [n_nodes]. What was proved of the whole tree does not hold for it."""
+    """The tree in which only these splits are left: bool [n_nodes]. What was proved of the whole is not proved of it."""
     is_split = is_split & (tree.column >= 0)
     if np.array_equal(is_split, tree.column >= 0):
         return tree
@@ -182,7 +182,8 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
 
 
 _BY_ENTRY = ("surrogates", "more_cuts", "significance", "averaging")
-_PER_NODE = [name for name in Tree.__struct_fields__ if name not in ("branch_of", "uses_surrogates", "certificate", *_BY_ENTRY)]
+_OF_TREES = ("branch_of", "uses_surrogates", "certificate")
+_PER_NODE = [name for name in Tree.__struct_fields__ if name not in (*_OF_TREES, *_BY_ENTRY)]
 
 
 def _packed(start: np.ndarray, levels: np.ndarray, branch_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
