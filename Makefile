@@ -5,10 +5,10 @@ RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv pip --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src/core -name "*.?pp")
 
-.PHONY: help demo test fast lint types stub sanitize bench reliability docs clean
+.PHONY: help demo test fast lint types stub sanitize bench reliability docs wheel release-check audit sbom clean
 
 help:            ## what there is
-	@grep -E '^[a-z]+: *.*##' Makefile | sed 's/:.*##/ —/'
+	@grep -E '^[a-z-]+: *.*##' Makefile | sed 's/:.*##/ —/'
 
 demo: $(VENV)/installed  ## compare models on a bundled table
 	$(VENV)/bin/baytree compare penguins --target species -o build/demo
@@ -41,6 +41,24 @@ reliability: $(VENV)/test  ## what is promised, tried far more often than the te
 docs: $(VENV)/docs  ## the site, into build/website/site; fails for a warning, a broken link or anything fetched from the network
 	$(RUN) website/build.py
 
+wheel: $(VENV)/release  ## the files of a release, into dist
+	rm -rf dist build/wheel
+	$(VENV)/bin/uv build --quiet --out-dir build/wheel
+	mkdir -p dist && cp build/wheel/*.tar.gz dist
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(RUN) -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+
+release-check: wheel  ## whether they install and do what they should: every Python from 3.11 here, each extra alone
+	$(RUN) release/check.py dist
+
+audit: $(VENV)/release  ## known holes in its own code, in its workflows and in what it needs
+	$(VENV)/bin/bandit --quiet --recursive --configfile pyproject.toml src/baytree
+	$(VENV)/bin/zizmor --offline --quiet .github/workflows
+	$(VENV)/bin/pip-audit --skip-editable
+
+sbom: $(VENV)/release  ## what an installed baytree is made of, as CycloneDX, into build/sbom.json
+	mkdir -p build
+	$(VENV)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.json $(RUN)
+
 clean:           ## remove everything that was made
 	rm -rf $(VENV) .venv-sanitized build dist
 
@@ -69,6 +87,10 @@ $(VENV)/lint: $(VENV)/test
 
 $(VENV)/docs: $(VENV)/test
 	@VIRTUAL_ENV=$(VENV) $(UV) install --group docs
+	@touch $@
+
+$(VENV)/release: $(VENV)/test
+	@VIRTUAL_ENV=$(VENV) $(UV) install --group release
 	@touch $@
 
 $(VENV)/bench: $(VENV)/test

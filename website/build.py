@@ -16,7 +16,7 @@ import checks
 import gallery
 import lessons
 import made
-import reference
+import reference_pages
 from sources import ROOT, files, navigation, place_of, title_of, with_links
 
 PLACE = ROOT / "build" / "website"
@@ -50,7 +50,7 @@ def gather(pages: Path) -> None:
         linked = with_links(text, path, {*found, PurePosixPath("README.md")}.__contains__)
         place.write_text(made.answered(made.filled(linked, pages)))
     (pages / "gallery.md").write_text(gallery.page(pages))
-    for name, text in reference.pages():
+    for name, text in reference_pages.pages():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text)
     shutil.copyfile(ROOT / "website" / "site.css", pages / "site.css")
@@ -66,7 +66,7 @@ def write_notebooks() -> None:
 
 def configured(pages: Path) -> str:
     """The settings with the navigation of these pages."""
-    titles = {page.relative_to(pages).as_posix(): title_of(page.read_text()) for page in pages.rglob("*.md")}
+    titles = {page.relative_to(pages).as_posix(): title_of(page.read_text()) or page.stem for page in pages.rglob("*.md")}
     sections = []
     for section, found in navigation(titles).items():
         entries = ", ".join(f"{{{json.dumps(titles[page])} = {json.dumps(page)}}}" for page in found)

@@ -1,5 +1,6 @@
 """The server as a process of its own: its socket, its deadlines, its signals, what it imports."""
 
+import asyncio
 import json
 import os
 import re
@@ -11,6 +12,8 @@ import time
 import urllib.request
 
 import pytest
+
+from baytree.serve import running
 
 
 class Process:
@@ -92,3 +95,25 @@ def test_serving_imports_neither_scikit_learn_nor_a_frame_library(paths):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_where_the_loop_takes_no_signals_the_system_does(monkeypatch):
+    """As on Windows, whose loops refuse, and which has no SIGHUP."""
+    asked, before = [], signal.getsignal(signal.SIGTERM)
+
+    async def run() -> None:
+        def refuse(*_: object) -> None:
+            raise NotImplementedError
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "add_signal_handler", refuse)
+        monkeypatch.delattr(signal, "SIGHUP")
+        running._on_signal("SIGHUP", lambda: asked.append("SIGHUP"))
+        running._on_signal("SIGTERM", lambda: asked.append("SIGTERM"))
+        signal.raise_signal(signal.SIGTERM)
+        await asyncio.sleep(0.01)
+
+    try:
+        asyncio.run(run())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert asked == ["SIGTERM"]

@@ -7,7 +7,7 @@ import pytest
 
 import baytree as bt
 import checks
-import reference
+import reference_pages
 import sources
 
 ROOT = Path(__file__).parents[2]
@@ -91,5 +91,5 @@ def test_the_tables_of_results_are_those_of_the_stored_results(folder, monkeypat
 
 
 def test_every_public_name_has_its_place_in_the_reference():
-    text = "\n".join(text for _, text in reference.pages())
+    text = "\n".join(text for _, text in reference_pages.pages())
     assert [name for name in bt.__all__ if f"bt.{name}`" not in text] == []

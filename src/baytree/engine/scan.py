@@ -16,6 +16,7 @@ import numpy as np
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
+from baytree.engine.processes import is_alive
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.watching import told
@@ -211,15 +212,5 @@ def _remove_abandoned() -> None:
     """Removes the folders of runs that were killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         process = path.name.removeprefix(_PREFIX).split("-")[0]
-        if process.isdigit() and not _runs(int(process)):
+        if process.isdigit() and not is_alive(int(process)):
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is someone else's, or this system does not say
-        return True
-    return True

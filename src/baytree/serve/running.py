@@ -99,10 +99,9 @@ async def _serve(
         )
     )
     asked = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.stop)
-    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    _on_signal("SIGTERM", server.stop)
+    _on_signal("SIGINT", server.stop)
+    _on_signal("SIGHUP", asked.set)
     watching = asyncio.create_task(_watch(app, asked))
     serving = asyncio.create_task(server.serve([listener]))
     while not server.started and not serving.done():
@@ -114,6 +113,18 @@ async def _serve(
     announce()
     await serving
     watching.cancel()
+
+
+def _on_signal(name: str, act: Callable[[], object]) -> None:
+    """Lets a signal act, where the system has it."""
+    number = getattr(signal, name, None)
+    if number is None:
+        return
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(number, act)
+    except NotImplementedError:  # the loops of Windows have none
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
 
 
 async def _watch(app: App, asked: asyncio.Event) -> None:

@@ -8,6 +8,7 @@ import re
 import stat
 from pathlib import Path
 
+from baytree.engine.processes import is_alive
 from baytree.storage.model_file_error import ModelFileError
 
 
@@ -45,23 +46,13 @@ def _sweep(path: Path) -> None:
     """Removes drafts that a killed process left behind."""
     for draft in path.parent.glob(f".{_literal(path.name)}.*.saving"):
         owner = draft.name.split(".")[-2]
-        if owner.isdigit() and int(owner) != os.getpid() and not _is_alive(int(owner)):
+        if owner.isdigit() and int(owner) != os.getpid() and not is_alive(int(owner)):
             with contextlib.suppress(OSError):
                 draft.unlink()
 
 
 def _literal(name: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", name)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -28,7 +28,7 @@ def pages() -> Iterator[tuple[str, str]]:
         grouped[_group_of(home)].append(name)
     yield "reference/index.md", _index(grouped)
     for name, home in HOMES.items():
-        yield f"reference/{name}.md", f"# bt.{name}\n\n::: baytree.{home}.{name}\n"
+        yield f"reference/{name}.md", f"::: baytree.{home}.{name}\n    options:\n      heading_level: 1\n"
     yield "reference/datasets.md", "# bt.datasets\n\n" + _directives("baytree.datasets", bt.datasets.__all__)
     dropins = "\n".join(f"::: baytree.{home}.{name}\n" for name, home in SKLEARN_HOMES.items())
     said = "What is taken over and what is not: [from scikit-learn](../scikit-learn.md)."
