@@ -127,6 +127,15 @@ def test_numbers_and_classes_are_compared_without_a_frame_only(penguins, tree):
         bt.diff(tree, numbers, penguins)
 
 
+def test_classes_that_are_numbers_are_told_as_classes():
+    rows = {"x": [1.0, 2.0, 3.0, 4.0] * 5, "y": [0.0, 0.0, 1.0, 1.0] * 5}
+    tree = bt.DecisionTreeClassifier().fit(rows, "y")
+    flips = bt.diff(tree, tree.snip(0), rows).rows
+    assert not flips.are_numbers
+    assert {(flip.old, flip.new) for flip in flips.flipped} == {(1.0, 0.0)}
+    assert "a number" not in str(bt.diff(tree, tree.snip(0), rows))
+
+
 def test_no_row_has_no_flip(penguins, tree):
     assert bt.diff(tree, tree.snip(0), penguins[:0]).rows == Flips()
 

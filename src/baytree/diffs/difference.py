@@ -111,9 +111,8 @@ def _changes(caption: str, changes: Sequence[Change]) -> Section:
 
 def _ways(flips: Flips) -> Section:
     """How many rows go from which answer to which, through which column; of numbers, through which column."""
-    is_number = isinstance(flips.flipped[0].old, float) and isinstance(flips.flipped[0].new, float)
     ways = Counter(
-        ("a number", "another", _column(flip.column)) if is_number else (str(flip.old), str(flip.new), _column(flip.column))
+        (*(("a number", "another") if flips.are_numbers else (str(flip.old), str(flip.new))), _column(flip.column))
         for flip in flips.flipped
     )
     order = sorted(ways, key=lambda way: (-ways[way], way))

@@ -51,12 +51,15 @@ class Flips(msgspec.Struct, frozen=True):
         The number of rows that were answered.
     flipped : tuple of Flip
         Those whose answers differ, in the order of the rows.
+    are_numbers : bool
+        Whether the answers are numbers, not classes.
     n_flipped : int
         How many these are.
     """
 
     n_rows: int = 0
     flipped: tuple[Flip, ...] = ()
+    are_numbers: bool = False
 
     @property
     def n_flipped(self) -> int:
@@ -75,12 +78,12 @@ class Flips(msgspec.Struct, frozen=True):
         rows = [k for k, pair in enumerate(zip(*answers, strict=True)) if not are_equal(*pair)]
         ledgers = _ledgers(old, new, tables, rows)
         flipped = (_flip(k, answers[0][k], answers[1][k], *pair) for k, pair in zip(rows, ledgers, strict=True))
-        return cls(raw.n_rows, tuple(flipped))
+        return cls(raw.n_rows, tuple(flipped), old.schema.target.classes is None)
 
     def __add__(self, other: Self) -> Self:
         """The flips of these rows, followed by those."""
         later = (msgspec.structs.replace(flip, row=flip.row + self.n_rows) for flip in other.flipped)
-        return type(self)(self.n_rows + other.n_rows, (*self.flipped, *later))
+        return type(self)(self.n_rows + other.n_rows, (*self.flipped, *later), self.are_numbers or other.are_numbers)
 
 
 def _refuse_other_kind(old: Predictor, new: Predictor) -> None:
