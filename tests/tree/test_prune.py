@@ -11,7 +11,7 @@ from baytree.engine.parts import InMemory
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.links import parents
 from baytree.tree.prune import cross_validated as cart
-from baytree.tree.prune.cost_complexity import path
+from baytree.tree.prune.cost_complexity import path, with_complexity, worths
 
 RNG = np.random.default_rng(5)
 
@@ -207,3 +207,13 @@ def test_the_path_chooses_the_tree_that_pruning_chooses(pruning):
     small = int(np.argmax(path.error <= path.error[least] + path.deviation[least]))
     pruned = bt.CARTClassifier(pruning=pruning).fit(penguins, "species")
     assert pruned.n_leaves_ - 1 == path.splits[least if pruning == "min" else small]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 4.0])
+def test_a_grown_tree_loses_at_each_penalty_what_its_pruned_copy_loses(table, alpha):
+    tree = bt.DecisionTreeClassifier(min_leaf=3).fit(*table).tree_
+    rows = bt.CARTClassifier()._enter(*table, None).table
+    costs, penalty = Weighing().of(rows), np.array([np.inf, 30.0, 8.0, 4.0, 1.5, 0.5]) + alpha
+    pruned = with_complexity(tree, alpha=alpha, is_bounded=True)
+    grown = cart.losses(tree, rows, costs, penalty, worths(tree, alpha, is_bounded=True))
+    np.testing.assert_array_equal(grown, cart.losses(pruned, rows, costs, penalty))
