@@ -223,3 +223,15 @@ def test_huge_and_tiny_numbers_are_learnt_like_ordinary_ones():
         assert np.isclose(bt.MARSRegressor().fit(far, Y).score(far, Y), plain)
         target = Y * unit
         assert np.isclose(bt.MARSRegressor().fit(X[["temp"]], target).predict(X[["temp"]]).max() / unit, Y.max(), rtol=0.3)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_marks_of_0_and_1_are_learnt_as_two_other_numbers_are(is_weighted):
+    rng = np.random.default_rng(4)
+    x = np.column_stack([rng.normal(size=300), rng.random((300, 6)) < 0.2]).astype(np.float64)
+    y = np.abs(x[:, 0]) + 2 * x[:, 1] - x[:, 0] * x[:, 2] + 0.1 * rng.normal(size=300)
+    weight = rng.random(300) + 0.5 if is_weighted else None
+    other = np.column_stack([x[:, 0], 3 + 2 * x[:, 1:]])
+    marks = bt.MARSRegressor(max_degree=2).fit(x, y, sample_weight=weight).predict(x)
+    numbers = bt.MARSRegressor(max_degree=2).fit(other, y, sample_weight=weight).predict(other)
+    np.testing.assert_allclose(marks, numbers, atol=1e-6)

@@ -12,7 +12,7 @@ from baytree.storage import dumps
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.links import parents
 from baytree.tree.prune import cross_validated as cart
-from baytree.tree.prune.cost_complexity import path
+from baytree.tree.prune.cost_complexity import path, with_complexity, worths
 
 RNG = np.random.default_rng(5)
 
@@ -229,3 +229,13 @@ def test_a_tree_that_is_grown_anew_has_no_history(table, full):
 def test_a_model_file_does_not_depend_on_how_the_tree_was_reached(full):
     steps = full.snip(int(full.tree_.first[0])).snip(0)
     assert dumps(steps) == dumps(full.snip(0))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 4.0])
+def test_a_grown_tree_loses_at_each_penalty_what_its_pruned_copy_loses(table, alpha):
+    tree = bt.DecisionTreeClassifier(min_leaf=3).fit(*table).tree_
+    rows = bt.CARTClassifier()._enter(*table, None).table
+    costs, penalty = Weighing().of(rows), np.array([np.inf, 30.0, 8.0, 4.0, 1.5, 0.5]) + alpha
+    pruned = with_complexity(tree, alpha=alpha, is_bounded=True)
+    grown = cart.losses(tree, rows, costs, penalty, worths(tree, alpha, is_bounded=True))
+    np.testing.assert_array_equal(grown, cart.losses(pruned, rows, costs, penalty))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -93,15 +94,14 @@ def _pairs(
     cv: CV, n_rows: int, label: np.ndarray, is_classification: bool, groups: ArrayLike | None, seed: int | None
 ) -> tuple[Iterable[Any], str]:
     """Pairs of rows as they come, and how they were made; no words where a splitter's name says it."""
-    from sklearn import model_selection as ms
-
     rows = np.zeros((n_rows, 1))
     if isinstance(cv, (str, bytes)):
         if cv not in ("loo", "leave-one-out"):
             raise ValueError(f"cv={cv!r}: {_REMEDY}")
-        return ms.LeaveOneOut().split(rows), f"{n_rows} rows left out one by one"
+        return _splitters().LeaveOneOut().split(rows), f"{n_rows} rows left out one by one"
     if isinstance(cv, float) and 0 < cv < 1:
         is_stratified = is_classification and np.bincount(label).min() > 1
+        ms = _splitters()
         kind = ms.StratifiedShuffleSplit if is_stratified else ms.ShuffleSplit
         seed = seed or 0  # drawn, so there is no other way than by some seed
         return kind(1, test_size=cv, random_state=seed).split(rows, label), f"{cv:.0%} of the rows held out, seed {seed}"
@@ -117,19 +117,25 @@ def _pairs(
 def _k_folds(
     k: int, rows: np.ndarray, label: np.ndarray, is_classification: bool, groups: ArrayLike | None, seed: int | None
 ) -> tuple[Iterable[Any], str]:
-    from sklearn import model_selection as ms
-
     if k < 2:
         raise ValueError(f"cv={k}: give at least 2 folds")
     by = "" if seed is None else f", seed {seed}"
     if groups is not None:
+        ms = _splitters()
         kind: type = ms.StratifiedGroupKFold if is_classification else ms.GroupKFold
         splitter = kind(k, shuffle=seed is not None, random_state=seed)
         return splitter.split(rows, label, groups), f"{k} folds of whole groups{by}"
     k = min(k, len(rows))
     if is_classification and np.bincount(label).max() >= k:
         return _by_fold(_stratified(label, k, seed)), f"{k} stratified folds{by}"
-    return ms.KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{by}"
+    return _splitters().KFold(k, shuffle=seed is not None, random_state=seed).split(rows), f"{k} folds{by}"
+
+
+def _splitters() -> ModuleType:
+    """scikit-learn's, which take a while to import: the usual folds need none of them."""
+    from sklearn import model_selection
+
+    return model_selection
 
 
 def _stratified(label: np.ndarray, k: int, seed: int | None) -> np.ndarray:

@@ -152,7 +152,7 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
 
 
 def worths(tree: Tree, alpha: float, is_bounded: bool) -> np.ndarray:
-    """float64 [n_nodes]: the penalty, in units of risk, at which each split would go; of one that cannot pay, none is so low.
+    """float64 [n_nodes]: the penalty, in units of risk, at which each split goes; -inf for one that is not worth alpha.
 
     What `with_complexity` gives, for who asks at which penalty a row stops and needs no tree.
     """

@@ -111,6 +111,12 @@ template <Measure M> class NodeMeasure {
 
   // Masses from the counts where that is the same as row by row.
   void sum_classes(Node& node, std::span<const uint32_t> own, const Workspace<M>& workspace) const {
+    if constexpr (requires { workspace.measure.adds_counts(); })
+      if (workspace.measure.adds_counts()) {
+        std::ranges::copy(node.counts, node.total.begin());
+        M::complete(node.total, node.present.size());
+        return;
+      }
     if (settings_.is_cart) {
       for (const uint32_t tag : own) workspace.measure.add(node.total.data(), tag);
       return;

@@ -188,7 +188,7 @@ template <Measure M> class ColumnSearch {
   Split search_levels(const Node& node, int32_t column, Workspace<M>& workspace) {
     const ColumnView& view = columns_[size_t(column)];
     if constexpr (requires { workspace.measure.is_centred(); }) center_on_known(node, view, workspace);
-    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, node.present, workspace.levels);
+    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, node.present, workspace.measure, workspace.levels);
     else workspace.counter.count(partitioned_.tags(node), partitioned_.levels(size_t(column)), view.levels, target_, workspace.measure, workspace.levels);
     Split best;
     best.known = uint32_t(node.end - node.begin);

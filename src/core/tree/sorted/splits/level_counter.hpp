@@ -61,7 +61,8 @@ template <Measure M> class LevelCounter {
     });
   }
   // Levels that are already counted, by all classes.
-  static void read(const LevelCounts& counts, size_t classes, std::span<const int32_t> present, Levels& levels) {
+  static void read(const LevelCounts& counts, size_t classes, std::span<const int32_t> present, const M& measure, Levels& levels) {
+    levels.width = measure.width();
     read_cells(counts, classes, present.size(), [&](size_t place) { return size_t(present[place]); }, levels);
   }
 
@@ -69,7 +70,7 @@ template <Measure M> class LevelCounter {
   static bool read_counts(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target,
                           const M& measure, Levels& levels) {
     if constexpr (requires { measure.present(); }) {
-      if (!measure.is_plain_count()) return false;
+      if (!measure.adds_counts()) return false;
       const size_t n = measure.classes();
       const auto class_of = [&](uint32_t tag) { return target.class_of(tag); };
       const auto place_of = [&](uint32_t tag) { return measure.place_of(tag); };
@@ -83,13 +84,12 @@ template <Measure M> class LevelCounter {
   // `classes` cells a level, of which `n` are read: that of each place is at cell_of(place).
   template <std::invocable<size_t> CellOf>
   static void read_cells(const LevelCounts& counts, size_t classes, size_t n, const CellOf& cell_of, Levels& levels) {
-    levels.width = n + 1, levels.code.clear(), levels.statistic.clear();
+    levels.code.clear(), levels.statistic.clear();
     std::vector<double> statistic(levels.width);
     for (size_t at = 0; at * classes < counts.size(); ++at) {
-      double size = 0;
-      for (size_t k = 0; k < n; ++k) size += statistic[k] = double(counts[at * classes + cell_of(k)]);
-      statistic[n] = size;
-      if (size > 0) append(int32_t(at) - 1, statistic, levels);
+      for (size_t k = 0; k < n; ++k) statistic[k] = double(counts[at * classes + cell_of(k)]);
+      if constexpr (requires { M::complete(statistic, n); }) M::complete(statistic, n);
+      if (statistic[n] > 0) append(int32_t(at) - 1, statistic, levels);
     }
   }
 

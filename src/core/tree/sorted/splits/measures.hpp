@@ -129,6 +129,9 @@ class ClassMeasure {
   }
   bool is_ordered() const { return target_.classes <= 2; }
   bool is_plain_count() const { return target_.is_counted && !target_.weight; }
+  // Whether every row counts 1: what rows add up to is then how many of each class there are, completed by their sum.
+  bool adds_counts() const { return is_plain_count(); }
+  static void complete(std::span<double> statistic, size_t classes) { statistic[classes] = total(statistic.first(classes)); }
 
  private:
   bool is_fraction() const { return rule_.is_gini && target_.is_counted && whole_ < kExactSize && extra_.empty(); }

@@ -78,6 +78,11 @@ class RpartClassMeasure {
   }
   bool is_ordered() const { return target_.classes <= 2; }
   static bool is_plain_count() { return false; }
+  bool adds_counts() const { return target_.is_counted && !target_.weight; }
+  static void complete(std::span<double> statistic, size_t classes) {
+    const double size = total(statistic.first(classes));
+    statistic[classes] = size, statistic[classes + 1] = 0.0 - size, statistic[classes + 2] = size;
+  }
   double impurity(std::span<const double> statistic) const {
     const double mass = statistic[classes()];
     double index = 0;
