@@ -52,7 +52,7 @@ def crepes(by_class: bool) -> Sets:
         model = WrapClassifier(GaussianNB())
         model.fit(own, own_y)
         model.calibrate(other, other_y, class_cond=by_class)
-        return model.predict_set(new, confidence=1 - ALPHA, smoothing=False).astype(bool)
+        return np.asarray(model.predict_p(new, smoothing=False)) > ALPHA
 
     return sets
 
