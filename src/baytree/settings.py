@@ -11,7 +11,8 @@ from typing import Any, TypeGuard, TypeVar
 import msgspec
 import numpy as np
 
-from baytree.table.schema import Schema
+from baytree.notices import unknown
+from baytree.table.schema import Kind, Schema
 
 T = TypeVar("T")
 MANY = 2**31 - 1  # more than anything has of anything
@@ -150,6 +151,42 @@ def costs(given: object, classes: Sequence[Any]) -> ByClass | None:
         free = classes[int(np.argmin(amounts.any(axis=1)))]
         raise ValueError(f"costs: mistaking class {free!r} costs nothing, so it would never be predicted; give a cost")
     return ByClass(tuple(classes), amounts)
+
+
+def column_or_none(name: str, value: object, schema: Schema) -> str | None:
+    """The name of a column of the table, or None."""
+    if value is not None and value not in schema.names:
+        raise ValueError(f"{name}: {unknown('column', str(value), schema.names)}")
+    return None if value is None else str(value)
+
+
+def monotone(given: object, schema: Schema) -> tuple[tuple[str, int], ...]:
+    """Columns that the target must follow, from a dict of 'up' and 'down' by name: 1 and −1."""
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        raise ValueError(f"monotone={given!r}: give a dict of 'up' or 'down' by column, as in {{'age': 'up'}}")
+    target = schema.target
+    if len(schema.classes) > 2 and not target.declared and any(isinstance(label, str) for label in schema.classes):
+        raise ValueError(
+            f"monotone: the {len(schema.classes)} classes of {target.name!r} have no order; declare it, "
+            f"as in schema={{{target.name!r}: {list(schema.classes)!r}}}"
+        )
+    return tuple((_ordered_column(name, schema), _direction(name, way)) for name, way in given.items())
+
+
+def _ordered_column(name: object, schema: Schema) -> str:
+    """The name of a column that has an order."""
+    known = column_or_none("monotone", name, schema)
+    if known is None or schema[known].kind in (Kind.NOMINAL, Kind.TEXT):
+        raise ValueError(
+            f"monotone: the levels of column {name!r} have no order; list them in order in schema={{{name!r}: …}}"
+        )
+    return known
+
+
+def _direction(name: object, way: object) -> int:
+    return {"up": 1, "down": -1}[str(one_of(f"monotone[{name!r}]", way, ("up", "down")))]
 
 
 class ClassWeights(msgspec.Struct, frozen=True):

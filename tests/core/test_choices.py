@@ -30,6 +30,8 @@ SETTINGS = {
     "surrogate_style": 0,
     "takes_no_gain": False,
     "columns_per_node": 0,
+    "first_column": -1,
+    "directions": [],
     "seed": 0,
 }
 

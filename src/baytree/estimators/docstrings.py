@@ -26,6 +26,15 @@ PARAMETERS = {
         "With ``'prunings'`` the tree answers with the exact average over all prunings of the grown tree, each weighed by\n"
         "how well it explains the rows (Buntine 1992; Willems, Shtarkov and Tjalkens 1995).",
     ),
+    "monotone": (
+        "dict, optional",
+        "Columns of numbers or ranks that answers must follow, whatever others hold: ``{'age': 'up', 'debt': 'down'}``.\n"
+        "Of classes, the probability of a class or any later one, for each class in its order; of two, that of the second.",
+    ),
+    "first_split": (
+        "str, optional",
+        "The column that the root asks for, where it can be split by it at all; by default the best one.",
+    ),
     "trace": ("bool, default=False", "Whether every candidate of every node is kept in `trace_`."),
     "n_jobs": ("int, optional", "The number of threads; all cores by default. The model does not depend on it."),
     "profile": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from baytree.engine.parts import Parts
 from baytree.engine.rounds.number_of_rows import as_rows
@@ -13,6 +14,7 @@ from baytree.table.schema import Kind, Schema
 from baytree.tree.grow.costs import EQUAL, Costs, Weighing, equal_costs
 from baytree.tree.grow.grow import Grown, Search, grow
 from baytree.tree.grow.label_unit import from_zero, in_range, in_unit, near_zero
+from baytree.tree.grow.monotone import following
 from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.rounds.grown_in_rounds import grow_from_counts, grows_in_rounds
 from baytree.tree.grow.unused import warn_of_unused_columns
@@ -33,6 +35,8 @@ class TreeLearner(msgspec.Struct, frozen=True):
         tree, trace = self._tree(as_rows(rows))
         if self.averages:
             tree = averaged(tree, len(rows.schema), self.costs(tree, rows.schema))
+        if self.policy.monotone:
+            tree = following(tree, _directions(self.policy, rows.schema), self.costs(tree, rows.schema))
         return Learnt(tree, told={"trace_": trace})
 
     def costs(self, tree: Tree, schema: Schema) -> Costs:
@@ -54,6 +58,11 @@ class TreeLearner(msgspec.Struct, frozen=True):
         if not self.traces and grows_in_rounds(rows, self.policy):
             return Grown(grow_from_counts(rows, self.policy, self.weighing), Search.COUNTED, [])
         return grow(rows, self.policy, self.weighing, self.traces)
+
+
+def _directions(policy: Policy, schema: Schema) -> np.ndarray:
+    direction = dict(policy.monotone)
+    return np.array([direction.get(name, 0) for name in schema.names], np.int64)
 
 
 def refuse_text(schema: Schema) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -12,7 +12,7 @@ from baytree import settings as given
 from baytree.engine.parts import InMemory
 from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.estimators.base import Classifier, Entered, Regressor
-from baytree.estimators.tree.face import TreeFace, weighing_of
+from baytree.estimators.tree.face import TreeFace, constrained, weighing_of
 from baytree.folds.cv import Splitter, names_rows, read_cv
 from baytree.given import CostsLike, FrameLike, PriorsLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
@@ -38,11 +38,13 @@ class _Cart(TreeFace):
     prune_by = "risk"
     cv: int | Splitter | Sequence | np.ndarray
     random_state: int | None
+    monotone: Mapping[str, str] | None
+    first_split: str | None
 
     def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         raise NotImplementedError(f"{type(self).__name__} must say what a split is to improve")
 
-    def _learner_of(self, criterion: Criterion, weighing: Weighing, folds: np.ndarray | None) -> TreeLearner:
+    def _learner_of(self, schema: Schema, criterion: Criterion, weighing: Weighing, folds: np.ndarray | None) -> TreeLearner:
         policy = msgspec.structs.replace(
             CART,
             criterion=criterion,
@@ -50,6 +52,7 @@ class _Cart(TreeFace):
             surrogates=self._surrogates(),
             pruning=self._pruning(folds),
         )
+        policy = constrained(policy, self.monotone, self.first_split, schema)
         return TreeLearner(policy, weighing, given.flag("trace", self.trace), self._averages())
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None, sample_weight: WeightsLike = None) -> Path:
@@ -184,6 +187,8 @@ class CARTClassifier(_Cart, Classifier):
         prune_by: str = "risk",
         cv: int | Splitter | Sequence | np.ndarray = 10,
         random_state: int | None = None,
+        monotone: Mapping[str, str] | None = None,
+        first_split: str | None = None,
         averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
@@ -207,6 +212,8 @@ class CARTClassifier(_Cart, Classifier):
         self.random_state = random_state
         self.averaging = averaging
         self.trace = trace
+        self.monotone = monotone
+        self.first_split = first_split
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -214,7 +221,7 @@ class CARTClassifier(_Cart, Classifier):
 
     def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, ("gini", "entropy")))
-        return self._learner_of(criterion, weighing_of(self.priors, self.costs, schema.classes), folds)
+        return self._learner_of(schema, criterion, weighing_of(self.priors, self.costs, schema.classes), folds)
 
 
 class CARTRegressor(_Cart, Regressor):
@@ -267,6 +274,8 @@ class CARTRegressor(_Cart, Regressor):
         pruning: str | None = None,
         cv: int | Splitter | Sequence | np.ndarray = 10,
         random_state: int | None = None,
+        monotone: Mapping[str, str] | None = None,
+        first_split: str | None = None,
         averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
@@ -286,10 +295,12 @@ class CARTRegressor(_Cart, Regressor):
         self.random_state = random_state
         self.averaging = averaging
         self.trace = trace
+        self.monotone = monotone
+        self.first_split = first_split
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
 
     def _algorithm(self, schema: Schema, folds: np.ndarray | None = None) -> TreeLearner:
-        return self._learner_of(Criterion.SSE, Weighing(), folds)
+        return self._learner_of(schema, Criterion.SSE, Weighing(), folds)

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+import msgspec
 import numpy as np
 
 from baytree import settings as given
@@ -15,7 +16,7 @@ from baytree.labelled import labelled
 from baytree.learner import Learner, Learnt
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import Weighing, equal_costs
-from baytree.tree.grow.policy import Policy
+from baytree.tree.grow.policy import Branching, Policy
 from baytree.tree.learner import TreeLearner, refuse_text
 from baytree.tree.model import routing as reading
 from baytree.tree.model.intervals import NodeRows, intervals
@@ -219,6 +220,19 @@ class TreeFace(TreeReading, TreeShape):
 def written_call(name: str, *args: Any, **options: Any) -> str:
     """A call as it is written."""
     return f"{name}({', '.join([*map(repr, args), *(f'{key}={value!r}' for key, value in options.items())])})"
+
+
+def constrained(policy: Policy, monotone: object, first_split: object, schema: Schema) -> Policy:
+    """The policy with columns that the target must follow, and the one that the root asks for."""
+    if monotone is None and first_split is None:
+        return policy
+    if policy.branching is not Branching.BINARY:
+        raise ValueError(
+            "monotone and first_split need splits of two branches: give branching='binary', and missing='learned', "
+            "'surrogate', 'category' or 'largest'"
+        )
+    first, followed = given.column_or_none("first_split", first_split, schema), given.monotone(monotone, schema)
+    return msgspec.structs.replace(policy, monotone=followed, first_split=first)
 
 
 def weighing_of(priors: PriorsLike, costs: CostsLike, classes: Sequence[Any]) -> Weighing:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
-from baytree.estimators.tree.face import TreeFace, weighing_of
+from baytree.estimators.tree.face import TreeFace, constrained, weighing_of
 from baytree.given import CostsLike, PriorsLike
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
@@ -27,15 +29,18 @@ class _OpenTree(TreeFace):
     min_leaf: float
     min_impurity: float
     min_gain: float
+    monotone: Mapping[str, str] | None
+    first_split: str | None
 
-    def _policy(self, criterion: Criterion, ways: tuple[str, ...], alpha: float | None = None) -> Policy:
+    def _policy(self, schema: Schema, criterion: Criterion, ways: tuple[str, ...], alpha: float | None = None) -> Policy:
         missing = Missing(given.one_of("missing", self.missing, ways))
         branching = Branching(given.one_of("branching", self.branching, BRANCHINGS))
         if branching is Branching.BINARY and missing is Missing.FRACTIONAL:
             branching = Branching.ONE_LEVEL
         stopping = self._stopping(given.whole_or_none("max_leaves", self.max_leaves, 1), alpha)
         merging = Merging() if stopping.alpha is None else Merging(alpha=stopping.alpha)
-        return Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
+        policy = Policy(criterion=criterion, branching=branching, missing=missing, stopping=stopping, merging=merging)
+        return constrained(policy, self.monotone, self.first_split, schema)
 
     def _stopping(self, max_leaves: int | None, alpha: float | None) -> Stopping:
         max_depth = given.whole_or_none("max_depth", self.max_depth, 0)
@@ -114,6 +119,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         alpha: float | None = None,
         priors: PriorsLike = None,
         costs: CostsLike = None,
+        monotone: Mapping[str, str] | None = None,
+        first_split: str | None = None,
         averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
@@ -135,6 +142,8 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
         self.alpha = alpha
         self.priors = priors
         self.costs = costs
+        self.monotone = monotone
+        self.first_split = first_split
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -142,7 +151,7 @@ class DecisionTreeClassifier(_OpenTree, Classifier):
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
         criterion = Criterion(given.one_of("criterion", self.criterion, CLASS_CRITERIA))
-        policy = self._policy(criterion, CLASS_MISSING, self.alpha)
+        policy = self._policy(schema, criterion, CLASS_MISSING, self.alpha)
         weighing = weighing_of(self.priors, self.costs, schema.classes)
         if policy.branching is not Branching.BINARY and not weighing.is_equal:
             raise ValueError(
@@ -198,6 +207,8 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         min_leaf: float = 1,
         min_impurity: float = 0.0,
         min_gain: float = 0.0,
+        monotone: Mapping[str, str] | None = None,
+        first_split: str | None = None,
         averaging: str | None = None,
         trace: bool = False,
         schema: dict | Schema | None = None,
@@ -216,11 +227,13 @@ class DecisionTreeRegressor(_OpenTree, Regressor):
         self.min_leaf = min_leaf
         self.min_impurity = min_impurity
         self.min_gain = min_gain
+        self.monotone = monotone
+        self.first_split = first_split
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
 
     def _algorithm(self, schema: Schema) -> TreeLearner:
-        policy = self._policy(Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
+        policy = self._policy(schema, Criterion(given.one_of("criterion", self.criterion, ("sse",))), MISSING)
         return TreeLearner(policy, traces=given.flag("trace", self.trace), averages=self._averages())

@@ -23,6 +23,10 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
             return lost.sum(axis=-1) - lost.max(axis=-1)
         return (lost @ self.losses()).min(axis=-1)
 
+    def best(self, probability: np.ndarray) -> np.ndarray:
+        """The class of least expected loss, the likeliest where all mistakes cost the same: [n, n_classes] to [n]."""
+        return np.argmax(probability, axis=1) if self.loss is None else np.argmin(probability @ self.loss, axis=1)
+
     def losses(self) -> np.ndarray:
         """The loss of each mistake: [n_classes (true), n_classes (predicted)]."""
         return 1.0 - np.eye(len(self.scale)) if self.loss is None else self.loss

@@ -156,6 +156,13 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     laplace: bool = False  # leaves answer with 1 added to every class
     columns_per_node: int | None = None  # of the columns that could split a node, so many are drawn; None: all
     seed: int = 0  # of that draw
+    first_split: str | None = None  # the column that the root asks for; None: any
+    monotone: tuple[tuple[str, int], ...] = ()  # columns with which the target may not fall (1), or not rise (−1)
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether not every split may be taken."""
+        return self.first_split is not None or bool(self.monotone)
 
     @property
     def cross_validated(self) -> CrossValidated | None:

@@ -48,7 +48,7 @@ def grow_arrays(
 
 def settings(table: Table, policy: Policy, costs: Costs, min_risk: float = 0.0) -> dict[str, Any]:
     """A policy as the core reads it."""
-    return {**_settings(table, policy), **_weights(table, costs), "min_risk": min_risk}
+    return {**_settings(table, policy), **_constraints(table, policy), **_weights(table, costs), "min_risk": min_risk}
 
 
 def _settings(table: Table, policy: Policy) -> dict[str, Any]:
@@ -71,6 +71,15 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
         "takes_no_gain": stop.takes_no_gain,
         "columns_per_node": policy.columns_per_node or 0,
         "seed": policy.seed,
+    }
+
+
+def _constraints(table: Table, policy: Policy) -> dict[str, Any]:
+    """By name, because a table may hold some of the columns only."""
+    names, direction = table.schema.names, dict(policy.monotone)
+    return {
+        "first_column": names.index(policy.first_split) if policy.first_split in names else -1,
+        "directions": [direction.get(name, 0) for name in names] if direction else [],
     }
 
 

@@ -36,14 +36,9 @@ def averaged(tree: Tree, n_columns: int, costs: Costs) -> Tree:
     beliefs = _beliefs(tree, costs)
     is_kept = _kept_share(tree, beliefs, n_columns)
     value = mixed(tree, beliefs.answer, is_kept)
-    prediction = _least_loss(value, costs.loss).astype(np.int32) if tree.n_classes else tree.prediction
+    prediction = costs.best(value).astype(np.int32) if tree.n_classes else tree.prediction
     inner = np.flatnonzero(tree.column >= 0).astype(np.int32)
     return msgspec.structs.replace(tree, value=value, prediction=prediction, averaging=Averaging(inner, is_kept[inner]))
-
-
-def _least_loss(value: np.ndarray, loss: np.ndarray | None) -> np.ndarray:
-    """The class of least expected loss of each node: [n_nodes]. Where all mistakes cost the same, the likeliest."""
-    return np.argmax(value, axis=1) if loss is None else np.argmin(value @ loss, axis=1)
 
 
 def most_probable(tree: Tree, n_columns: int, costs: Costs) -> Tree:

@@ -37,6 +37,8 @@ inline tree::sorted::Settings settings_of(const nb::dict& given) {
   s.surrogate_style = setting<int>(given, "surrogate_style");
   s.takes_no_gain = setting<bool>(given, "takes_no_gain");
   s.columns_per_node = setting<int>(given, "columns_per_node");
+  s.first_column = setting<int>(given, "first_column");
+  s.directions = setting<std::vector<int>>(given, "directions");
   s.seed = setting<uint64_t>(given, "seed");
   return s;
 }

@@ -148,6 +148,11 @@ template <Measure M> class Grower {
 
   // ---- where the rows of a split go ----
 
+  static void keep_only(size_t column, std::span<Split> offers) {
+    for (size_t j = 0; j < offers.size(); ++j)
+      if (j != column) offers[j].column = -1;
+  }
+
   // Some of the columns that could split a node, drawn by its place among the rows: the same for any number of threads.
   void draw(const Node& node, std::span<Split> offers) const {
     std::vector<std::pair<uint64_t, size_t>> lots;
@@ -166,6 +171,7 @@ template <Measure M> class Grower {
   }
 
   BranchWeights choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) {
+    if (node.depth == 0 && settings_.first_column >= 0) keep_only(size_t(settings_.first_column), offers);
     if (settings_.columns_per_node > 0) draw(node, offers);
     if (!choice_.choose(node, offers, workspace)) return {};
     return assigner_.assign_by_split(node);

@@ -39,7 +39,10 @@ struct Settings {
   bool takes_no_gain = false;      // where nothing improves a node that is not pure, its rows are divided all the same
   int columns_per_node = 0;        // of those that could split a node, so many are drawn; 0: all
   uint64_t seed = 0;               // of that draw
+  int first_column = -1;           // the root's; -1: any
+  std::vector<int> directions;     // [columns] 1 where the target may not fall with the column, -1 where it may not rise; or empty
 
+  int direction(size_t column) const { return directions.empty() ? 0 : directions[column]; }
   // A column is judged by the rows that have a value in it.
   bool is_known_only() const { return absent == Absent::kLargest || absent == Absent::kSurrogate; }
 };

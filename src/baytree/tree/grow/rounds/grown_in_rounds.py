@@ -52,7 +52,7 @@ def grows_in_rounds(rows: Parts, policy: Policy) -> bool:
 def _is_binary_in_rounds(rows: Elsewhere, policy: Policy) -> bool:
     if policy.branching is not Branching.BINARY:
         return False
-    if policy.stopping.takes_no_gain or policy.columns_per_node is not None:
+    if policy.stopping.takes_no_gain or policy.columns_per_node is not None or policy.is_constrained:
         return False
     if policy.arithmetic is Arithmetic.OWN:
         return policy.missing is not Missing.SURROGATE

@@ -14,6 +14,7 @@
 #include "tree/sorted/rows/partitioned_rows.hpp"
 #include "tree/sorted/splits/grouping.hpp"
 #include "tree/sorted/splits/measures.hpp"
+#include "tree/sorted/splits/monotone_scan.hpp"
 #include "tree/sorted/splits/split.hpp"
 #include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
@@ -94,7 +95,7 @@ template <Measure M> class ColumnSearch {
   }
 
   bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if (is_gini() && is_two_class_count()) {
+    if (has_blocks(column)) {
       const auto [n, one] = two_counts(node.total);
       const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
       best.score = cuts.none();
@@ -127,7 +128,7 @@ template <Measure M> class ColumnSearch {
 
   // The rows without a value on the upper side first; on the lower one only if that is better.
   bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if (is_gini() && is_two_class_count()) {
+    if (has_blocks(column)) {
       const auto [n, one] = two_counts(node.total);
       const auto [absent, absent_one] = two_counts(workspace.missing);
       const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
@@ -148,6 +149,8 @@ template <Measure M> class ColumnSearch {
 
   bool scan_cuts(const Node& node, size_t column, std::span<const Entry> known, std::span<const double> total, std::span<const double> first,
                  bool may_take_all, Workspace<M>& workspace, Split& best) {
+    if (const int direction = settings_.direction(column))
+      return scan_following(known, workspace.measure, total, first, may_take_all, limits(), direction, workspace.room.left, best);
     if constexpr (ConvexMeasure<M>)
       if (has_walks(column) && known.size() > workspace.cuts.kFew)
         if (const auto found = workspace.cuts.run(known, node.begin, walks_[column], workspace.measure, total, first, may_take_all, limits(), best))
@@ -156,12 +159,14 @@ template <Measure M> class ColumnSearch {
   }
 
   bool has_blocks(size_t column) const {
-    return is_gini() && is_two_class_count() && !columns_[column].is_nominal();
+    return is_gini() && is_two_class_count() && is_free(column);
   }
   // Gini has blocks, and a search of its own.
   bool has_walks(size_t column) const {
-    return ConvexMeasure<M> && !is_gini() && measure_.is_plain_count() && is_two_class_count() && !columns_[column].is_nominal();
+    return ConvexMeasure<M> && !is_gini() && measure_.is_plain_count() && is_two_class_count() && is_free(column);
   }
+  // Numbers, of which any cut may be the best.
+  bool is_free(size_t column) const { return !columns_[column].is_nominal() && !settings_.direction(column); }
   bool is_gini() const {
     if constexpr (requires { measure_.is_gini(); }) return measure_.is_gini();
     return false;
