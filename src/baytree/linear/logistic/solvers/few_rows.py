@@ -17,8 +17,9 @@ _NONE = np.zeros((0, 0))
 
 def are_few(rows: DenseRows) -> bool:
     """Whether these are rows of two classes, in one piece of memory, of which a curvature costs next to nothing."""
-    is_small = rows.k == 1 and rows.n_rows * rows.q**2 <= _MOST and isinstance(rows.pieces, Kept)
-    return is_small and [type(piece) for piece in rows.pieces.pieces] == [DensePiece]
+    if rows.k != 1 or rows.n_rows * rows.q**2 > _MOST or not isinstance(rows.pieces, Kept):
+        return False
+    return [type(piece) for piece in rows.pieces.pieces] == [DensePiece]
 
 
 def newton_of_few_rows(
@@ -57,4 +58,5 @@ def losses_of_few_rows(
 def _piece(rows: DenseRows) -> DensePiece:
     """All rows, in the design's units."""
     (piece,) = rows.pieces.gather()
+    assert isinstance(piece, DensePiece)
     return msgspec.structs.replace(piece, x=(piece.x - rows.centre) / rows.scale)

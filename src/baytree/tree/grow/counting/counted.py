@@ -32,7 +32,7 @@ class Cells(msgspec.Struct, frozen=True):
     def of(self, node: int, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
         """The codes that occur at a node, and their sums."""
         start = node * (n_codes + 1)
-        first, last = np.searchsorted(self.key, [start, start + n_codes + 1])
+        first, last = self.key.searchsorted((start, start + n_codes + 1)).tolist()
         return self.key[first:last] - start - 1, self.sums[first:last]
 
 

@@ -151,7 +151,7 @@ def _trial(each: _Waiting, grouping: Grouping, coding: Coding) -> Trial:
 
 def _with_absent(group_of: np.ndarray, known: np.ndarray, is_ordered: bool) -> np.ndarray:
     """Levels without rows differ from nothing: they join the level before them, or, without order, the first group."""
-    if not len(known):
+    if len(known) in (0, len(group_of)):
         return group_of
     if not is_ordered:
         return np.where(group_of < 0, 0, group_of).astype(np.int32)
