@@ -18,7 +18,7 @@ def page(pages: Path) -> str:
     """The page of all examples; their pictures are written below the folder of all pages."""
     folder = pages / "gallery"
     folder.mkdir()
-    lines, drawing = ["# Gallery", "", INTRODUCTION], {**os.environ, "MPLBACKEND": "Agg"}
+    lines, drawing = ["# Gallery", "", INTRODUCTION], {**os.environ, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "ignore"}
     for path in EXAMPLES:
         subprocess.run([sys.executable, path], cwd=folder, env=drawing, check=True, stdout=subprocess.DEVNULL)
         lines += ["", *_shown(path)]

@@ -27,10 +27,10 @@ class LeftOutNormals {
       : setting_(setting), n_columns_(n_columns), n_classes_(moments.n_classes), n_groups_((n_columns + lanes - 1) / lanes),
         columns_(5 * n_groups_), moments_(5 * n_groups_ * n_classes_) {
     for (std::size_t j = 0; j < n_columns; ++j) {
-      at(columns_, 0, j) = 0;
-      at(columns_, 1, j) = moments.centre[j];
-      at(columns_, 2, j) = 1 / moments.unit[j];
-      at(columns_, 3, j) = at(columns_, 4, j) = 0;
+      group(columns_, 0, j)[j % lanes] = 0;
+      group(columns_, 1, j)[j % lanes] = moments.centre[j];
+      group(columns_, 2, j)[j % lanes] = 1 / moments.unit[j];
+      group(columns_, 3, j)[j % lanes] = group(columns_, 4, j)[j % lanes] = 0;
       for (std::size_t c = 0; c < n_classes_; ++c) keep(moments, j, c);
     }
   }
@@ -73,18 +73,17 @@ class LeftOutNormals {
   };
 
  private:
-  double& at(std::vector<Lanes>& table, std::size_t field, std::size_t j) {
-    return table[field * n_groups_ + j / lanes][j % lanes];
-  }
+  // The group of lanes that column j is in: Clang gives no reference to a single lane.
+  Lanes& group(std::vector<Lanes>& table, std::size_t field, std::size_t j) { return table[field * n_groups_ + j / lanes]; }
 
   void keep(const ClassMoments& moments, std::size_t j, std::size_t c) {
     const double n = moments.weight[c * n_columns_ + j];
     const double fields[] = {n, moments.mean[c * n_columns_ + j], n > 0 ? moments.squares[c * n_columns_ + j] / n : 0.0,
                              step(n), step(std::max(n - 1, 0.0))};
-    for (std::size_t k = 0; k < 5; ++k) at(moments_, 5 * c + k, j) = fields[k];
-    at(columns_, 0, j) += n;
-    at(columns_, 3, j) += n > 0 ? moments.squares[c * n_columns_ + j] : 0.0;
-    at(columns_, 4, j) += n > 0 ? setting_.one : 0.0;
+    for (std::size_t k = 0; k < 5; ++k) group(moments_, 5 * c + k, j)[j % lanes] = fields[k];
+    group(columns_, 0, j)[j % lanes] += n;
+    group(columns_, 3, j)[j % lanes] += n > 0 ? moments.squares[c * n_columns_ + j] : 0.0;
+    group(columns_, 4, j)[j % lanes] += n > 0 ? setting_.one : 0.0;
   }
 
   // Of the degrees of freedom: two for each pseudo-observation, and one less than there are rows.
