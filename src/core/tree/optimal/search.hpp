@@ -4,6 +4,7 @@
 // trees of equal cost the smaller wins. Among the rest the earlier test wins, node after node from the root; what was searched
 // first does not matter. Below a node nothing is searched that cannot cost less than the best found so far:
 // - rows that no test tells apart are lost (`Cell::lost`);
+// - a tree of depth d has more than d leaves, each at its price;
 // - a set that holds all rows of another but a few costs at least as much as that one, less their weight (Hu et al. 2020);
 // - what a branch costs, or at least costs, is known from the same tests in another order.
 #pragma once
@@ -93,10 +94,14 @@ template <std::signed_integral Count> class Search {
       if (known->lower >= bound) return {false, 0, known->lower, -1};
       if (known->is_exact && known->has_shape) return {true, known->lower, known->lower, known->shape};
     }
-    Answer leaf = leaf_answer(set, bound);
-    if (depth == 0 || leaf.lower <= lost(set) + 2 * prices_.leaf) return leaf;  // its lower bound is its cost here
-    if (lost(set) + prices_.leaf >= bound) return {false, 0, lost(set) + prices_.leaf, -1};
-    Answer found = depth == 1 ? one_level(set, leaf, bound) : depth == 2 ? two_levels(set, leaf, bound) : more_levels(set, depth, branch, leaf, bound);
+    const Answer leaf = leaf_answer(set, bound);
+    const std::int64_t least = lost(set);
+    if (depth == 0 || leaf.lower <= least + 2 * prices_.leaf) return leaf;  // its lower bound is its cost here
+    int down = depth;
+    while (down && least + (down + 1) * prices_.leaf >= bound) --down;  // deeper trees have too many leaves
+    if (down == 0) return leaf.is_found ? leaf : Answer{false, 0, std::min(leaf.cost, least + 2 * prices_.leaf), -1};
+    Answer found = down == 1 ? one_level(set, leaf, bound) : down == 2 ? two_levels(set, leaf, bound) : more_levels(set, down, branch, leaf, bound);
+    if (!found.is_found && down < depth) found.lower = std::min(found.lower, least + (down + 2) * prices_.leaf);
     if (!is_ended_) seen_.keep(branch, depth, {found.lower, found.is_found, found.shape, found.is_found});
     return found;
   }
@@ -197,7 +202,8 @@ template <std::signed_integral Count> class Search {
 
   // What the rows on one side of a test at least cost.
   std::int64_t side_bound(const Trial& trial, std::size_t t, bool holds) const {
-    std::int64_t bound = prices_.mistake * trial.lost[2 * t + (holds ? 1 : 0)] + prices_.leaf;
+    const std::int64_t least = prices_.mistake * trial.lost[2 * t + (holds ? 1 : 0)];
+    std::int64_t bound = std::min(leaf_cost(trial.all, t, holds), least + 2 * prices_.leaf);
     if (const Known* known = seen_.find(trial.branch.with(t, holds), trial.depth - 1)) bound = std::max(bound, known->lower);
     if (!is_monotone_) return bound;  // without rows, a leaf may become too small
     const std::int64_t mine = both(trial, t, t);
@@ -209,6 +215,16 @@ template <std::signed_integral Count> class Search {
       bound = std::max(bound, trial.low[a] - prices_.mistake * (trial.weight - his - in_low));
     }
     return bound;
+  }
+
+  // What the rows on one side of a test cost as a leaf.
+  std::int64_t leaf_cost(const PairTable<Count>& pairs, std::size_t t, bool holds) const {
+    std::int64_t all = 0, most = 0;
+    for (std::size_t c = 0; c < classes_; ++c) {
+      const std::int64_t here = pairs.row(c, t)[t], n = holds ? here : pairs.total()[c] - here;
+      all += n, most = std::max(most, n);
+    }
+    return prices_.mistake * (all - most) + prices_.leaf;
   }
 
   void tried(Trial& trial, std::size_t t, std::int64_t low, std::int64_t high) const {
