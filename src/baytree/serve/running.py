@@ -70,6 +70,12 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self.server_state = State()
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listens; asyncio takes as many connections at once as it lets wait, so more may wait from here on."""
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(_WAITING)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -106,7 +112,6 @@ async def _serve(
     serving = asyncio.create_task(server.serve([listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.001)
-    listener.listen(_WAITING)  # asyncio takes as many at once as it lets wait
     for served in models:
         log.write("loaded", model=served.name, version=served.version)
     gc.freeze()  # what is loaded stays: collections need not look at it again
