@@ -1,7 +1,7 @@
 """Pieces of rows, wherever they are, and one round over them: every part observed, and what was seen added up.
 
-An engine is a class with `total`, `gather`, `cached`, `changed`, `made` and `kept`. `total` adds in the order of the parts, and
-the parts depend on nothing but the rows, so neither threads nor machines change a bit of what it gives.
+An engine is a class with `total`, `gather`, `cached`, `changed`, `made` and `kept`. `total` adds in the order of the parts,
+and the parts depend on nothing but the rows, so neither threads nor machines change a bit of what it gives.
 """
 
 from __future__ import annotations
