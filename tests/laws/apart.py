@@ -35,6 +35,9 @@ class Apart:
     def made(self, make, rows_per_part=None):
         return MadeAnew(self, make, rows_per_part)
 
+    def kept(self, make, kind):
+        return self.made(lambda table: kind.from_arrays(make(table).arrays()))
+
 
 class Changed(Apart):
     """The same rows, each part changed on its way."""

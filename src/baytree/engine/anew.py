@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from baytree.engine.parts import Parts
 from baytree.engine.threads import S
 from baytree.table.table import Table
 
@@ -17,7 +16,7 @@ U = TypeVar("U")
 class MadeAnew(Generic[T]):
     """What `make` makes of each part of these rows, whenever a round asks for it."""
 
-    def __init__(self, rows: Parts, make: Callable[[Table], T], rows_per_part: int | None = None):
+    def __init__(self, rows: Any, make: Callable[[Any], T], rows_per_part: int | None = None):
         self.rows, self.make, self.rows_per_part = rows, make, rows_per_part
 
     def total(self, observe: Callable[[T], S]) -> S:

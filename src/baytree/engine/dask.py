@@ -19,7 +19,7 @@ from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
-from baytree.engine.told import AT_ONCE, Sent, Told, add_large, as_bytes, brought, telling_errors
+from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors
 from baytree.engine.watching import is_watched, told, told_at_once
 from baytree.given import FrameLike
 
@@ -81,6 +81,11 @@ class Persisted:
 
     gather = total
 
+    def made(self, make: Callable[[bytes], bytes]) -> Persisted:
+        """What `make` makes of each piece, kept in this process."""
+        making = dask.delayed(partial(_made, make), pure=False)
+        return Persisted(dask.persist(*(making(piece) for piece in self.pieces)))
+
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these, added up in their order."""
         answered = dask.delayed(partial(_sent, work), pure=False)
@@ -101,6 +106,16 @@ class OnWorkers:
         return self.sum(partial(_of_content, work))
 
     gather = total
+
+    def made(self, make: Callable[[bytes], bytes]) -> OnWorkers:
+        """What `make` makes of each piece, on the worker that holds it; what a lost worker had is made again."""
+        from distributed import wait
+
+        at = {k: worker for worker, own in self._held() for k in own}
+        carried = self._carried(make)
+        futures = [self._task(_made_of_carried, carried, piece, at=at[k]) for k, piece in enumerate(self.pieces)]
+        wait(futures)
+        return OnWorkers(futures)
 
     def sum(self, work: Callable[[Any], S]) -> S:
         """What `work` makes of these: a task for each worker that holds some."""
@@ -193,7 +208,21 @@ def _together(several: Sequence[Sequence[Sent]], most: int) -> list[Sent]:
 
 
 def _of_content(work: Callable[[bytes], S], looked: Told) -> S:
+    if isinstance(looked.value, Failed):
+        raise looked.value.kind(looked.value.words)
     return work(looked.value[0])
+
+
+def _made(make: Callable[[bytes], bytes], looked: Told) -> Told:
+    """A piece that was made of another; where that failed, the error comes with the first round."""
+    made = telling_errors(make, looked.value[0]) if not isinstance(looked.value, Failed) else looked
+    return made if isinstance(made.value, Failed) else Told((made.value, None), made.notices)
+
+
+def _made_of_carried(content: bytes, looked: Told) -> Told:
+    from distributed.protocol import pickle
+
+    return _made(pickle.loads(content), looked)
 
 
 def _where_rows(work: Callable[[FrameLike], Any], frame: pd.DataFrame) -> Perhaps:

@@ -13,8 +13,10 @@ from typing import Any, Protocol, Self, TypeVar
 import msgspec
 import numpy as np
 
+from baytree.engine import array_bytes
 from baytree.engine.anew import MadeAnew, one_after_other
 from baytree.engine.gathering import Gathered, Perhaps, Several, joined
+from baytree.engine.kept_elsewhere import K, Keepable, KeptElsewhere
 from baytree.engine.packing import Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory
 from baytree.engine.sighting import Sighting, in_place
@@ -37,6 +39,10 @@ class Packs(Protocol):
 
     def gather(self, work: Callable[[bytes], S]) -> S:
         """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
+        ...
+
+    def made(self, make: Callable[[bytes], bytes]) -> Packs:
+        """What `make` makes of each piece, made when a round first asks for it, and kept beside the piece."""
         ...
 
 
@@ -158,6 +164,10 @@ class Elsewhere:
         """What `make` makes of each part, made anew in each round."""
         return MadeAnew(self, make, rows_per_part)
 
+    def kept(self, make: Callable[[Table], K], kind: type[K]) -> KeptElsewhere[K]:
+        """What `make` makes of each part, made once and kept with the rows."""
+        return KeptElsewhere(self.packs.made(partial(_kept, make, self.encoding, self.change)), kind)
+
     def _answered(self, asked: Asked) -> Any:
         """The answer of a question; where it is still open, that of every other one that waits comes with it."""
         if asked.answer is None:
@@ -198,6 +208,12 @@ def _observed(encoding: Encoding, questions: Sequence[Question], content: bytes)
     with in_place(piece.place):
         table = encoding.table(piece)
         return Several(tuple(question.answer(table) for question in questions))
+
+
+def _kept(make: Callable[[Table], Keepable], encoding: Encoding, change: Change, content: bytes) -> bytes:
+    piece = unpack(content)
+    with in_place(piece.place):
+        return array_bytes.as_bytes(make(_changed(change, encoding.table(piece))).arrays())
 
 
 def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, change: Change, content: bytes) -> Gathered:

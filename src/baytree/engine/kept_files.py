@@ -6,8 +6,10 @@ gone is handed to the worker again.
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,18 +27,41 @@ def keep(content: bytes) -> str | None:
     return name if _written(folder / name, content) else None
 
 
-def content(name: str | None, block: bytes | None = None) -> bytes | None:
+def content(name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
     """The block of this name, or the block itself, which is kept for the next round; None where neither is here."""
     folder = _folder()
     if folder is None or name is None:
         return block
+    found = _mapped(folder / name)
+    if found is None and block is not None:
+        _written(folder / name, block)
+    return block if found is None else found
+
+
+def made(key: str, make: Callable[..., bytes], name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
+    """What was made of a block under this key, or is made now, and kept; None where the block is not here."""
+    folder = _folder()
+    path = None if folder is None or name is None else folder / f"{name}-{key}"
+    found = None if path is None else _mapped(path)
+    if found is not None:
+        return found
+    whole = content(name, block)
+    if whole is None:
+        return None
+    new = make(whole)
+    if path is not None:
+        _written(path, new)
+    return new
+
+
+def _mapped(path: Path) -> memoryview | None:
+    """The file as it lies in the page cache, not copied; None where there is none."""
     try:
-        found = (folder / name).read_bytes()
-        os.utime(folder / name)
-    except OSError:
-        if block is not None:
-            _written(folder / name, block)
-        return block
+        with path.open("rb") as file:
+            found = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        os.utime(path)
+    except (OSError, ValueError):  # an empty file cannot be mapped
+        return None
     return found
 
 

@@ -1,7 +1,7 @@
 """Pieces of rows, wherever they are, and one round over them: every part observed, and what was seen added up.
 
-An engine is a class with `total`, `gather`, `cached`, `changed` and `made`. `total` adds in the order of the parts, and the
-parts depend on nothing but the rows, so neither threads nor machines change a bit of what it gives.
+An engine is a class with `total`, `gather`, `cached`, `changed`, `made` and `kept`. `total` adds in the order of the parts,
+and the parts depend on nothing but the rows, so neither threads nor machines change a bit of what it gives.
 """
 
 from __future__ import annotations
@@ -76,6 +76,10 @@ class Parts(Protocol):
         """What `make` makes of each part, kept with the part where there is room, else made anew in each round."""
         ...
 
+    def kept(self, make: Callable[[Table], T], kind: type[T]) -> Made[T]:
+        """What `make` makes of each part, of this kind, kept where the next round finds it."""
+        ...
+
 
 class InMemory:
     """Rows in this process, in parts that threads take; the kernels release the interpreter's lock."""
@@ -108,6 +112,10 @@ class InMemory:
     def made(self, make: Callable[[Table], T], rows_per_part: int | None = None) -> Kept[T]:
         """What `make` makes of each part."""
         return Kept(self._split(rows_per_part), self.n_jobs).made(make)
+
+    def kept(self, make: Callable[[Table], T], kind: type[T]) -> Kept[T]:
+        """What `make` makes of each part."""
+        return self.made(make)
 
     def _split(self, rows_per_part: int | None) -> Sequence[Table]:
         """Parts of one size, which the number of rows alone decides."""

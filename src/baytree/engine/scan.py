@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -152,6 +153,7 @@ class Folder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self.room, self.n_pieces = room, 0
         self._held: dict[int, bytes] = {}
+        self._lock = Lock()
 
     def filled(self, pieces: Iterator[tuple[bytes, Sighting]]) -> Sighting:
         """Keeps further pieces, and gives what was seen in them."""
@@ -178,10 +180,16 @@ class Folder:
 
     gather = total
 
+    def made(self, make: Callable[[bytes], bytes]) -> MadeFolder:
+        """What `make` makes of each piece, made when a round first asks for it."""
+        return MadeFolder(self, make)
+
     def _keep(self, k: int, content: bytes) -> None:
-        if len(content) + sum(map(len, self._held.values())) <= self.room:
-            self._held[k] = content
-        else:
+        with self._lock:  # rounds run on threads
+            is_held = len(content) + sum(map(len, self._held.values())) <= self.room
+            if is_held:
+                self._held[k] = content
+        if not is_held:
             self._file(k).write_bytes(content)
 
     def _piece(self, k: int) -> bytes:
@@ -189,6 +197,26 @@ class Folder:
 
     def _file(self, k: int) -> Path:
         return self.path / f"{k:06d}"
+
+
+class MadeFolder(Folder):
+    """What is made of the pieces of a folder: half as much of it as of them is held in memory."""
+
+    def __init__(self, pieces: Folder, make: Callable[[bytes], bytes]):
+        super().__init__(pieces.room // 2)
+        self.pieces, self.make, self.n_pieces = pieces, make, pieces.n_pieces
+        self._made: set[int] = set()
+
+    def _piece(self, k: int) -> bytes:
+        if k in self._made:
+            return super()._piece(k)
+        content = self.make(self.pieces._piece(k))
+        try:
+            self._keep(k, content)
+        except OSError as error:
+            raise _unwritten(self.path, error) from None
+        self._made.add(k)
+        return content
 
 
 def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[bytes, Sighting]]:

@@ -8,6 +8,7 @@ on this machine, or, where it is large, on the workers first.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ GONE = b""  # the answer of a partition whose blocks are kept in files that are 
 _PACKED = "part int, block int, kept string, content binary, seen binary"
 _ANSWERS = "part int, answer binary"
 Batches = Iterator[Any]  # of Arrow's record batches
+Read = Callable[..., bytes | memoryview | None]  # of the name of a block, and the block where it is there
 
 
 class SparkFrame:
@@ -77,11 +79,18 @@ class SparkFrame:
 
 
 class Cached:
-    """Packed blocks in a cached frame."""
+    """Packed blocks in a cached frame, or what is made of each of them."""
 
-    def __init__(self, blocks: DataFrame, n_parts: int, are_kept: bool = False):
-        self.blocks, self.n_parts, self.are_kept = blocks, n_parts, are_kept
+    def __init__(self, blocks: DataFrame, n_parts: int, are_kept: bool = False, read: Read = kept_files.content):
+        self.blocks, self.n_parts, self.are_kept, self.read = blocks, n_parts, are_kept, read
         self.is_large = False  # the answers of the last round
+
+    def made(self, make: Callable[[bytes], bytes]) -> Cached:
+        """What `make` makes of each block, which workers keep in files of their own."""
+        from pyspark import cloudpickle
+
+        key = hashlib.sha256(cloudpickle.dumps(make)).hexdigest()[:32]
+        return Cached(self.blocks, self.n_parts, self.are_kept, partial(kept_files.made, key, make))
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each block, added up in the order of the blocks.
@@ -121,7 +130,7 @@ class Cached:
 
     def _mapped(self, work: Callable[[bytes], Any], most: int | None, column: str) -> DataFrame:
         names = ("part", "block", "kept") if column == "kept" else ("part", "block", "kept", "content")
-        return self.blocks.select(*names).mapInArrow(partial(_of_blocks, work, most), _ANSWERS)
+        return self.blocks.select(*names).mapInArrow(partial(_of_blocks, self.read, work, most), _ANSWERS)
 
 
 def source_of(rows: DataFrame) -> SparkFrame:
@@ -143,14 +152,14 @@ def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
         yield _row(_ANSWERS, _part(), as_bytes(added(answers)))
 
 
-def _of_blocks(work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
+def _of_blocks(read: Read, work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
     """The sum of the answers of a partition; None in its place where it has more bytes than `most`."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
     if not blocks:
         return
     answers = []
     for _, _, *kept in blocks:
-        content = kept_files.content(*kept)
+        content = read(*kept)
         if content is None:
             yield _row(_ANSWERS, blocks[0][0], GONE)
             return

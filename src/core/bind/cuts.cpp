@@ -1,6 +1,10 @@
-// Bindings of cuts of numeric columns by what they tell about the classes.
+// Bindings of cuts of numeric columns by what they tell about the classes, and of the ends of such columns.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
+#include "numbers/ends.hpp"
 #include "numbers/mdl_cuts.hpp"
 
 namespace baytree::bind {
@@ -60,6 +64,11 @@ nb::ndarray<nb::numpy, std::int64_t> mdl_cuts(const Vector<double>& values, cons
   return to_numpy(std::move(positions), {n});
 }
 
+std::pair<Counts, Counts> ends_of(const Vector<double>& values) {
+  const nb::gil_scoped_release released;
+  return ends(view(values));
+}
+
 }  // namespace
 
 void bind_cuts(nb::module_& module) {
@@ -68,6 +77,8 @@ void bind_cuts(nb::module_& module) {
              "The cut of a sorted column with the largest information gain: (position, weight times gain, low and high weight).");
   module.def("mdl_cuts", &mdl_cuts, "values"_a.noconvert(), "order"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "of_count"_a.noconvert(), "n_classes"_a, "The positions of the cuts of a sorted column that Fayyad and Irani accept.");
+  module.def("ends", &ends_of, "values"_a.noconvert(),
+             "The two least and the two largest different numbers, none of which is NaN, each with how often it is there.");
 }
 
 }  // namespace baytree::bind

@@ -9,6 +9,8 @@ from typing import NamedTuple, Self
 import msgspec
 import numpy as np
 
+from baytree import _core
+
 _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "98" for k in range(2, 9)) | {-1, -9, -8}
 _SOME = 4096  # rows that tell whether all are to be looked at
 _MOST_EXACT = 1 << 16  # rows of which the ends are found exactly
@@ -33,7 +35,8 @@ class Ends(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, known: np.ndarray) -> Self:
         """The ends of these numbers, none of which is NaN."""
-        return cls(_two(known), tuple((-value, n) for value, n in _two(-known)))
+        lowest, highest = _core.ends(np.ascontiguousarray(known, np.float64))
+        return cls(tuple(lowest), tuple(highest))
 
     def __add__(self, other: Self) -> Self:
         low, high = Counter(dict(self.lowest)), Counter(dict(self.highest))
@@ -82,13 +85,6 @@ def written(levels: Sequence[str], values: np.ndarray, is_date: bool) -> Iterato
     ends = Ends.of(np.array([value for value, _ in known]))
     for stranger in ends.strangers(is_whole, is_date):
         yield texts[stranger.value], texts[stranger.low], texts[stranger.high]
-
-
-def _two(known: np.ndarray) -> tuple[tuple[float, int], ...]:
-    least = known.min()
-    others = known[known != least]
-    first = (float(least), len(known) - len(others))
-    return (first, (float(others.min()), int((others == others.min()).sum()))) if len(others) else (first,)
 
 
 def _is_far(value: float, n: int, low: float, high: float, is_whole: bool, is_date: bool) -> bool:

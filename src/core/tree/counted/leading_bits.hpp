@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,24 +43,22 @@ class PrefixIndex {
   std::vector<uint32_t> begin_;
 };
 
-// For each known value that begins with one of the prefixes, its cell: the place of the prefix, then the next `bits` bits.
-// The prefixes have the bits before these; there are none before the first 16.
-inline std::vector<int64_t> prefix_cells(std::span<const double> values, std::span<const uint64_t> prefixes, int shift, int bits) {
-  std::vector<int64_t> cells;
-  cells.reserve(values.size());
+// Calls `use` with the cell of each known value that begins with one of the prefixes: the place of the prefix, then the next `bits`
+// bits. The prefixes have the bits before these; there are none before the first 16.
+template <std::invocable<uint64_t> Use>
+void each_prefix_cell(std::span<const double> values, std::span<const uint64_t> prefixes, int shift, int bits, const Use& use) {
   const uint64_t mask = (uint64_t(1) << bits) - 1;
   if (shift + bits == 64) {
     for (const double value : values)
-      if (!std::isnan(value)) cells.push_back(int64_t(ordered_bits(value) >> shift));
-    return cells;
+      if (!std::isnan(value)) use(ordered_bits(value) >> shift);
+    return;
   }
   const PrefixIndex index(prefixes, 64 - shift - bits);
   for (const double value : values) {
     const uint64_t key = ordered_bits(value);
     const int64_t place = std::isnan(value) ? -1 : index.place(key);
-    if (place >= 0) cells.push_back(int64_t((uint64_t(place) << bits) | ((key >> shift) & mask)));
+    if (place >= 0) use((uint64_t(place) << bits) | ((key >> shift) & mask));
   }
-  return cells;
 }
 
 // Whether there are more than `most` different known values: stops where that is certain.

@@ -6,7 +6,8 @@ say adds up over runs of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -34,6 +35,16 @@ class DensePiece(msgspec.Struct, frozen=True):
 
     def __len__(self) -> int:
         return len(self.x)
+
+    def arrays(self) -> Sequence[np.ndarray]:
+        """All that these rows are, before they are dealt into folds."""
+        return [self.x, self.label, self.weight, np.array([self.k, self.first])]
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[np.ndarray]) -> Self:
+        """The rows that had these arrays."""
+        x, label, weight, known = arrays
+        return cls(x, label, weight, *known.tolist())
 
     @property
     def q(self) -> int:

@@ -12,7 +12,6 @@ from itertools import product
 import msgspec
 import numpy as np
 
-from baytree.engine.anew import MadeAnew
 from baytree.engine.gathering import Several
 from baytree.engine.parts import Kept
 from baytree.linear.logistic.rows.dense_piece import DensePiece
@@ -44,7 +43,7 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
     @property
     def is_far(self) -> bool:
         """Whether a round reads the rows anew, so that what can be asked at once should be."""
-        return isinstance(self.pieces, MadeAnew)
+        return not isinstance(self.pieces, Kept)
 
     def columns(self, features: np.ndarray) -> DenseRows:
         """The rows with these features only; the constant, last, is always among them."""

@@ -41,7 +41,7 @@ def rows_of(rows: Parts, design: Design, look: Look, labels: Labels) -> tuple[Ro
         return SparseRows(pieces, rows.n_rows, q, labels.k), np.append(above, 0.0)
     lies_plainly = look.lie.is_matrix or (is_of_numbers(rows.schema) and isinstance(rows, Elsewhere))
     if _is_usual(design) and lies_plainly and not look.gaps.any() and len(design) == len(rows.schema):
-        plain = rows.made(lambda table: _piece(side_by_side(table), table, weight, labels))
+        plain = rows.kept(lambda table: _piece(side_by_side(table), table, weight, labels), DensePiece)
         return DenseRows(plain, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
     if labels.k == 1 and _is_better_marked(rows, design):
         marked = rows.made(lambda table: _marked(table, design, weight, labels))

@@ -7,7 +7,7 @@ fold goes back, and the rest of the row stays where it is.
 from __future__ import annotations
 
 from functools import partial
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,21 +18,24 @@ from baytree.statistics.strung import Strung
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy
-from baytree.tree.grow.rounds.growth import Planting, grow_together
+from baytree.tree.grow.rounds.class_growth import Planting, grow_together
+from baytree.tree.grow.rounds.coded_rows import CodedRows
 from baytree.tree.grow.rounds.value_codes import Codes, codes_of
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
 from baytree.tree.prune.cross_validated import best_step, between_steps, has_value, losses, with_errors, with_values
 
+R = TypeVar("R", Table, CodedRows)
 BYTES_OF_A_KEY = 16  # of a row: its number, its class and its fold
 
 
 def grow_validated(rows: Elsewhere, policy: Policy, step: CrossValidated, weighing: Weighing) -> Tree:
     """The tree at the penalty that cross-validation chooses."""
     cp = policy.stopping.cp
-    codes = codes_of(rows.changed(partial(with_values, policy=policy)))
-    whole = Planting(policy, weighing.of, lambda risk: cp * risk, partial(with_values, policy=policy))
-    tree = with_complexity(grow_together(rows, [whole], codes)[0], cp, is_bounded=True)
+    fitted = rows.changed(partial(with_values, policy=policy))
+    codes = codes_of(fitted)
+    whole = Planting(policy, weighing.of, lambda risk: cp * risk)
+    tree = with_complexity(grow_together(fitted, [whole], codes)[0], cp, is_bounded=True)
     if tree.column[0] < 0:
         return tree
     steps = _validated(rows, tree, policy, step, codes, weighing)
@@ -96,6 +99,6 @@ def _least(risk: float, _root: float) -> float:
     return risk
 
 
-def _inside(fold: np.ndarray, out: int, table: Table) -> Table:
-    own = fold[table.first : table.first + len(table)]
-    return table.take((own >= 0) & (own != out))
+def _inside(fold: np.ndarray, out: int, rows: R) -> R:
+    own = fold[rows.first : rows.first + len(rows)]
+    return rows.take((own >= 0) & (own != out))

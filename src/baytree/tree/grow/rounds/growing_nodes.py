@@ -21,15 +21,18 @@ class NodeRecord:
         self.fields, self.groups, self.depth = fields, groups, depth
         self.children: list[NodeRecord] = []
         self.is_exact = False  # memory has measured its rows
+        self.branch_of = np.zeros(0, np.int32)  # [n_codes], that of each code of its column; −1 where rows rest
 
     def become(self, other: NodeRecord) -> None:
         """Takes the place of another, whose rows are its own."""
         self.fields, self.groups, self.children, self.is_exact = other.fields, other.groups, other.children, other.is_exact
+        self.branch_of = other.branch_of
 
     def with_rows(self, at_rest: dict[int, int]) -> None:
-        """Sets how many rows come to rest in or below each node."""
+        """Sets how many rows come to rest in or below each node that memory has not measured."""
         for record in reversed(downwards(self)):
-            record.fields["rows"] = at_rest[id(record)] + sum(child.fields["rows"] for child in record.children)
+            if not record.is_exact:
+                record.fields["rows"] = at_rest[id(record)] + sum(child.fields["rows"] for child in record.children)
 
 
 def records(arrays: dict[str, Any], depth: int) -> NodeRecord:

@@ -17,11 +17,12 @@ from baytree.tree.grow.costs import Costs, Weighing, equal_costs
 from baytree.tree.grow.fractional import PROGRAMS, is_single
 from baytree.tree.grow.fractional_tree import tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, Collapse, ErrorBased, Missing, Policy
+from baytree.tree.grow.rounds.class_growth import grow_in_rounds
 from baytree.tree.grow.rounds.cross_validated_rounds import grow_validated
 from baytree.tree.grow.rounds.cut_values import CutValues
 from baytree.tree.grow.rounds.fractional_growth import FractionalGrowth
 from baytree.tree.grow.rounds.fractional_nodes import FractionalNode, raw_of
-from baytree.tree.grow.rounds.growth import MOST_CELLS, SMALL, grow_in_rounds
+from baytree.tree.grow.rounds.growth import MOST_CELLS, SMALL
 from baytree.tree.grow.rounds.number_growth import grow_numbers_in_rounds
 from baytree.tree.grow.rounds.placements import Units
 from baytree.tree.grow.rounds.questions import Growing, answered

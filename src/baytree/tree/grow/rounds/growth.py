@@ -1,29 +1,24 @@
-"""A tree of two branches by rounds: a level of large nodes is one round of counts, small nodes are finished in memory.
-
-A split depends on the counts of codes by class alone. So each large node is handed to the sorted search as a few weighted
-rows with the same counts: there is one search, and where every number has its own code it finds the same tree, bit for bit.
-"""
+"""A tree of two branches by rounds: a level of nodes is one round of counts, until it is less to bring their rows here."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
 
-from baytree.engine.parts import Parts
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs
 from baytree.tree.grow.policy import Arithmetic, Policy
-from baytree.tree.grow.rounds.growing_nodes import NodeRecord, in_order, records, tree_of
-from baytree.tree.grow.rounds.node_counts import AtRest, NodeCounts, places, stand_ins
-from baytree.tree.grow.rounds.questions import Ask, Bring, Growing, answered
+from baytree.tree.grow.rounds.growing_nodes import NodeRecord, downwards, in_order, records, tree_of
+from baytree.tree.grow.rounds.node_counts import NodeCounts, places
+from baytree.tree.grow.rounds.questions import Ask, Bring, Growing
 from baytree.tree.grow.rounds.target_sums import NumberCounts
-from baytree.tree.grow.rounds.value_codes import Codes, codes_of
+from baytree.tree.grow.rounds.value_codes import Codes
 from baytree.tree.grow.sorted import grow_arrays
 from baytree.tree.model.places import STOP
 from baytree.tree.model.structure import Tree
@@ -32,37 +27,7 @@ SMALL = 50_000  # rows of a node that is brought here
 C = TypeVar("C", NodeCounts, NumberCounts)  # what is counted of a node
 AT_ONCE = 1 << 20  # rows that are brought here together
 MOST_CELLS = 1 << 24  # of counts that are made in one round
-
-
-def grow_in_rounds(rows: Parts, policy: Policy, costs_of: Callable[[Table], Costs], cp: float = 0.0) -> Tree:
-    """The tree that a policy grows, not pruned."""
-    return grow_together(rows, [Planting(policy, costs_of, lambda risk: cp * risk)], codes_of(rows))[0]
-
-
-class Planting(msgspec.Struct, frozen=True):
-    """A tree that is to grow: its policy, what classes weigh, the least risk of a node, and which rows it learns from."""
-
-    policy: Policy
-    costs_of: Callable[[Table], Costs]
-    least_risk: Callable[[float], float]  # of the risk of the root
-    inside: Callable[[Table], Table] | None = None  # None takes all rows
-
-
-def grow_together(rows: Parts, plantings: Sequence[Planting], codes: Codes) -> list[Tree]:
-    """The trees of several plantings, not pruned: what they want to know of the rows at a time is counted in one round."""
-    most_cells = MOST_CELLS // len(plantings)
-    growths = [_grown(each, rows.schema, rows.n_jobs, codes, most_cells) for each in plantings]
-    return answered(rows, growths, [each.inside for each in plantings])
-
-
-def _grown(planting: Planting, schema: Schema, n_jobs: int | None, codes: Codes, most_cells: int) -> Growing[Tree]:
-    seen: NodeCounts = yield Ask(partial(NodeCounts.of, None, np.zeros(1, np.int64), codes))
-    whole = stand_ins(seen.single, codes, schema)
-    costs = planting.costs_of(whole)
-    risk = float(costs.least_risk(seen.single[0].sum(axis=0)))
-    min_risk = planting.least_risk(risk) * (1 - 1e-9)  # complexities make the exact test
-    growth = ClassGrowth(schema, n_jobs, planting.policy, costs, codes, min_risk, float(whole.weight.sum()), most_cells)
-    return (yield from growth.grown(seen))
+BYTES_OF_A_VALUE, BYTES_OF_A_CELL = 8, 32  # the latter of eight parts, each of which sends four
 
 
 class Growth(ABC, Generic[C]):
@@ -104,8 +69,8 @@ class Growth(ABC, Generic[C]):
         wanted, pairs = [], []
         for parent, counts in level:
             open_children = [child for child in parent.children if not self._is_final(child)]
-            large = [child for child in open_children if child.fields["weight"] > SMALL]
-            small += [child for child in open_children if child.fields["weight"] <= SMALL]
+            large = [child for child in open_children if not self._is_brought(child)]
+            small += [child for child in open_children if self._is_brought(child)]
             is_whole = len(large) == len(parent.children) == 2 and self._adds_up(parent)
             counted = [min(large, key=lambda child: child.fields["weight"])] if is_whole else large
             pairs.append((large, counted, counts))
@@ -126,15 +91,28 @@ class Growth(ABC, Generic[C]):
         """The counts of nodes, in as few rounds as their cells allow."""
         if not wanted:
             return {}
-        tree, place = self._way(root), {id(record): k for k, record in enumerate(in_order(root))}
-        step = max(1, self.most_cells // (sum(self.codes.sizes) * self._width))
+        place = {id(record): k for k, record in enumerate(in_order(root))}
+        step, counting = max(1, self.most_cells // self._cells), self._counting(root)
         seen = {}
         for first in range(0, len(wanted), step):
             some = wanted[first : first + step]
             nodes = np.array([place[id(record)] for record in some])
-            counts = yield Ask(self._counting(tree, nodes))
+            counts = yield Ask(partial(counting, nodes))
             seen |= {id(record): counts.node(k) for k, record in enumerate(some)}
         return seen
+
+    @property
+    def _cells(self) -> int:
+        """Numbers that are counted of a node."""
+        return sum(self.codes.sizes) * self._width
+
+    def _is_brought(self, node: NodeRecord) -> bool:
+        """Whether a node is finished here: its rows are few, and fewer bytes than the counts of the levels below it."""
+        depth, weight = self.policy.stopping.max_depth, node.fields["weight"]
+        if weight > SMALL or depth is None:
+            return weight <= SMALL
+        n_counted = 2.0 ** min(depth - node.depth - 1, 30)  # of two siblings one is counted
+        return weight * BYTES_OF_A_VALUE * len(self.codes.sizes) <= n_counted * self._cells * BYTES_OF_A_CELL
 
     @property
     @abstractmethod
@@ -142,8 +120,8 @@ class Growth(ABC, Generic[C]):
         """Of a cell of the counts."""
 
     @abstractmethod
-    def _counting(self, tree: Tree | None, nodes: np.ndarray) -> Callable[[Table], C]:
-        """How the rows of a part are counted at these nodes of a tree."""
+    def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, Any], C]:
+        """How rows are counted at nodes of a tree, given by their places."""
 
     @abstractmethod
     def _split(self, counts: C, depth: int) -> NodeRecord:
@@ -164,7 +142,10 @@ class Growth(ABC, Generic[C]):
 
     def _here(self, table: Table, depth: int) -> NodeRecord:
         """What memory makes of the rows of a small node."""
-        return records(self._arrays(table, depth, most=None), depth)
+        root = records(self._arrays(table, depth, most=None), depth)
+        for record in downwards(root):
+            record.is_exact = True
+        return root
 
     def _arrays(self, table: Table, depth: int, most: int | None) -> dict[str, Any]:
         stop = self.policy.stopping
@@ -191,36 +172,6 @@ class Growth(ABC, Generic[C]):
 
     def _tree(self, root: NodeRecord) -> Tree:
         return tree_of(root, self.costs, self.policy.surrogates.use > 0)
-
-
-class ClassGrowth(Growth[NodeCounts]):
-    """A tree of classes, while it grows."""
-
-    @property
-    def _width(self) -> int:
-        return len(self.costs.scale)
-
-    def _counting(self, tree: Tree | None, nodes: np.ndarray) -> Callable[[Table], NodeCounts]:
-        return partial(NodeCounts.of, tree, nodes, self.codes)
-
-    def _split(self, counts: NodeCounts, depth: int) -> NodeRecord:
-        table = stand_ins(counts.single, self.codes, self.schema)
-        root = records(self._arrays(table, depth, most=1), depth)
-        if root.children:
-            column, is_strict = int(root.fields["column"]), bool(root.fields["strict"])
-            root.fields["cut"] = self.codes.cut(column, float(root.fields["cut"]), is_strict)
-        return root
-
-    def _count_rows(self, root: NodeRecord) -> Growing[None]:
-        at_rest: AtRest = yield Ask(partial(AtRest.of, self._way(root)))
-        rest = at_rest.rows.tolist()
-        root.with_rows(dict(zip(map(id, in_order(root)), rest, strict=True)))
-
-    def _is_final(self, node: NodeRecord) -> bool:
-        stop, fields = self.policy.stopping, node.fields
-        is_deep = stop.max_depth is not None and node.depth >= stop.max_depth
-        is_safe = self.is_cart and fields["risk"] <= self.min_risk
-        return is_deep or is_safe or fields["weight"] < stop.min_split or fields["impurity"] <= stop.min_impurity
 
 
 def _chosen(tree: Tree, nodes: np.ndarray, table: Table) -> Table:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 import msgspec
 import numpy as np
 
+from baytree import _core
 from baytree.table.schema import Schema
 from baytree.table.table import Table
-from baytree.tree.grow.rounds.value_codes import Codes
+from baytree.tree.grow.rounds.coded_rows import CodedRows, CodeTests
+from baytree.tree.grow.rounds.value_codes import Codes, counts_added
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.structure import Tree
 
@@ -17,25 +20,20 @@ from baytree.tree.model.structure import Tree
 class NodeCounts(msgspec.Struct, frozen=True):
     """Weights by node, code and class, for each column."""
 
-    counts: tuple[np.ndarray, ...]  # float64 [n_nodes, n_codes, n_classes] for each column
+    counts: tuple[np.ndarray, ...]  # [n_nodes, n_codes, n_classes] for each column: rows as integers, or sums of weights
 
     @classmethod
-    def of(cls, tree: Tree | None, nodes: np.ndarray, codes: Codes, table: Table) -> Self:
-        """Of the rows that come to rest in these nodes of a tree; without a tree, of all rows, in one node."""
-        place = places(tree, nodes, table)
-        is_in = place >= 0
-        inside = table if is_in.all() else table.take(is_in)
-        place, n_classes = place[is_in], table.n_classes
-        weight = None if table.is_unweighted else inside.weight
-        counts = []
-        for j, size in enumerate(codes.sizes):
-            cell = (place * size + codes.of(inside, j)) * n_classes + inside.label
-            flat = np.bincount(cell, weight, len(nodes) * size * n_classes)
-            counts.append(flat.astype(np.float64, copy=False).reshape(len(nodes), size, n_classes))
-        return cls(tuple(counts))
+    def of(cls, tests: CodeTests, nodes: np.ndarray, sizes: tuple[int, ...], rows: CodedRows) -> Self:
+        """Of the rows that come to rest in these nodes of a tree."""
+        place_of = np.full(len(tests.column), -1, np.int32)
+        place_of[nodes] = np.arange(len(nodes))
+        place, n_codes = tests.places(place_of, rows), np.array(sizes, np.int64)
+        flat = _core.coded_counts(rows.codes, place, rows.label, rows.weight, n_codes, len(nodes), rows.n_classes)
+        each = np.split(flat, np.cumsum(n_codes * (len(nodes) * rows.n_classes))[:-1])
+        return cls(tuple(own.reshape(len(nodes), size, rows.n_classes) for own, size in zip(each, sizes, strict=True)))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
+        return type(self)(tuple(counts_added(a, b) for a, b in zip(self.counts, other.counts, strict=True)))
 
     def __sub__(self, other: Self) -> Self:
         return type(self)(tuple(a - b for a, b in zip(self.counts, other.counts, strict=True)))
@@ -46,8 +44,8 @@ class NodeCounts(msgspec.Struct, frozen=True):
 
     @property
     def single(self) -> tuple[np.ndarray, ...]:
-        """Of one node: [n_codes, n_classes] for each column."""
-        return tuple(counts[0] for counts in self.counts)
+        """Of one node: float64 [n_codes, n_classes] for each column."""
+        return tuple(counts[0].astype(np.float64, copy=False) for counts in self.counts)
 
 
 class AtRest(msgspec.Struct, frozen=True):
@@ -56,9 +54,10 @@ class AtRest(msgspec.Struct, frozen=True):
     rows: np.ndarray  # int64 [n_nodes]
 
     @classmethod
-    def of(cls, tree: Tree, table: Table) -> Self:
+    def of(cls, tests: CodeTests, rows: CodedRows) -> Self:
         """Of these rows."""
-        return cls(np.bincount(leaves(tree, table), minlength=len(tree)))
+        n_nodes = len(tests.column)
+        return cls(np.bincount(tests.places(np.arange(n_nodes), rows), minlength=n_nodes))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.rows + other.rows)
@@ -73,18 +72,19 @@ def places(tree: Tree | None, nodes: np.ndarray, table: Table) -> np.ndarray:
     return place[leaves(tree, table)]
 
 
-def stand_ins(counts: tuple[np.ndarray, ...], codes: Codes, schema: Schema) -> Table:
-    """Few weighted rows with the same counts of each column by class as the rows that were counted.
+def stand_ins(counts: tuple[np.ndarray, ...], codes: Codes, schema: Schema, columns: Sequence[int]) -> Table:
+    """Few weighted rows with the same counts of each of these columns by class as the rows that were counted.
 
     A split depends on nothing else, so the search finds the same one in them. Within a class, each column's codes are laid
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
-    pieces = [stretches([column[:, k] for column in counts]) for k in range(counts[0].shape[1])]
+    pieces = [stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
     weight = np.concatenate([own for own, _ in pieces])
     label = np.repeat(np.arange(len(pieces), dtype=np.int32), [len(own) for own, _ in pieces])
-    code = [np.concatenate([found[j] for _, found in pieces]) for j in range(len(counts))]
-    values = tuple(codes.values(column, j, code[j]) for j, column in enumerate(schema.columns))
-    return Table(schema, values, weight, label)
+    code = [np.concatenate([found[place] for _, found in pieces]) for place in range(len(columns))]
+    values = tuple(codes.values(schema.columns[j], j, own) for j, own in zip(columns, code, strict=True))
+    only = msgspec.structs.replace(schema, columns=tuple(schema.columns[j] for j in columns))
+    return Table(only, values, weight, label)
 
 
 def stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -60,8 +60,8 @@ class NumberGrowth(Growth[NumberCounts]):
     def _width(self) -> int:
         return 3
 
-    def _counting(self, tree: Tree | None, nodes: np.ndarray) -> Callable[[Table], NumberCounts]:
-        return partial(NumberCounts.of, tree, nodes, self.codes, self.units)
+    def _counting(self, root: NodeRecord) -> Callable[[np.ndarray, Table], NumberCounts]:
+        return partial(_counted, self._way(root), self.codes, self.units)
 
     def _split(self, counts: NumberCounts, depth: int) -> NodeRecord:
         """A node split once by the best of its columns, the earlier one among equals; its children as leaves."""
@@ -100,12 +100,6 @@ class NumberGrowth(Growth[NumberCounts]):
         values = self.codes.values(self.schema.columns[column], column, np.tile(code, 2))
         return Table(only, (values,), np.tile(rows / 2, 2), label)
 
-    def _here(self, table: Table, depth: int) -> NodeRecord:
-        root = super()._here(table, depth)
-        for record in downwards(root):
-            record.is_exact = True
-        return root
-
     def _is_final(self, node: NodeRecord) -> bool:
         """Squares of children are not known before they are counted, or brought here."""
         stop = self.policy.stopping
@@ -128,3 +122,7 @@ class NumberGrowth(Growth[NumberCounts]):
                     "impurity": squares / max(n, 1),
                 }
                 record.fields |= figures
+
+
+def _counted(tree: Tree, codes: Codes, units: TargetUnits, nodes: np.ndarray, table: Table) -> NumberCounts:
+    return NumberCounts.of(tree, nodes, codes, units, table)

@@ -14,8 +14,8 @@ from baytree.table.schema import Column, Kind
 from baytree.table.table import Table
 
 MOST_DISTINCT = 65_536
-N_QUANTILES = 2047
-_FIRST_BITS, _BITS = 16, 8  # of a double that are counted in the first round, and in each further one
+N_QUANTILES = 254  # with the largest number and the missing one 256 codes: a byte of each row
+_FIRST_BITS, _BITS = 16, 7  # of a double that are counted in the first round, and in each further one
 _FEW = 1 << 20  # numbers of all columns that still may be a quantile: all their bits are asked for at once
 
 
@@ -36,6 +36,14 @@ class Codes(msgspec.Struct, frozen=True):
         if ends is None:
             return values.astype(np.int64) + 1
         return _core.interval_codes(_plain(values), ends)
+
+    def put(self, table: Table, column: int, cells: np.ndarray) -> None:
+        """Writes the codes of a column into narrow integers. [n_rows]"""
+        ends, values = self.ends[column], table.values[column]
+        if ends is None:
+            np.add(values, 1, out=cells, casting="unsafe")
+        else:
+            _core.code_intervals(_plain(values), ends, cells)
 
     def values(self, column: Column, place: int, codes: np.ndarray) -> np.ndarray:
         """What a column holds where it has these codes: numbers at the upper end of theirs."""
@@ -130,24 +138,48 @@ class BitCounts(msgspec.Struct, frozen=True):
 
 
 class Cells(msgspec.Struct, frozen=True):
-    """How many numbers are in each cell that has some: 2^bits cells for each prefix, of which a part fills few."""
+    """How many numbers are in each cell, of which a prefix has 2^bits; only in those that have some, where these are few."""
 
-    place: np.ndarray  # integers in order; of eight bits four bytes each, which travel
     count: np.ndarray  # integers
+    place: np.ndarray | None = None  # integers in order, the cell that each count is of; None where all are there
+    n_cells: int = 0  # where they can be counted one by one
 
     def __add__(self, other: Self) -> Self:
+        if self.place is None or other.place is None:
+            return type(self)(counts_added(self._dense(), other._dense()), None, self.n_cells)
         place, at = np.unique(np.concatenate([self.place, other.place]), return_inverse=True)
         count = np.bincount(at, np.concatenate([self.count, other.count])).astype(np.int64)
-        return type(self)(place, count)
+        return type(self)(count, place, self.n_cells)
+
+    def filled(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cells that have numbers, in order, and how many."""
+        if self.place is not None:
+            return self.place.astype(np.int64), self.count
+        place = np.flatnonzero(self.count)
+        return place, self.count[place]
+
+    def _dense(self) -> np.ndarray:
+        if self.place is None:
+            return self.count
+        counts = np.zeros(self.n_cells, self.count.dtype)
+        counts[self.place] = self.count
+        return counts
+
+
+def counts_added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Counts travel in four bytes while no sum can be more than these hold."""
+    is_wide = one.dtype == np.int32 and max(one.max(initial=0), other.max(initial=0)) >= 1 << 30
+    return one.astype(np.int64) + other if is_wide else one + other
 
 
 def _counted(values: np.ndarray, prefixes: np.ndarray, shift: int, bits: int) -> Cells:
-    cells = _core.prefix_cells(values, prefixes, shift, bits)
     if bits > _FIRST_BITS:
-        return Cells(*np.unique(cells, return_counts=True))
-    counts = np.bincount(cells)
+        place, count = np.unique(_core.prefix_cells(values, prefixes, shift, bits), return_counts=True)
+        return Cells(count, place)
+    counts = _core.prefix_counts(values, prefixes, shift, bits)
     place = np.flatnonzero(counts)
-    return Cells(place.astype(np.int32), counts[place].astype(np.int32))
+    is_sparse = 4 * len(place) <= len(counts)
+    return Cells(counts[place], place.astype(np.int32), len(counts)) if is_sparse else Cells(counts, None, len(counts))
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -159,19 +191,20 @@ class _Wanted(msgspec.Struct, frozen=True):
 
     @classmethod
     def first(cls, counted: Cells) -> Self:
-        n = int(counted.count.sum())
+        n = int(counted.filled()[1].sum())
         rank = np.unique(np.append(np.arange(1, N_QUANTILES + 1) * n // (N_QUANTILES + 1), n))
         rank = rank[rank > 0]
         return cls(np.zeros(len(rank), np.uint64), rank).next(np.zeros(1, np.uint64), counted, _FIRST_BITS)
 
     def next(self, prefixes: np.ndarray, counted: Cells, bits: int) -> Self:
         """With as many more bits as were counted."""
+        place, count = counted.filled()
         first = np.searchsorted(prefixes, self.prefix) << bits  # the first cell of each prefix
-        below = np.concatenate([[0], np.cumsum(counted.count)])  # numbers before each cell that has some
-        rank = self.rank + below[np.searchsorted(counted.place, first)]
+        below = np.concatenate([[0], np.cumsum(count)])  # numbers before each cell that has some
+        rank = self.rank + below[np.searchsorted(place, first)]
         at = np.searchsorted(below, rank, side="left") - 1
-        tail = (counted.place[at] - first).astype(np.uint64)
-        n_left = int(counted.count[np.unique(at)].sum())
+        tail = (place[at] - first).astype(np.uint64)
+        n_left = int(count[np.unique(at)].sum())
         return type(self)((self.prefix << np.uint64(bits)) | tail, rank - below[at], n_left)
 
 
