@@ -8,7 +8,7 @@ namespace baytree::tree::optimal {
 
 template <std::signed_integral Count> class PairTable {
  public:
-  PairTable(std::size_t tests, std::size_t classes) : tests_(tests), classes_(classes), pairs_(classes * tests * padded(tests)), total_(classes) {}
+  PairTable(std::size_t tests, std::size_t classes) : tests_(tests), pairs_(classes * tests * padded(tests)), total_(classes) {}
 
   void clear() { std::fill(pairs_.begin(), pairs_.end(), Count(0)), std::fill(total_.begin(), total_.end(), Count(0)); }
 
@@ -21,15 +21,13 @@ template <std::signed_integral Count> class PairTable {
     for (const std::uint32_t cell : cells) total_[std::size_t(all[cell].label)] += sign * Count(all[cell].unit);
   }
 
-  std::size_t tests() const { return tests_; }
-  std::size_t classes() const { return classes_; }
   const Count* data() const { return pairs_.data(); }
   std::span<const Count> total() const { return total_; }
   // The weights of the pairs of test i with those from i on.
   std::span<const Count> row(std::size_t c, std::size_t i) const { return {pairs_.data() + (c * tests_ + i) * padded(tests_), tests_}; }
 
  private:
-  std::size_t tests_, classes_;
+  std::size_t tests_;
   std::vector<Count> pairs_;  // [classes, tests, padded(tests)], upper half
   std::vector<Count> total_;  // [classes]
 };

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
-#include <vector>
 
 namespace baytree::tree::optimal {
 
