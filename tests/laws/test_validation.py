@@ -30,6 +30,8 @@ TREE = {
     "min_impurity": [0.0, 0.1],
     "min_gain": [0.0, 0.02],
     "averaging": [None, "prunings"],
+    "monotone": [None, {"monotone": {"visits": "up"}}],
+    "first_split": [None, "age"],
     "trace": [False, True],
 }
 CART = {
@@ -44,6 +46,8 @@ CART = {
     "cv": [{"cv": 3, "pruning": "min", "cp": 0.0}, {"cv": KFold(3), "pruning": "1se", "cp": 0.0}],
     "random_state": [None, {"random_state": 3, "pruning": "min", "cp": 0.0}],
     "averaging": [None, "prunings"],
+    "monotone": [None, {"monotone": {"visits": "up"}}],
+    "first_split": [None, "age"],
     "trace": [False, True],
 }
 CHAID = {
@@ -104,6 +108,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "priors": [None, {"priors": PRIORS}],
         "costs": [None, {"costs": COSTS}],
         **TREE,
+        "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
     },
     "DecisionTreeRegressor": {"criterion": ["sse"], **TREE, "missing": ["learned", "surrogate", "category", "largest"]},
     "ID3Classifier": {"averaging": [None, "prunings"], "trace": [False, True]},
@@ -138,6 +143,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "costs": [None, {"costs": COSTS}],
         "prune_by": ["risk", {"prune_by": "impurity", "pruning": "min", "cp": 0.0}],
         **CART,
+        "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
         "cv": [*CART["cv"], {"cv": StratifiedKFold(3), "pruning": "min", "cp": 0.0}],
     },
     "CARTRegressor": CART,
