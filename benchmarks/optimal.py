@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 import baytree as bt
 from baytree.tree.optimal.offered import tests_of
-from baytree.tree.optimal.weights import whole_weights
+from baytree.tree.optimal.whole_weights import whole_weights
 from harness import Row, processor
 
 BUNDLED = {"mushroom": "class", "penguins": "species"}

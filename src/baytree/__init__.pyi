@@ -11,8 +11,8 @@ from baytree.choose.compare.assumptions import compare_assumptions as compare_as
 from baytree.choose.compare.compare import compare as compare
 from baytree.choose.conformal.conformal import conformal as conformal
 from baytree.choose.evaluation import evaluate as evaluate
-from baytree.choose.rejecting import plot_reject as plot_reject
-from baytree.choose.rejecting import reject_curve as reject_curve
+from baytree.choose.reject_curve import plot_reject as plot_reject
+from baytree.choose.reject_curve import reject_curve as reject_curve
 from baytree.choose.select.filters import SelectFeatures as SelectFeatures
 from baytree.choose.select.filters import rank_features as rank_features
 from baytree.choose.select.wrapper import BackwardSelection as BackwardSelection

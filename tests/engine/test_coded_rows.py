@@ -6,9 +6,10 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.engine import array_bytes, scan
+from baytree.engine import scan
+from baytree.engine.keeping import array_bytes
 from baytree.tree.grow.rounds import class_growth, value_codes
-from baytree.tree.grow.rounds.coded_rows import ROOT, CodedRows, CodeTests
+from baytree.tree.grow.rounds.narrow_codes import ROOT, CodedRows, CodeTests
 from baytree.tree.grow.rounds.node_counts import NodeCounts
 
 SIZES = {"uint8": (3, 256), "uint16": (3, 300), "uint32": (3, 70_000)}

@@ -11,8 +11,8 @@ from typing import Protocol
 from baytree.diffs.change import Change
 from baytree.diffs.difference import Difference
 from baytree.diffs.flips import Flip, Flips
-from baytree.diffs.models import are_equal, model_changes
-from baytree.diffs.schemas import schema_changes
+from baytree.diffs.model_changes import are_equal, model_changes
+from baytree.diffs.schema_changes import schema_changes
 from baytree.engine.engines import elsewhere
 from baytree.given import FrameLike
 from baytree.predictor import Predictor

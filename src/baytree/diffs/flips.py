@@ -109,7 +109,7 @@ def _ledgers(
         yield from zip(*both, strict=True)
 
 
-def _flip(row: int, before: Any, after: Any, old: Explanation, new: Explanation) -> Flip:
+def _flip(row: int, before: object, after: object, old: Explanation, new: Explanation) -> Flip:
     """The row with the column whose effect has changed most towards the new answer; of equals the first by name."""
     effects = _effects(old, before, after), _effects(new, before, after)
     units = (1.0, 1.0) if old.unit == new.unit else tuple(sum(map(abs, each.values())) or 1.0 for each in effects)
@@ -125,7 +125,7 @@ def _flip(row: int, before: Any, after: Any, old: Explanation, new: Explanation)
     return Flip(row, before, after, most, *told[most])
 
 
-def _effects(ledger: Explanation, before: Any, after: Any) -> dict[str | None, float]:
+def _effects(ledger: Explanation, before: object, after: object) -> dict[str | None, float]:
     """What each column, and the start (None), adds for the new answer against the old; of numbers, to the answer."""
     against = _contrast(ledger, before, after)
     found: dict[str | None, float] = {None: _amount(ledger.start, against)}
@@ -134,7 +134,7 @@ def _effects(ledger: Explanation, before: Any, after: Any) -> dict[str | None, f
     return found
 
 
-def _contrast(ledger: Explanation, before: Any, after: Any) -> tuple[int | None, int | None]:
+def _contrast(ledger: Explanation, before: object, after: object) -> tuple[int | None, int | None]:
     """The places of the new class and of the old one; None where the model does not know it."""
     if ledger.unit == "number":
         return 0, None

@@ -13,10 +13,11 @@ from typing import Any, Protocol, Self, TypeVar
 import msgspec
 import numpy as np
 
-from baytree.engine import array_bytes
 from baytree.engine.anew import MadeAnew, one_after_other
 from baytree.engine.gathering import Gathered, Perhaps, Several, joined
-from baytree.engine.kept_elsewhere import K, Keepable, KeptElsewhere
+from baytree.engine.keeping import array_bytes
+from baytree.engine.keeping.array_bytes import K, Keepable
+from baytree.engine.keeping.kept_elsewhere import KeptElsewhere
 from baytree.engine.packing import Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory
 from baytree.engine.sighting import Sighting, in_place

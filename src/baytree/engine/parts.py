@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from baytree.engine import threads
+from baytree.engine.keeping.array_bytes import K
 from baytree.engine.threads import S
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -76,7 +77,7 @@ class Parts(Protocol):
         """What `make` makes of each part, kept with the part where there is room, else made anew in each round."""
         ...
 
-    def kept(self, make: Callable[[Table], T], kind: type[T]) -> Made[T]:
+    def kept(self, make: Callable[[Table], K], kind: type[K]) -> Made[K]:
         """What `make` makes of each part, of this kind, kept where the next round finds it."""
         ...
 
@@ -113,7 +114,7 @@ class InMemory:
         """What `make` makes of each part."""
         return Kept(self._split(rows_per_part), self.n_jobs).made(make)
 
-    def kept(self, make: Callable[[Table], T], kind: type[T]) -> Kept[T]:
+    def kept(self, make: Callable[[Table], K], kind: type[K]) -> Kept[K]:
         """What `make` makes of each part."""
         return self.made(make)
 

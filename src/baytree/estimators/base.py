@@ -280,7 +280,7 @@ class Classifier(ClassifierMixin, Estimator):
         )
 
     def _unanswered(self, X: FrameLike, reject: RejectLike, answers: np.ndarray) -> list[str]:
-        from baytree.estimators.rejecting import unanswered  # only who may say nothing needs it
+        from baytree.estimators.unanswered import unanswered  # only who may say nothing needs it
 
         if elsewhere(X) is not None:
             raise ValueError("reject is for rows in memory; give a frame of some of the rows at a time")

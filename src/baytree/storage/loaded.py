@@ -28,11 +28,11 @@ class Loaded:
     def __init__(self, predictor: Predictor, kind: Callable[[], type], estimator: Callable[[], Estimator]) -> None:
         self.__dict__.update(_held=predictor, _kind=kind, _estimator=estimator)
 
-    def predict(self, X: FrameLike, *more: Any, **options: Any) -> np.ndarray:
+    def predict(self, X: FrameLike, *more: object, **options: object) -> np.ndarray:
         """The most probable class, or the expected number, of each row; with more than rows, as the estimator answers."""
         return _become(self).predict(X, *more, **options) if more or options else self._predictor.predict(X)
 
-    def explain(self, X: FrameLike, *more: Any, **options: Any) -> list[Explanation]:
+    def explain(self, X: FrameLike, *more: object, **options: object) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
         return _become(self).explain(X, *more, **options) if more or options else self._predictor.explain(X)
 

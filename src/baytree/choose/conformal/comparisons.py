@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
-from baytree.choose.conformal.asked import Answering, Asked
-from baytree.learner import Additive
+from baytree.choose.conformal.asked_rows import Answering, Asked
+from baytree.learner import Additive, Statistic
 from baytree.limits.ranks import TIE, weight_up_to
 from baytree.table.table import Table
 
@@ -44,7 +44,7 @@ class Full:
     """Rows with their labels, and what an additive learner has seen of them."""
 
     learner: Additive
-    seen: Any
+    seen: Statistic
     table: Table
 
     def of_classes(self, asked: Asked, by_class: bool) -> np.ndarray:
@@ -75,7 +75,7 @@ class LeftOut:
     """The same, compared with each row by the model without it."""
 
     learner: Additive
-    seen: Any
+    seen: Statistic
     table: Table
 
     def of_classes(self, asked: Asked, by_class: bool) -> np.ndarray:

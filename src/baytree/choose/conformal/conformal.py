@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings
-from baytree.choose.conformal.asked import Answering, Asked, OfFrame, models_of
+from baytree.choose.conformal.asked_rows import Answering, Asked, OfFrame, models_of
 from baytree.choose.conformal.comparisons import Comparison, Folded, Full, LeftOut, Part
 from baytree.choose.conformal.sets import PredictionIntervals, PredictionSets, Promise
 from baytree.choose.problem import Problem
@@ -181,7 +179,7 @@ def _of_fitted(
 
 
 def _result(
-    whole: Any, problem: Problem, comparison: Comparison, promise: Promise, by_class: bool
+    whole: EstimatorLike, problem: Problem, comparison: Comparison, promise: Promise, by_class: bool
 ) -> PredictionSets | PredictionIntervals:
     parts = comparison.parts if isinstance(comparison, Folded) else ()
     label = np.concatenate([part.label for part in parts]) if parts else problem.label.values

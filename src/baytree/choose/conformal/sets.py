@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from baytree import settings
-from baytree.choose.conformal.asked import Asked
+from baytree.choose.conformal.asked_rows import Asked
 from baytree.choose.conformal.comparisons import Comparison
 from baytree.given import EstimatorLike, FrameLike, TargetLike
 from baytree.labelled import column_named

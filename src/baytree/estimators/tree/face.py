@@ -205,7 +205,7 @@ class TreeFace(TreeReading, TreeShape):
             step = step._before
         return done[::-1]
 
-    def _with_tree(self, tree: Tree, done: str, **parameters: Any) -> Self:
+    def _with_tree(self, tree: Tree, done: str, **parameters: object) -> Self:
         """The same estimator with another tree, and other parameters where given; `undo` leads back here."""
         other = copy.copy(self).set_params(**parameters)
         other.model_ = tree
@@ -217,7 +217,7 @@ class TreeFace(TreeReading, TreeShape):
         super()._settle(schema, learnt, has_text_names)
 
 
-def written_call(name: str, *args: Any, **options: Any) -> str:
+def written_call(name: str, *args: object, **options: object) -> str:
     """A call as it is written."""
     return f"{name}({', '.join([*map(repr, args), *(f'{key}={value!r}' for key, value in options.items())])})"
 

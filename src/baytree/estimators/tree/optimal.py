@@ -13,8 +13,8 @@ from baytree.learner import Learner, Learnt
 from baytree.show.names import plain
 from baytree.table.schema import Schema
 from baytree.tree.model.structure import Certificate
+from baytree.tree.optimal.best_tree import Task
 from baytree.tree.optimal.learner import OptimalTreeLearner, StoppedSearch, certificate_of, unproved
-from baytree.tree.optimal.search import Task
 
 _DEEPEST = 20  # deeper trees are no longer searched by anybody
 

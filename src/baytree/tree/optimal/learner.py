@@ -10,7 +10,7 @@ from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.learner import Learnt
 from baytree.show.names import number
 from baytree.tree.model.structure import Certificate, Tree
-from baytree.tree.optimal.search import Task, best_tree
+from baytree.tree.optimal.best_tree import Task, best_tree
 
 
 class StoppedSearch(KeyboardInterrupt):

@@ -18,9 +18,9 @@ from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs
 from baytree.tree.grow.policy import Policy
-from baytree.tree.grow.rounds.coded_rows import ROOT, CodedRows, CodeTests
 from baytree.tree.grow.rounds.growing_nodes import NodeRecord, downwards, in_order, records
 from baytree.tree.grow.rounds.growth import MOST_CELLS, Growth
+from baytree.tree.grow.rounds.narrow_codes import ROOT, CodedRows, CodeTests
 from baytree.tree.grow.rounds.node_counts import AtRest, NodeCounts, stand_ins
 from baytree.tree.grow.rounds.questions import Ask, Growing, Inside, answered
 from baytree.tree.grow.rounds.value_codes import Codes, codes_of

@@ -19,7 +19,7 @@ from baytree.table.table import Table
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy
 from baytree.tree.grow.rounds.class_growth import Planting, grow_together
-from baytree.tree.grow.rounds.coded_rows import CodedRows
+from baytree.tree.grow.rounds.narrow_codes import CodedRows
 from baytree.tree.grow.rounds.value_codes import Codes, codes_of
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity

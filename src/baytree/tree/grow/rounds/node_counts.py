@@ -11,7 +11,7 @@ import numpy as np
 from baytree import _core
 from baytree.table.schema import Schema
 from baytree.table.table import Table
-from baytree.tree.grow.rounds.coded_rows import CodedRows, CodeTests
+from baytree.tree.grow.rounds.narrow_codes import CodedRows, CodeTests
 from baytree.tree.grow.rounds.value_codes import Codes, counts_added
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.structure import Tree
@@ -29,7 +29,7 @@ class NodeCounts(msgspec.Struct, frozen=True):
         place_of[nodes] = np.arange(len(nodes))
         place, n_codes = tests.places(place_of, rows), np.array(sizes, np.int64)
         flat = _core.coded_counts(rows.codes, place, rows.label, rows.weight, n_codes, len(nodes), rows.n_classes)
-        each = np.split(flat, np.cumsum(n_codes * (len(nodes) * rows.n_classes))[:-1])
+        each = np.split(np.asarray(flat), np.cumsum(n_codes * (len(nodes) * rows.n_classes))[:-1])
         return cls(tuple(own.reshape(len(nodes), size, rows.n_classes) for own, size in zip(each, sizes, strict=True)))
 
     def __add__(self, other: Self) -> Self:

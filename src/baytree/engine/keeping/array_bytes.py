@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, Self, TypeVar
 
 import msgspec
 import numpy as np
 
 _ALIGNED = 64  # bytes: vector instructions read whole lines
+
+
+class Keepable(Protocol):
+    """What can be kept as arrays."""
+
+    def arrays(self) -> Sequence[np.ndarray]:
+        """All that it is."""
+        ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[np.ndarray]) -> Self:
+        """What had these arrays."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+K = TypeVar("K", bound=Keepable)
 
 
 class _Shape(msgspec.Struct, frozen=True, array_like=True):

@@ -15,7 +15,7 @@ from baytree.tree.model.build import build
 from baytree.tree.model.places import LEAF, STOP
 from baytree.tree.model.structure import Certificate, Tree
 from baytree.tree.optimal.offered import Tests, tests_of
-from baytree.tree.optimal.weights import Weights, whole_weights
+from baytree.tree.optimal.whole_weights import Weights, whole_weights
 from baytree.tree.prune.cost_complexity import with_complexity
 
 MOST_BYTES = 1 << 31  # of the tables of pairs that a search keeps

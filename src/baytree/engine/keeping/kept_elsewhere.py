@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from baytree.engine import array_bytes
 from baytree.engine.anew import MadeAnew
 from baytree.engine.gathering import Perhaps
+from baytree.engine.keeping import array_bytes
+from baytree.engine.keeping.array_bytes import K, Keepable
 from baytree.engine.threads import S
 
-
-class Keepable(Protocol):
-    """What can be kept as arrays."""
-
-    def arrays(self) -> Sequence[np.ndarray]:
-        """All that it is."""
-        ...
-
-    @classmethod
-    def from_arrays(cls, arrays: Sequence[np.ndarray]) -> Self:
-        """What had these arrays."""
-        ...
-
-    def __len__(self) -> int: ...
-
-
-K = TypeVar("K", bound=Keepable)
 T = TypeVar("T")
 
 

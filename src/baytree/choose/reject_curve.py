@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree import settings
 from baytree.estimators.base import Classifier
-from baytree.estimators.rejecting import typicality
+from baytree.estimators.unanswered import typicality
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.model import choices
 from baytree.show.results import Shown, frame_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from baytree.diffs.change import Change, changes_of, sorted_changes
 from baytree.diffs.facts import FACTS
-from baytree.diffs.trees import tree_changes
+from baytree.diffs.node_changes import tree_changes
 from baytree.predictor import Predictor
 from baytree.summary import Summary
 from baytree.summary.tree import TreeSummary, TrialsSummary

@@ -71,7 +71,7 @@ class OfTable:
 class OfFrame:
     """An estimator that was fitted to rows of the frame."""
 
-    estimator: Any
+    estimator: EstimatorLike
     classes: tuple
 
     def answers(self, asked: Asked) -> np.ndarray:
