@@ -1,6 +1,6 @@
 """Kernels of baytree: rows in, statistics out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -431,7 +431,7 @@ def grow_multiway(columns: list, levels: Annotated[NDArray[numpy.int32], dict(sh
     A regression tree with a branch for each level, as a dict of arrays over its nodes.
     """
 
-def best_tree(bits: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tests: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, mistake: int, leaf: int, least: int, max_depth: int, seconds: float) -> dict:
+def best_tree(bits: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tests: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, mistake: int, leaf: int, least: int, max_depth: int, seconds: float, is_given_up: Callable) -> dict:
     """
     The tree of least cost over tests that are bits of rows [tests, ⌈rows / 64⌉]: its nodes, children before parents, what it costs, and what every tree at least costs.
     """

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from itertools import pairwise
+from threading import Event
 
 import msgspec
 import numpy as np
@@ -120,3 +121,18 @@ def test_the_number_of_threads_does_not_change_a_model():
     X, y = rng.normal(size=(200_000, 3)) * 1e6 + 1e9, rng.integers(0, 3, 200_000)
     seen = [bt.NaiveBayesClassifier(n_jobs=n).fit(X, y).seen_ for n in (1, 2, 5)]
     assert seen[0] == seen[1] == seen[2]
+
+
+def test_work_under_way_learns_that_nobody_waits_for_it():
+    has_ended = Event()
+
+    def work(piece: int) -> None:
+        if piece == 0:
+            raise ValueError("the first piece fails")
+        while not threads.is_given_up():
+            time.sleep(0.01)
+        has_ended.set()
+
+    with pytest.raises(ValueError, match="the first piece fails"):
+        threads.in_order(work, [0, 1], 2)
+    assert has_ended.wait(30)

@@ -14,7 +14,7 @@ import pytest
 import baytree as bt
 from baytree import storage
 from baytree.tree.model.structure import Offered
-from baytree.tree.optimal import search
+from baytree.tree.optimal import best_tree
 
 SEEDS = range(6)
 
@@ -274,7 +274,7 @@ def test_settings_are_refused_in_their_own_words(given, words):
 
 
 def test_too_many_tests_are_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(search, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(best_tree, "MOST_BYTES", 1 << 20)
     X = np.random.default_rng(0).normal(size=(200, 4))
     with pytest.raises(ValueError, match="give a lower max_tests, or fewer columns"):
         bt.OptimalTreeClassifier(max_tests=50).fit(X, X[:, 0] > 0)

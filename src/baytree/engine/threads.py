@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from threading import Event
 from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from baytree import notices
 
@@ -31,6 +33,8 @@ _MOST = 1024  # threads: more are surely no number of cores
 MANY_ROWS = 1 << 17  # fewer are not worth a thread per column
 _wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 _is_working: ContextVar[bool] = ContextVar("is_working", default=False)
+_given_up: ContextVar[Event | None] = ContextVar("given_up", default=None)
+_ends: WeakKeyDictionary[Future, Event] = WeakKeyDictionary()  # set where nobody waits for the result any more
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}  # by process (a fork needs its own threads) and size
 
 
@@ -100,14 +104,24 @@ def added(seen: Sequence[S]) -> S:
 
 def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:
     """function(piece) on a thread of the pool of this size, as (result, what it warned of)."""
-    return _pool(workers).submit(copy_context().run, _at_work, function, piece)
+    end = Event()
+    future = _pool(workers).submit(copy_context().run, _at_work, end, function, piece)
+    _ends[future] = end
+    return future
 
 
 def abandon(futures: Iterable[Future], workers: int) -> None:
     """Gives up what has not begun; nobody waits for what is still under way: the next call gets threads of its own."""
     for future in futures:
         future.cancel()
+        _ends[future].set()
     _pools.pop((os.getpid(), workers), None)
+
+
+def is_given_up() -> bool:
+    """Whether nobody waits for the result of this work any more: what could go on without end asks now and then."""
+    end = _given_up.get()
+    return end is not None and end.is_set()
 
 
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
@@ -128,8 +142,9 @@ def by_columns(columns: Sequence[A], n_rows: int, work: Callable[[A], T]) -> tup
     return tuple(value for _, value in sorted((pair for share in done for pair in share), key=lambda pair: pair[0]))
 
 
-def _at_work(function: Callable[[A], T], piece: A) -> tuple[T, list]:
+def _at_work(end: Event, function: Callable[[A], T], piece: A) -> tuple[T, list]:
     _is_working.set(True)
+    _given_up.set(end)
     with notices.keeping() as kept:
         return function(piece), kept
 

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.engine import threads
 from baytree.table.table import Table
 from baytree.tree.grow.impurity import impurity_of
 from baytree.tree.grow.policy import Criterion
@@ -64,6 +65,7 @@ def _searched(table: Table, tests: Tests, weights: Weights, task: Task) -> dict[
         weights.least(task.min_leaf),
         task.max_depth,
         task.seconds,
+        threads.is_given_up,
     )
 
 
