@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,7 +18,7 @@ from baytree.show.terminal import escaped
 @click.argument("table", required=False, metavar="[TABLE]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
 @read_options
-def diff(old: Path, new: Path, table: str | None, as_json: bool, **options: Any) -> None:
+def diff(old: Path, new: Path, table: str | None, as_json: bool, **options: object) -> None:
     """Say what has changed from the model in OLD to that in NEW.
 
     Tells columns, levels and classes that are not the same; then rules, distributions or coefficients; and with TABLE, which

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,7 +18,7 @@ from baytree.show.terminal import escaped
 @TABLE
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
 @read_options
-def drift(model: Path, table: str, as_json: bool, **options: Any) -> None:
+def drift(model: Path, table: str, as_json: bool, **options: object) -> None:
     """Say what is new in TABLE beside the rows that MODEL was trained on.
 
     Tells for each column how far its distribution is from that of training, whether that is more than chance (with all

@@ -29,7 +29,7 @@ MOST_CLASSES = 8
 @click.option("--rows", type=click.IntRange(1), metavar="N", help="Also N of the worst mistakes and most doubtful rows.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default="page.html", show_default=True)
 @read_options
-def report(model: Path, table: str | None, rows: int | None, output: Path, **options: Any) -> None:
+def report(model: Path, table: str | None, rows: int | None, output: Path, **options: object) -> None:
     """Write one HTML page that shows MODEL, answers what-if and asks twenty questions; it needs no network.
 
     With TABLE, which must hold the target column, the model is judged on its rows, and their columns are described.
@@ -62,7 +62,7 @@ def report(model: Path, table: str | None, rows: int | None, output: Path, **opt
 @click.option("--cost", multiple=True, metavar="COLUMN=N", help="What asking for a column costs; 1 where nothing is said.")
 @click.option("--table", metavar="TABLE", help="Rows with their target, where the model has kept no profile of its own.")
 @read_options
-def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: Any) -> None:
+def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **options: object) -> None:
     """Think of a row; MODEL asks for the column that tells most, until it is sure.
 
     Where columns have costs, it asks for the one that tells most per cost.

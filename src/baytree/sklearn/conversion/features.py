@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from baytree.given import EstimatorLike
 from baytree.table.schema import Column, Kind, Schema, Target
 
 VALUE = -1  # the feature is the column's number or rank
@@ -43,7 +44,7 @@ class Features(msgspec.Struct, frozen=True):
         return Schema(self.columns, Target("y", tuple(classes.tolist()), dtype), self.inputs, self.is_named)
 
 
-def features_of(model: Any, encoder: Any | None) -> Features:
+def features_of(model: EstimatorLike, encoder: EstimatorLike | None) -> Features:
     """The features of a fitted model, behind a fitted ColumnTransformer or as they come."""
     if encoder is not None:
         return _encoded(encoder)
@@ -62,7 +63,7 @@ def with_levels(features: Features, n_levels: np.ndarray) -> Features:
     return msgspec.structs.replace(features, columns=columns)
 
 
-def _encoded(encoder: Any) -> Features:
+def _encoded(encoder: EstimatorLike) -> Features:
     names = getattr(encoder, "feature_names_in_", None)
     if names is None:
         raise ValueError("the ColumnTransformer was fitted on an array; fit it on a data frame, whose columns have names")
@@ -92,7 +93,9 @@ def _named(chosen: Any, inputs: tuple[str, ...]) -> list[str]:
     return [inputs[each] if isinstance(each, (int, np.integer)) else str(each) for each in list(chosen)]
 
 
-def _step(step: str, transformer: Any, own: list[str], columns: dict[str, Column]) -> list[tuple[str, Column, list[int]]]:
+def _step(
+    step: str, transformer: EstimatorLike, own: list[str], columns: dict[str, Column]
+) -> list[tuple[str, Column, list[int]]]:
     """For each column of a step what it is, and the features made of it."""
     kind = transformer if isinstance(transformer, str) else type(transformer).__name__
     if kind == "drop":
@@ -107,7 +110,7 @@ def _step(step: str, transformer: Any, own: list[str], columns: dict[str, Column
     raise ValueError(f"step {step!r} is a {kind}; one-hot and ordinal encoders, 'passthrough' and 'drop' can be taken over")
 
 
-def _one_hot(encoder: Any, k: int, name: str) -> tuple[str, Column, list[int]]:
+def _one_hot(encoder: EstimatorLike, k: int, name: str) -> tuple[str, Column, list[int]]:
     if encoder._infrequent_enabled:
         raise ValueError(f"column {name!r}: a one-hot encoder that joins infrequent levels cannot be taken over")
     levels = tuple(encoder.categories_[k].tolist())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baytree.given import FrameLike
+from baytree.given import EstimatorLike, FrameLike
 from baytree.learner import Learnt
 from baytree.sklearn import discriminant_analysis, logistic, naive_bayes, tree
 from baytree.sklearn.conversion import bayes, linear, trees
@@ -27,7 +27,7 @@ _TAKEN: dict[str, tuple[type[Any], Callable[[Any, Features], Any]]] = {
 }
 
 
-def from_sklearn(model: Any, frame: FrameLike = None) -> Any:
+def from_sklearn(model: EstimatorLike, frame: FrameLike = None) -> Any:
     """A fitted scikit-learn model as a model of this library: it answers the same, and explains, shows and exports itself.
 
     Taken over are decision trees of one output, the five naive Bayes, LDA and logistic regression, also as the last step of
@@ -75,7 +75,7 @@ def from_sklearn(model: Any, frame: FrameLike = None) -> Any:
     return made
 
 
-def _parts(model: Any) -> tuple[Any | None, Any]:
+def _parts(model: EstimatorLike) -> tuple[Any | None, Any]:
     """The encoder in front, where there is one, and the model itself."""
     if type(model).__name__ != "Pipeline":
         return None, model
@@ -88,12 +88,12 @@ def _parts(model: Any) -> tuple[Any | None, Any]:
     return steps[0], steps[1]
 
 
-def _parameters(kind: type[Any], model: Any) -> dict[str, Any]:
+def _parameters(kind: type[Any], model: EstimatorLike) -> dict[str, Any]:
     known = kind._get_param_names()
     return {name: value for name, value in model.get_params(deep=False).items() if name in known}
 
 
-def _compare(model: Any, made: Any, frame: FrameLike) -> None:
+def _compare(model: EstimatorLike, made: Any, frame: FrameLike) -> None:
     ask = "predict_proba" if hasattr(model, "predict_proba") else "predict"
     theirs, ours = getattr(model, ask)(frame), getattr(made, ask)(frame)
     apart = float(np.abs(np.asarray(theirs, float) - ours).max(initial=0.0))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from baytree.given import EstimatorLike
 from baytree.linear.design.design import Design
 from baytree.linear.design.feature_layout import Layout
 from baytree.linear.discriminant.model import LinearDiscriminant
@@ -14,14 +15,14 @@ from baytree.linear.model import LinearModel
 from baytree.sklearn.conversion.features import Features
 
 
-def logistic_of(model: Any, features: Features) -> LogisticModel:
+def logistic_of(model: EstimatorLike, features: Features) -> LogisticModel:
     """Logistic regression with the same coefficients."""
     coef = np.asarray(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_, np.float64)
     linear = _linear(coef, np.asarray(model.intercept_, np.float64), features, "sigmoid" if len(coef) == 1 else "softmax")
     return LogisticModel(linear, np.zeros((0, 0)), 1.0)
 
 
-def discriminant_of(model: Any, features: Features) -> LinearDiscriminant:
+def discriminant_of(model: EstimatorLike, features: Features) -> LinearDiscriminant:
     """Linear discriminant analysis with the same scores, and its axes where it has some."""
     coef, intercept = np.asarray(model.coef_, np.float64), np.asarray(model.intercept_, np.float64)
     if len(coef) == 1:  # the second of two classes against the first

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from baytree.given import EstimatorLike
 from baytree.sklearn.conversion.features import VALUE, Features
 from baytree.tree.model.build import build
 from baytree.tree.model.places import LEAF
@@ -13,7 +14,7 @@ from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import with_complexity
 
 
-def tree_of(model: Any, features: Features) -> Tree:
+def tree_of(model: EstimatorLike, features: Features) -> Tree:
     """The same tests and leaves; `model` is a fitted tree of one output."""
     if model.n_outputs_ != 1:
         raise ValueError(f"the tree has {model.n_outputs_} outputs; models of one target can be taken over")
