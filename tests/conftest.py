@@ -16,8 +16,10 @@ settings.register_profile("few", settings.get_profile("same each time"), max_exa
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The fast suite tries fewer examples of every law that does not say how many it needs."""
+    """The fast suite tries fewer examples of every law that does not say how many it needs; all of them know Ctrl-C."""
     settings.load_profile("few" if "not slow and" in config.option.markexpr else "same each time")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background, and so would be what tests start
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,6 @@ def _seconds_to_stop(work: Callable[[], object], after: float) -> float | None:
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores Ctrl-C
     timer = threading.Timer(after, press)
     timer.start()
     try:
@@ -51,5 +52,4 @@ def _seconds_to_stop(work: Callable[[], object], after: float) -> float | None:
     finally:
         timer.cancel()
         timer.join()
-        signal.signal(signal.SIGINT, before)
     return None

@@ -210,6 +210,23 @@ def interrupted(action):
     return action()
 
 
+def interrupted_again_and_again(action):
+    """The same, pressed until the action ends: one that meets a callback of the interpreter is lost."""
+    main, has_ended = threading.main_thread().ident, threading.Event()
+
+    def press():
+        while not has_ended.wait(0.5):
+            signal.pthread_kill(main, signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    try:
+        return action()
+    finally:
+        has_ended.set()
+        presser.join()
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="sends a signal")
 def test_ctrl_c_gives_the_best_tree_so_far():
     random = np.random.default_rng(0)
@@ -227,7 +244,7 @@ def test_ctrl_c_ends_a_cross_validation_as_it_does_with_every_model():
     X, y = random.normal(size=(400, 20)), random.integers(0, 2, 400)
     model = bt.OptimalTreeClassifier(max_depth=6, penalty=0.0, time_limit=None, n_jobs=1)
     with pytest.raises(KeyboardInterrupt):
-        interrupted(lambda: bt.cross_validate(model, X, y, cv=3))
+        interrupted_again_and_again(lambda: bt.cross_validate(model, X, y, cv=3))
 
 
 def test_a_finished_search_is_the_same_file_every_time():

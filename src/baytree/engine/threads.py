@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from threading import Event
 from typing import Any, Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
 from baytree import notices
 
@@ -34,7 +33,7 @@ MANY_ROWS = 1 << 17  # fewer are not worth a thread per column
 _wanted: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 _is_working: ContextVar[bool] = ContextVar("is_working", default=False)
 _given_up: ContextVar[Event | None] = ContextVar("given_up", default=None)
-_ends: WeakKeyDictionary[Future, Event] = WeakKeyDictionary()  # set where nobody waits for the result any more
+_END = "nobody_waits"  # of a future: the event that its work may ask
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}  # by process (a fork needs its own threads) and size
 
 
@@ -106,7 +105,7 @@ def submit(function: Callable[[A], T], piece: A, workers: int) -> Future:
     """function(piece) on a thread of the pool of this size, as (result, what it warned of)."""
     end = Event()
     future = _pool(workers).submit(copy_context().run, _at_work, end, function, piece)
-    _ends[future] = end
+    setattr(future, _END, end)
     return future
 
 
@@ -114,7 +113,7 @@ def abandon(futures: Iterable[Future], workers: int) -> None:
     """Gives up what has not begun; nobody waits for what is still under way: the next call gets threads of its own."""
     for future in futures:
         future.cancel()
-        _ends[future].set()
+        getattr(future, _END).set()
     _pools.pop((os.getpid(), workers), None)
 
 
