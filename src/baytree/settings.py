@@ -155,9 +155,11 @@ def costs(given: object, classes: Sequence[Any]) -> ByClass | None:
 
 def column_or_none(name: str, value: object, schema: Schema) -> str | None:
     """The name of a column of the table, or None."""
-    if value is not None and value not in schema.names:
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in schema.names:
         raise ValueError(f"{name}: {unknown('column', str(value), schema.names)}")
-    return None if value is None else str(value)
+    return value
 
 
 def monotone(given: object, schema: Schema) -> tuple[tuple[str, int], ...]:

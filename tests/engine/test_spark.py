@@ -24,7 +24,7 @@ def packs(spark_session, table, tmp_path):
 @pytest.fixture
 def blocks():
     """What is made of a block: its place. Made here, because workers do not know this file."""
-    return lambda content: Gathered((content.decode(),))
+    return lambda content: Gathered((bytes(content).decode(),))
 
 
 def test_large_answers_are_added_up_in_two_steps_and_each_piece_counts_once(packs, blocks, monkeypatch):
