@@ -87,8 +87,8 @@ template <std::signed_integral Count> class TwoLevels {
     return all < least_ ? std::nullopt : std::optional(all - most);
   }
   std::int64_t branch_cost(std::size_t i, bool holds, Count error) const {
-    const std::int64_t split = price(holds ? high_[i] : low_[i], 2), leaf = price(error, 1);
-    return is_split(i, holds) ? std::min(split, leaf) : leaf;
+    const std::int64_t leaf = price(error, 1);
+    return is_split(i, holds) ? std::min(price(holds ? high_[i] : low_[i], 2), leaf) : leaf;
   }
   bool is_split(std::size_t i, bool holds) const { return (holds ? high_[i] : low_[i]) < never<Count> / 2; }
   std::int64_t cost_of(std::size_t i) const {
