@@ -45,8 +45,7 @@ class GramDescent {
       done.change = sweep(all());
       ++done.count;
       if (done.change <= tolerance) return done;
-      const auto active = nonzero();
-      for (double change = done.change; change > tolerance && done.count < most; ++done.count) change = sweep(active);
+      settle(nonzero(), done, most, tolerance);
     }
     return done;
   }
@@ -62,6 +61,26 @@ class GramDescent {
     auto found = all();
     std::erase_if(found, [&](std::size_t j) { return theta_[j] == 0 && lasso_[j] > 0; });
     return found;
+  }
+
+  // Sweeps over a few coordinates until they rest, on their own part of the matrix; the slopes of the others follow at the end.
+  void settle(const std::vector<std::size_t>& active, Sweeps& done, std::int64_t most, double tolerance) {
+    const std::size_t m = theta_.size(), k = active.size();
+    std::vector<double> matrix(k * k), ridge(k), lasso(k), theta(k), slope(k);
+    for (std::size_t a = 0; a < k; ++a) {
+      const std::size_t j = active[a];
+      for (std::size_t b = 0; b < k; ++b) matrix[a * k + b] = matrix_[j * m + active[b]];
+      ridge[a] = ridge_[j], lasso[a] = lasso_[j], theta[a] = theta_[j], slope[a] = slope_[j];
+    }
+    GramDescent own(matrix, ridge, lasso, theta, slope);
+    const auto each = own.all();
+    for (double change = done.change; change > tolerance && done.count < most; ++done.count) change = own.sweep(each);
+    for (std::size_t a = 0; a < k; ++a) {
+      const double change = theta[a] - theta_[active[a]], *const row = matrix_.data() + active[a] * m;
+      if (change == 0) continue;
+      theta_[active[a]] = theta[a];
+      for (std::size_t i = 0; i < m; ++i) slope_[i] += change * row[i];
+    }
   }
 
   double sweep(const std::vector<std::size_t>& coordinates) {

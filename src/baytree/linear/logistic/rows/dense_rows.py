@@ -7,7 +7,6 @@ constant 1. Weights sum to 1, so the loss is a mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 
 import msgspec
 import numpy as np
@@ -54,7 +53,7 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
         """What all rows say at these coefficients."""
         coefficient, start = self.raw(theta)
         raw = self.pieces.total(lambda piece: piece.slope(coefficient, start))
-        return Slope(raw.loss, raw.gradient @ self.chain().T)
+        return Slope(raw.loss, self.to_units(raw.gradient))
 
     def curvature(self, theta: np.ndarray) -> np.ndarray:
         """The second derivatives of the mean loss. [k * q, k * q]"""
@@ -66,27 +65,31 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
         coefficient, start = self.raw(theta)
         raw = self.pieces.total(lambda piece: _slope_and_curvature(piece, coefficient, start))
         assert raw.curvature is not None
-        return Slope(raw.loss, raw.gradient @ self.chain().T, self._in_units(raw.curvature))
+        return Slope(raw.loss, self.to_units(raw.gradient), self._in_units(raw.curvature))
 
     def slopes(self, thetas: Sequence[np.ndarray]) -> list[Slope]:
         """What all rows say at each of these, in one round."""
         each = [self.raw(theta) for theta in thetas]
         seen = self.pieces.total(lambda piece: Several(tuple(piece.slope(*raw) for raw in each)))
-        return [Slope(raw.loss, raw.gradient @ self.chain().T) for raw in seen.values]
+        return [Slope(raw.loss, self.to_units(raw.gradient)) for raw in seen.values]
 
     def _in_units(self, raw: np.ndarray) -> np.ndarray:
         """A curvature by the features as they lie in the pieces, by those of the model."""
-        chain = self.chain()
-        edges = [slice(c * self.q, (c + 1) * self.q) for c in range(self.k)]
-        for one, other in product(edges, edges):
-            raw[one, other] = chain @ raw[one, other] @ chain.T
-        return raw
+        blocks = raw.reshape(self.k, self.q, self.k, self.q)
+        return self.to_units(self.to_units(blocks), axis=1).reshape(raw.shape)
+
+    def to_units(self, summed: np.ndarray, axis: int = -1) -> np.ndarray:
+        """Sums by the features as they lie in the pieces, by those of the model; the constant is last on the axis."""
+        made = np.moveaxis(summed.copy(), axis, -1)
+        made[..., :-1] -= self.centre * made[..., -1:]
+        made[..., :-1] /= self.scale
+        return np.moveaxis(made, -1, axis)
 
     def fold_curvatures(self, theta: np.ndarray, n_folds: int) -> np.ndarray:
         """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
         coefficient, start = self.raw(theta)
         raw = self.pieces.total(lambda piece: piece.curvatures(coefficient, start, n_folds))
-        return self.chain() @ raw @ self.chain().T
+        return self.to_units(self.to_units(raw), axis=1)
 
     def largest_score(self, theta: np.ndarray) -> float:
         """The largest |score| of any row."""
@@ -125,12 +128,6 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
         """The coefficients and the start for features as they lie in the pieces."""
         coefficient = theta[:, :-1] / self.scale
         return coefficient, theta[:, -1] - coefficient @ self.centre
-
-    def chain(self) -> np.ndarray:
-        """Features of the model as a linear map of those of the rows, the constant last. [q, q]"""
-        chain = np.diag(np.append(1 / self.scale, 1.0))
-        chain[:-1, -1] = -self.centre / self.scale
-        return chain
 
 
 def _slope_and_curvature(piece: DensePiece | MarkedPiece, coefficient: np.ndarray, start: np.ndarray) -> Slope:

@@ -81,5 +81,5 @@ def answers(rows: DenseRows, weight: np.ndarray, total: float, problems: Problem
     held_out = np.ascontiguousarray(problems.held_out[padded])
     said = rows.pieces.total(lambda piece: piece.lessons(held_out, coefficient, start))
     taught = np.maximum(total - weight, 1e-300)
-    gradient = said.gradient[:m] @ rows.chain().T / taught[:, None]
+    gradient = rows.to_units(said.gradient[:m]) / taught[:, None]
     return Lessons(said.train[:m] / taught, said.held[:m] / np.maximum(weight, 1e-300), gradient)

@@ -97,7 +97,7 @@ def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarra
         matrix = _pinned(curvature, penalty, k)
         matrix[np.diag_indices_from(matrix)] += ridge
         return -solve(matrix, slope).reshape(theta.shape)
-    quadratic = Quadratic(curvature, ridge, lasso)
+    quadratic = Quadratic(_pinned(curvature, penalty, k), ridge, lasso)
     target, slope = theta.ravel().copy(), here.gradient.ravel().copy()
     for _ in range(_ROUNDS):
         quadratic.sweep(target, slope, (0.01 * worst) ** 2)
@@ -113,7 +113,7 @@ def _pinned(curvature: np.ndarray, penalty: Penalty, k: int) -> np.ndarray:
     if k == 1:
         return matrix
     q = len(matrix) // k
-    free = np.flatnonzero(penalty.ridge == 0)
+    free = np.flatnonzero((penalty.ridge == 0) & (penalty.lasso == 0))
     size = max(matrix.trace() / len(matrix), 1e-12)
     for j in free:
         matrix[np.ix_(range(j, k * q, q), range(j, k * q, q))] += size
