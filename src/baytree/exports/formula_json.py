@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import msgspec
 
 from baytree.formula import Formula, to_json
 
@@ -11,4 +11,5 @@ FORMAT = "baytree-formula"
 
 def document(formula: Formula) -> str:
     """The formula with its format's name and version; `docs/guide/exports.md` describes every record."""
-    return json.dumps({"format": FORMAT, "version": 1, **json.loads(to_json(formula))}, indent=1) + "\n"
+    head = msgspec.json.encode({"format": FORMAT, "version": 1})
+    return msgspec.json.format(head[:-1] + b"," + to_json(formula)[1:], indent=1).decode() + "\n"

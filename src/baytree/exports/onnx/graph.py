@@ -56,6 +56,14 @@ class Graph:
             self._known.add(out)
         return out
 
+    def columns(self, value: str, count: int) -> list[str]:
+        """Each column of a tensor. [n_rows, 1]"""
+        if count == 1:
+            return [value]
+        out = [self.name() for _ in range(count)]
+        self.nodes.append(helper.make_node("Split", [value, self.constant(np.ones(count, np.int64))], out, axis=1))
+        return out
+
     def is_known(self, value: str) -> bool:
         """Whether a value depends on no column."""
         return value in self._known

@@ -75,17 +75,24 @@ def weights(graph: Graph, nodes: Sequence[Node], read: Read) -> list[tuple[int, 
         if not node.tests:
             resting.append((n, part[n]))
             continue
-        taken = branch(graph, node, read)
-        unplaced = graph.op("Equal", taken, graph.number(-1.0))
-        for b in range(n_branches(node)):
-            share = graph.number(node.shares[b] if node.missing == SPREAD else 0.0)
-            otherwise = graph.op("Where", unplaced, share, graph.number(0.0))
-            whole = graph.op("Where", graph.op("Equal", taken, graph.number(float(b))), graph.number(1.0), otherwise)
-            part[node.first + b] = graph.op("Mul", part[n], whole)
+        ends = [*range(node.first, node.first + n_branches(node)), *([n] if node.missing == STOP else [])]
+        parts = graph.columns(graph.op("Mul", part[n], _shares(graph, node, read)), len(ends))
         if node.missing == STOP:
-            resting.append((n, graph.op("Mul", part[n], graph.op("Where", unplaced, graph.number(1.0), graph.number(0.0)))))
+            resting.append((n, parts.pop()))
+        part.update(zip(ends, parts, strict=False))
     place = {n: k for k, n in enumerate(in_depth(nodes))}
     return sorted(resting, key=lambda item: place[item[0]])  # as other languages add: ties must be the same
+
+
+def _shares(graph: Graph, node: Node, read: Read) -> str:
+    """What part of a row each branch takes, and after them the node itself where rows may rest. [n_rows, n_ends]"""
+    one_branch = np.eye(n_branches(node) + (node.missing == STOP))
+    lost = np.array(node.shares, np.float64) if node.missing == SPREAD else one_branch[max(node.missing, -1)]
+    if len(node.tests) == 1 and not read(node.tests[0].column)[1]:  # by the level at once
+        of_level = [lost if b < 0 else one_branch[b] for b in node.tests[0].branches]
+        return graph.op("Gather", graph.constant(np.array([lost, *of_level])), graph.to_int64(read(node.tests[0].column)[0]))
+    place = graph.op("Add", branch(graph, node, read), graph.number(1.0))
+    return graph.op("Gather", graph.constant(np.array([lost, *one_branch])), graph.to_int64(place))
 
 
 def _told(graph: Graph, test: Test, read: Read) -> str:
