@@ -88,3 +88,16 @@ def test_rows_without_so_many_reasons_have_empty_ones(tmp_path):
     model = bt.ID3Classifier().fit({"wind": ["weak", "strong"], "y": ["a", "b"]}, "y")
     (columns,) = batch_answers.answers(model._predictor, files.source(tmp_path / "t.csv"), False, n_reasons=2)
     assert (columns["reason 1"], columns["reason 2"], columns["effect 2"]) == (["wind = weak"], [None], [None])
+
+
+def test_a_class_of_too_small_a_probability_is_no_prediction(tmp_path):
+    penguins = bt.datasets.load("penguins")
+    penguins.to_csv(tmp_path / "p.csv", index=False)
+    model = bt.NaiveBayesClassifier().fit(penguins[["island", "sex", "species"]], "species")
+    source = files.source(tmp_path / "p.csv")
+    (columns,) = batch_answers.answers(model._predictor, source, True, n_reasons=1, least=0.7)
+    expected = model.predict(penguins, reject=0.7).tolist()
+    assert None in expected
+    assert columns["prediction"].to_list() == expected
+    assert columns["no prediction because"].is_null().to_list() == [label is not None for label in expected]
+    assert list(columns)[:3] == ["prediction", "no prediction because", "P(Adelie)"]

@@ -153,14 +153,19 @@ FAR_MODELS = [
 
 
 def fitted(
-    estimator: type, columns: tuple[str, ...], parameters: dict, target: np.ndarray | None = None, rows: range = range(N_ROWS)
+    estimator: type,
+    columns: tuple[str, ...],
+    parameters: dict,
+    target: np.ndarray | None = None,
+    rows: range = range(N_ROWS),
 ):
     if target is None:
         target = TARGET if is_regressor(estimator()) else NAMES
     schema = {name: kind for name, kind in SCHEMA.items() if name in columns}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return estimator(schema=schema, **parameters).fit({name: [TABLE[name][i] for i in rows] for name in columns}, target[rows])
+        table = {name: [TABLE[name][i] for i in rows] for name in columns}
+        return estimator(schema=schema, **parameters).fit(table, target[rows])
 
 
 def wide_fractional() -> tuple[bt.ID3Classifier, tuple[str, ...], list[dict]]:

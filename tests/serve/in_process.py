@@ -43,9 +43,9 @@ class Answer(NamedTuple):
 class Server:
     """The application, asked without a socket."""
 
-    def __init__(self, paths, token=None):
+    def __init__(self, paths, token=None, least=None):
         self.reader, writer = os.pipe()
-        self.app = App(Models(paths), Log(writer), token)
+        self.app = App(Models(paths, least), Log(writer), token)
 
     def ask(self, method, path, body=b"", media="application/json", headers=(), parts=None):
         return asyncio.run(self.asked(method, path, body, media, headers, parts))

@@ -9,7 +9,7 @@ import pytest
 
 import baytree as bt
 from baytree.serve.wire.bodies import ARROW, CSV
-from in_process import rows_of
+from in_process import Server, rows_of
 
 
 def probabilities(answer, model):
@@ -162,3 +162,18 @@ def test_levels_of_an_arrow_dictionary_are_levels_unless_they_are_immense(server
     answer = server.ask("POST", "/models/nb/predict", body("S", 2), ARROW)
     assert answer.json()["probabilities"] == server.predict("nb", [{'it\'s "size"': "S"}] * 2).json()["probabilities"]
     assert server.ask("POST", "/models/nb/predict", body("S" * 100_000, 1000), ARROW).status == 413
+
+
+def test_a_class_of_too_small_a_probability_is_not_told(paths, fitted, table):
+    with_limit = Server([paths["nb"], paths["amount"]], least=0.8)
+    rows = rows_of(table[0])
+    told, expected = with_limit.predict("nb", rows).json(), fitted["nb"].predict(table[0], reject=0.8).tolist()
+    assert None in expected
+    assert told["predictions"] == expected
+    assert [reason is None for reason in told["unanswered"]] == [label is not None for label in expected]
+    assert "its class has probability 0." in next(filter(None, told["unanswered"]))
+    tensors = [{"name": c, "datatype": "BYTES", "shape": [1], "data": [None]} for c in table[0]]
+    told = with_limit.ask("POST", "/v2/models/nb/infer", {"inputs": tensors}).json()["outputs"][0]
+    assert told == {"name": "prediction", "datatype": "BYTES", "shape": [1], "data": [""]}
+    assert "unanswered" not in with_limit.predict("amount", rows).json()
+    assert with_limit.predict("nb", []).json()["unanswered"] == []

@@ -24,12 +24,22 @@ EXPLAINED = 3  # rows, where none is asked for
 @click.option(
     "--explain", "reasons", type=click.IntRange(0), default=0, metavar="K", help="Also the K reasons that tell most."
 )
+@click.option(
+    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
+)
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
 @STRICT
 @read_options
 @OUTPUT
 def predict(
-    model: Path, table: str, proba: bool, reasons: int, keep: tuple[str, ...], output: Path | None, **options: Any
+    model: Path,
+    table: str,
+    proba: bool,
+    reasons: int,
+    reject: float | None,
+    keep: tuple[str, ...],
+    output: Path | None,
+    **options: Any,
 ) -> None:
     """Predict each row of TABLE, as CSV on standard output or in a file.
 
@@ -42,6 +52,7 @@ def predict(
       baytree predict m.baytree new.csv
       baytree predict m.baytree new.csv --proba --explain 3 -o answers.csv
       baytree predict m.baytree new.csv --keep id,name -o answers.csv
+      baytree predict m.baytree new.csv --reject 0.8 -o answers.csv
       cat new.csv | baytree predict m.baytree -
     """
     from baytree.cli import spreadsheet
@@ -49,13 +60,13 @@ def predict(
     from baytree.table import files
 
     predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
-    if proba and batch_answers.target_of(predictor).classes is None:
+    if (proba or reject is not None) and batch_answers.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
     source = arguments.source_once(predictor, table, options, kept)
 
     def write_all(source: files.Source) -> None:
         with spreadsheet.written(output) as write, progress(source.size, "predicting") as done:
-            for columns in batch_answers.answers(predictor, source, proba, done, kept, reasons):
+            for columns in batch_answers.answers(predictor, source, proba, done, kept, reasons, reject):
                 write(columns)
 
     if output:  # a file appears at the end, so it can be begun anew where a later value asks for other types

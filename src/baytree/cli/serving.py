@@ -14,7 +14,10 @@ from baytree.cli import arguments
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; others need a token.")
 @click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes any that is free.")
 @click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), help="What clients must know, in a file.")
-def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | None) -> None:
+@click.option(
+    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
+)
+def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | None, reject: float | None) -> None:
     """Answer other programs over HTTP, each MODEL under its file's name.
 
     A file that changes is read again, or all of them on SIGHUP; one that cannot be read leaves the old model in place. Each
@@ -24,6 +27,7 @@ def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | Non
     Examples:
       baytree serve m.baytree
       curl --json '{"rows": [{"age": 30}]}' localhost:8080/models/m/predict
+      baytree serve m.baytree --reject 0.8
       baytree serve a.baytree b.baytree --host 0.0.0.0 --token-file token
     """
     try:
@@ -36,4 +40,4 @@ def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | Non
     if token is None and not running.is_loopback(host):
         raise click.UsageError(f"--host {host} is open to other machines: name a --token-file, too")
     paths = [arguments.model_file(path) for path in models]
-    running.run(paths, host, port, token, click.echo)
+    running.run(paths, host, port, token, click.echo, reject)

@@ -88,7 +88,8 @@ def _along_columns_alike(matrix: np.ndarray, right: np.ndarray, at: np.ndarray, 
     lower = factor[:rank, :rank]
     alike = solve_triangular(lower, factor[rank:, :rank].T, lower=True, trans=1)  # [rank, rest]: each as a sum of those kept
     flat = np.zeros((len(right), len(rest)))
-    flat[kept], flat[rest, np.arange(len(rest))] = -alike, 1.0
+    flat[kept] = -np.asarray(alike)
+    flat[rest, np.arange(len(rest))] = 1.0
     fall = right @ flat
     if np.abs(fall).max(initial=0.0) > _FLAT * lasso.max():
         steepest = int(np.abs(fall).argmax())
@@ -97,7 +98,7 @@ def _along_columns_alike(matrix: np.ndarray, right: np.ndarray, at: np.ndarray, 
         if shrinks.any():
             return move * (2 * (-at[shrinks] / move[shrinks]).min())
     move = np.zeros_like(right)
-    move[kept] = -cho_solve((lower, True), right[kept])
+    move[kept] = -np.asarray(cho_solve((lower, True), right[kept]))
     return move - flat @ np.linalg.lstsq(flat, move)[0]
 
 

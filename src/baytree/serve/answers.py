@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from baytree.interview.interview import Interview, Question, resumed
+from baytree.limits.reject import too_unsure
 from baytree.model import answered
 from baytree.serve.limits import Refusal, named
 from baytree.serve.served_models import Served
@@ -31,15 +32,23 @@ def predictions(served: Served, table: Table | None) -> dict[str, Any]:
     """The class and the probabilities, or the number, of each row."""
     schema = served.predictor.schema
     if table is None:
-        return {"predictions": [], **({"probabilities": []} if served.is_classifier else {})}
+        lists = ["probabilities", *([] if served.least is None else ["unanswered"])] if served.is_classifier else []
+        return {name: [] for name in ("predictions", *lists)}
     answers, choice = answered(served.predictor.model, table)
     if choice is None:
         return {"predictions": answers[:, 0].tolist()}
-    names = served.class_names
-    return {
-        "predictions": list(map(schema.classes.__getitem__, choice.tolist())),
-        "probabilities": list(map(dict, map(zip, repeat(names), answers.tolist()))),  # a loop takes twice the time
-    }
+    names, labels = served.class_names, list(map(schema.classes.__getitem__, choice.tolist()))
+    told = {"probabilities": list(map(dict, map(zip, repeat(names), answers.tolist())))}  # a loop takes twice the time
+    if served.least is None:
+        return {"predictions": labels, **told}
+    reasons = unanswered(served, answers, choice)
+    sure = [None if reason else label for label, reason in zip(labels, reasons, strict=True)]
+    return {"predictions": sure, "unanswered": [reason or None for reason in reasons], **told}
+
+
+def unanswered(served: Served, probability: np.ndarray, choice: np.ndarray) -> list[str]:
+    """Why the class of a row is not told; empty where it is."""
+    return too_unsure(probability[range(len(choice)), choice], served.least or 0.0)
 
 
 def explanations(served: Served, table: Table | None) -> dict[str, Any]:

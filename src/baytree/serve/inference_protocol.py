@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from baytree.model import answered
+from baytree.serve.answers import unanswered
 from baytree.serve.limits import MOST_ROWS, Refusal, named
 from baytree.serve.served_models import Served
 from baytree.serve.wire.bodies import encoded
@@ -103,6 +104,8 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
     table = encoded(served.predictor, from_json(served.wanted, columns))
     answers, choice = answered(served.predictor.model, table)
     labels = answers[:, 0].tolist() if choice is None else [classes[code] for code in choice.tolist()]
+    if choice is not None and served.least is not None:  # a tensor has no place for nothing but an empty text
+        labels = ["" if no else label for label, no in zip(labels, unanswered(served, answers, choice), strict=True)]
     data = [str(label) for label in labels] if _label_type(served) == "BYTES" else labels
     outputs = [{"name": "prediction", "datatype": _label_type(served), "shape": [n], "data": data}]
     if choice is not None:
@@ -112,7 +115,9 @@ def _outputs(served: Served, columns: Columns) -> list[dict[str, Any]]:
 
 
 def _label_type(served: Served) -> str:
-    return _type_of(served.predictor.schema.classes) if served.is_classifier else "FP64"
+    if not served.is_classifier:
+        return "FP64"
+    return _type_of(served.predictor.schema.classes) if served.least is None else "BYTES"
 
 
 def _datatype(column: Column) -> str:

@@ -124,8 +124,9 @@ def _answer(**fields: dict[str, Any]) -> dict[str, Any]:
 
 def _predictions() -> dict[str, Any]:
     probabilities = {"type": "array", "items": {"type": "object", "additionalProperties": _NUMBER}}
-    answer = _answer(predictions={"type": "array", "items": _LABEL})
-    return {**answer, "properties": {**answer["properties"], "probabilities": probabilities}}
+    answer = _answer(predictions={"type": "array", "items": {"type": [*_LABEL["type"], "null"]}})
+    unanswered = {"type": "array", "items": {"type": ["string", "null"]}}
+    return {**answer, "properties": {**answer["properties"], "probabilities": probabilities, "unanswered": unanswered}}
 
 
 def _explanations() -> dict[str, Any]:

@@ -44,9 +44,19 @@ def read_token(path: Path) -> str:
     return token
 
 
-def run(paths: Iterable[Path], host: str, port: int, token: str | None, announce: Callable[[str], object]) -> None:
-    """Serves until it is told to stop; `announce` is called with the address once it listens."""
-    models, log = Models(paths), Log()
+def run(
+    paths: Iterable[Path],
+    host: str,
+    port: int,
+    token: str | None,
+    announce: Callable[[str], object],
+    least: float | None = None,
+) -> None:
+    """Serves until it is told to stop; `announce` is called with the address once it listens.
+
+    Classes of less than the `least` probability are not told.
+    """
+    models, log = Models(paths, least), Log()
     with _listening(host, port) as listener:
         address = listener.getsockname()
         shown = f"[{address[0]}]" if listener.family == socket.AF_INET6 else address[0]

@@ -26,8 +26,8 @@ SHORT = 12  # letters of the digest that are the version
 class Served:
     """One version of a model: what answers, and under which name and digest."""
 
-    def __init__(self, name: str, content: bytes):
-        self.name, self.digest = name, digest(content)
+    def __init__(self, name: str, content: bytes, least: float | None = None):
+        self.name, self.digest, self.least = name, digest(content), least
         self.version = self.digest[:SHORT]
         self.predictor = predictor_of(content, name)
         self.wanted = Wanted(self.predictor)
@@ -66,10 +66,11 @@ class _Stamp(NamedTuple):
 
 
 class Models:
-    """The served models by name."""
+    """The served models by name; classes of less than the `least` probability are not told."""
 
-    def __init__(self, paths: Iterable[Path]):
+    def __init__(self, paths: Iterable[Path], least: float | None = None):
         self._paths: dict[str, Path] = {}
+        self._least = least
         for path in paths:
             name = path.name.removesuffix(".baytree")
             if not NAME.fullmatch(name):
@@ -78,7 +79,7 @@ class Models:
                 raise ValueError(f"{path}: a model {name!r} is named before; give the file another name")
             self._paths[name] = path
         self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
-        self._served = {name: Served(name, files.read(path)) for name, path in self._paths.items()}
+        self._served = {name: Served(name, files.read(path), least) for name, path in self._paths.items()}
 
     def __iter__(self) -> Iterator[Served]:
         return iter(self._served.values())
@@ -100,7 +101,7 @@ class Models:
         content = files.read(path)
         if digest(content) == self._served[name].digest:
             return False
-        self._served = {**self._served, name: Served(name, content)}
+        self._served = {**self._served, name: Served(name, content, self._least)}
         return True
 
     @property

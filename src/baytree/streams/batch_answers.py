@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baytree.choose.judging import Judged, judged
 from baytree.diffs.flips import Flips
 from baytree.drifts.batch import Batch
+from baytree.limits.reject import too_unsure
 from baytree.model import answered
 from baytree.streams.batch_learning import Progress
 from baytree.table import files
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from baytree.predictor import Predictor
     from baytree.table.schema import Target
 
+UNANSWERED = "no prediction because"  # the column that says why
+
 
 def answers(
     model: Predictor,
@@ -31,24 +34,35 @@ def answers(
     progress: Progress | None = None,
     kept: Iterable[str] = (),
     n_reasons: int = 0,
+    least: float | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """For each batch its answers as columns: those to copy, the prediction, probabilities and reasons if asked for."""
+    """For each batch its answers as columns: those to copy, the prediction, probabilities and reasons if asked for.
+
+    A class of less than the `least` probability is no answer; a column says so.
+    """
     kept, n_batches = tuple(kept), 0
     for frame in source.batches(progress):
         if len(frame):
             n_batches += 1
-            yield {name: frame[name] for name in kept} | _answers(model, frame, with_probabilities, n_reasons)
+            yield {name: frame[name] for name in kept} | _answers(model, frame, with_probabilities, n_reasons, least)
     if not n_batches:  # no row, no answer, but the names of the columns
         yield {
             name: []
-            for name in (*kept, "prediction", *_probability_names(model, with_probabilities), *_reason_names(n_reasons))
+            for name in (
+                *(*kept, "prediction", *(() if least is None else (UNANSWERED,))),
+                *(*_probability_names(model, with_probabilities), *_reason_names(n_reasons)),
+            )
         }
 
 
-def _answers(model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int) -> dict[str, Any]:
+def _answers(
+    model: Predictor, frame: pl.DataFrame, with_probabilities: bool, n_reasons: int, least: float | None
+) -> dict[str, Any]:
     table = model.encoded(frame)
     found, choice = answered(model.model, table)
     columns: dict[str, Any] = {"prediction": found[:, 0] if choice is None else _labels(model, choice)}
+    if choice is not None and least is not None:
+        columns |= _only_sure(columns["prediction"], too_unsure(found[range(len(choice)), choice], least))
     columns |= dict(zip(_probability_names(model, with_probabilities), found.T, strict=False))
     return columns | _reasons(model.model.explain(table), n_reasons) if n_reasons else columns
 
@@ -61,6 +75,14 @@ def _labels(model: Predictor, choice: np.ndarray) -> Any:
     if len({type(label) for label in classes}) == 1:
         return pl.Series(list(classes)).gather(choice)
     return [classes[code] for code in choice.tolist()]
+
+
+def _only_sure(labels: Any, reasons: list[str]) -> dict[str, Any]:
+    """The labels without those that there are reasons against, and these."""
+    import polars as pl
+
+    told = pl.Series([reason or None for reason in reasons], dtype=pl.String)
+    return {"prediction": pl.Series(labels, strict=False).zip_with(told.is_null(), pl.Series([None])), UNANSWERED: told}
 
 
 def _reasons(ledgers: Sequence[Explanation], n: int) -> dict[str, list[Any]]:
