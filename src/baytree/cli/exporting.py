@@ -23,8 +23,11 @@ SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # names of files in wha
 @click.option("--table", metavar="NAME", help="Of SQL: the table that is scored.")
 @click.option("--view", metavar="NAME", help="Of SQL: the view that is made, instead of a query.")
 @click.option("--effects", is_flag=True, default=None, help="Of SQL: also what each column adds to the scores.")
+@click.option(
+    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
+)
 @OUTPUT
-def write_model(model: Path, target: str, output: Path | None, **options: str | bool | None) -> None:
+def write_model(model: Path, target: str, output: Path | None, reject: float | None, **options: str | bool | None) -> None:
     """Write a model in another language: a program, a query or a document that answers without baytree.
 
     \b
@@ -38,7 +41,7 @@ def write_model(model: Path, target: str, output: Path | None, **options: str | 
     given = {name: value for name, value in options.items() if value is not None}
     if given and target != "sql":
         raise click.UsageError(f"--{next(iter(given))} is of SQL only, not of {target}")
-    printed = export(arguments.predictor(model), target, output, **given)
+    printed = export(arguments.predictor(model), target, output, reject=reject, **given)
     if output is not None:
         say(f"saved to {output}")
     elif isinstance(printed, bytes):

@@ -118,11 +118,18 @@ class Estimator(BaseEstimator):
         """Why each row gets its answer: one ledger per row."""
         return self._predictor.explain(X)
 
-    def export(self, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
+    def export(
+        self,
+        target: str,
+        path: str | os.PathLike | None = None,
+        *,
+        reject: float | None = None,
+        **options: object,
+    ) -> str | bytes:
         """The model as a program that answers without this library: see `baytree.export`."""
         from baytree.exports import export  # only who leaves needs it
 
-        return export(self, target, path, **options)
+        return export(self, target, path, reject=reject, **options)
 
     def report(
         self, frame: FrameLike = None, path: str | os.PathLike = "page.html", rows: int | Sequence[int] | None = None

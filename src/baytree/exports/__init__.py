@@ -35,7 +35,14 @@ class Fitted(Protocol):
     def _predictor(self) -> Predictor: ...
 
 
-def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | None = None, **options: object) -> str | bytes:
+def export(
+    model: Fitted | Predictor,
+    target: str,
+    path: str | os.PathLike | None = None,
+    *,
+    reject: float | None = None,
+    **options: object,
+) -> str | bytes:
     """A fitted model as source text (or bytes) that answers like `predict_proba` without this library.
 
     Parameters
@@ -52,6 +59,9 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
         it refuses.
     path : path, optional
         Where the text is written, too.
+    reject : float, optional
+        The least probability of a class that is answered, as in `predict`: below it the program answers nothing (None in
+        Python, null in JavaScript, NULL in SQL, −1 in C, "" in ONNX). PMML has no such answer and refuses.
     options : keyword arguments
         Options of "sql": `dialect` ("duckdb", "sqlite", "postgres", "mysql", "spark", "bigquery", "snowflake", "tsql"),
         `table`, `view` (a name, for a view instead of a query) and `effects` (what each column adds, as columns).
@@ -72,11 +82,21 @@ def export(model: Fitted | Predictor, target: str, path: str | os.PathLike | Non
     """
     if target not in EXPORTS:
         raise ValueError(f"target={target!r}: no such export; there is {', '.join(map(repr, EXPORTS))}")
-    printed = _checked(target, options)(formula_of(model), **options)
+    formula = formula_of(model)
+    if reject is not None:
+        formula = _rejecting(formula, reject)
+    printed = _checked(target, options)(formula, **options)
     _tell_forms(model)
     if path is not None:
         Path(path).write_bytes(printed if isinstance(printed, bytes) else printed.encode())
     return printed
+
+
+def _rejecting(formula: Formula, least: float) -> Formula:
+    from baytree import settings
+    from baytree.formula.silence import silent_below
+
+    return silent_below(formula, settings.number("reject", least, 0, 1))
 
 
 def formula_of(model: Fitted | Predictor) -> Formula:

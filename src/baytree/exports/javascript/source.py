@@ -15,6 +15,7 @@ from baytree.exports.loops.statements import Loops
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
 from baytree.formula.inputs import Input
+from baytree.formula.silence import may_be_silent
 from baytree.table.schema import Kind
 
 _MATH = ("exp", "log", "log1p", "sqrt", "abs")
@@ -169,7 +170,8 @@ def _faces(formula: Formula) -> Iterator[str]:
         yield from ("function predict(row) {", "  return evaluate(row).answers;", "}", "")
         yield "return { columns, predict, effects };"
         return
-    yield from ("function predict(row) {", "  return classes[evaluate(row).choice];", "}", "")
+    nothing = " ?? null" if may_be_silent(formula) else ""
+    yield from ("function predict(row) {", f"  return classes[evaluate(row).choice]{nothing};", "}", "")
     yield from ("function predictProba(row) {", "  const { answers } = evaluate(row);")
     share = "answers[c]" if len(formula.classes) > 1 else "answers"
     yield from (f"  return Object.fromEntries(classes.map((name, c) => [name, {share}]));", "}", "")

@@ -16,6 +16,7 @@ from baytree.exports.pmml.expressions import Fields
 from baytree.exports.pmml.trees import tree
 from baytree.formula import Formula
 from baytree.formula.expressions import Expression, FirstHighest, Named, Pick, Route
+from baytree.formula.silence import may_be_silent
 from baytree.formula.steps import parts, reached
 from baytree.version import __version__
 
@@ -25,6 +26,8 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 def document(formula: Formula) -> str:
     """A file with the outputs `prediction` and, for classes, `P(class)` of each."""
     check_names(formula)
+    if may_be_silent(formula):
+        raise ValueError("reject: a model of PMML names a class for every row; leave reject out, and use P(class)")
     application = made("Application", name="baytree", version=__version__)
     header = made("Header", (application,), description=formula.title)
     model = _whole_tree(formula) or _chain(formula)

@@ -14,6 +14,7 @@ from baytree.exports.python.literals import literal, needed, rows
 from baytree.formula import Formula
 from baytree.formula.inputs import Input
 from baytree.formula.node_table import SPREAD, STOP, Node, Test
+from baytree.formula.silence import may_be_silent
 from baytree.formula.steps import widths
 from baytree.table.schema import Kind
 
@@ -83,12 +84,16 @@ def _evaluation(formula: Formula, written: Expressions) -> Iterator[str]:
 
 
 def _faces(formula: Formula) -> Iterator[str]:
-    answer = "float" if formula.classes is None else "str"
-    yield f"def predict(row: dict) -> {answer}:"
+    answer = " -> float" if formula.classes is None else "" if may_be_silent(formula) else " -> str"
+    yield f"def predict(row: dict){answer}:"
     if formula.classes is None:
         yield from ('    """The expected number of a row."""', "    return _evaluate(row)[0]")
         return
-    yield from ('    """The class of a row."""', "    return CLASSES[int(_evaluate(row)[1])]")
+    if may_be_silent(formula):
+        yield '    """The class of a row; None where it is not probable enough."""'
+        yield from ("    place = int(_evaluate(row)[1])", "    return None if place < 0 else CLASSES[place]")
+    else:
+        yield from ('    """The class of a row."""', "    return CLASSES[int(_evaluate(row)[1])]")
     yield from ("", "", "def predict_proba(row: dict) -> dict:", '    """The probability of each class, by its name."""')
     answers = "_evaluate(row)[0]" if len(formula.classes) > 1 else "[_evaluate(row)[0]]"
     yield f"    return dict(zip(CLASSES, {answers}))"
