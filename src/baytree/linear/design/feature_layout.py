@@ -80,7 +80,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         values = table.values if rows == slice(None) else table.rows(*rows.indices(len(table))[:2]).values
         if isinstance(values, SparseColumns):
             values = tuple(values.matrix.toarray().T)
-        if self._is_plain and len(self):
+        if self._is_plain and len(self) and all(column.dtype.kind == "f" for column in values):  # a gap among ranks is −1
             wide = np.stack(tuple(values), axis=1)
             return np.where(np.isnan(wide), self.fill, wide)
         out = np.zeros((len(range(*rows.indices(len(table)))), len(self)))
@@ -111,7 +111,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
 
     @property
     def _is_plain(self) -> bool:
-        """Whether every column is a number and a feature."""
+        """Whether every column is one feature, its number or its rank."""
         return len(self) == self.n_columns and bool((self.level == VALUE).all())
 
     def _write(self, out: np.ndarray, column: int, values: np.ndarray | Tokens) -> None:
