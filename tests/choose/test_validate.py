@@ -251,3 +251,20 @@ def test_folds_that_cannot_be_are_refused(cv):
 def test_a_fold_knows_whether_it_is_a_complement():
     assert Fold(np.array([0, 1]), np.array([2])).is_complement
     assert not Fold(np.array([0, 1]), np.array([1])).is_complement
+
+
+def test_the_curve_of_saying_nothing_is_that_of_the_rows_kept_back():
+    penguins = bt.datasets.load("penguins")
+    found = bt.cross_validate(bt.NaiveBayesClassifier(), penguins[["island", "body_mass_g", "species"]], "species", cv=4)
+    curve = found.reject_curve()
+    rows, answer, probability = found.pooled
+    sure = probability.max(axis=1)
+    for k in (0, len(curve.least) // 2, len(curve.least) - 1):
+        kept = sure >= curve.least[k]
+        assert curve.share[k] == pytest.approx(kept.mean())
+        assert curve.accuracy[k] == pytest.approx((found.label.values[rows] == answer)[kept].mean())
+    assert curve.accuracy[-1] == pytest.approx(found.confusion.trace() / found.confusion.sum())
+    with pytest.raises(ValueError, match="gives no probabilities"):
+        bt.cross_validate(
+            bt.LinearRegression(), penguins[["body_mass_g", "bill_length_mm"]].dropna(), "body_mass_g"
+        ).reject_curve()

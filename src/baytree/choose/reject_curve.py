@@ -114,10 +114,10 @@ def reject_curve(
     answer = np.array(model.classes_.tolist(), dtype=object)[choice]
     labels = np.array([*(truth.target.classes or ()), None], dtype=object)[truth.values]
     sure = probability[np.arange(len(choice)), choice] if by == "confidence" else typicality(model, frame)
-    return _curve(by, sure, answer == labels, np.where(truth.missing, 0.0, weight))
+    return curve_of(by, sure, answer == labels, np.where(truth.missing, 0.0, weight))
 
 
-def _curve(by: str, sure: np.ndarray, is_right: np.ndarray, weight: np.ndarray) -> RejectCurve:
+def curve_of(by: str, sure: np.ndarray, is_right: np.ndarray, weight: np.ndarray) -> RejectCurve:
     """A point for each different threshold; rows that are as sure come together."""
     order = np.argsort(-sure, kind="stable")
     last = np.append(np.flatnonzero(np.diff(sure[order])), len(order) - 1)

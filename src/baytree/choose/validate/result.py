@@ -28,6 +28,8 @@ from baytree.table.labels import Labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from baytree.choose.reject_curve import RejectCurve
+
 
 _HEADER = ["", "mean", "low", "high"]
 
@@ -192,6 +194,17 @@ class CrossValidation(Shown):
         used = n > 0
         means = [np.bincount(place, weight * values, bins)[used] / total[used] for values in (predicted, happened)]
         return {"predicted": means[0], "observed": means[1], "rows": n[used]}
+
+    def reject_curve(self) -> RejectCurve:
+        """How accurate the answers are where only the surest of them are given, of all rows that were kept back."""
+        from baytree.choose.reject_curve import curve_of
+
+        rows, answer, probability = self.pooled
+        if probability is None:
+            raise ValueError(f"{self.name} gives no probabilities")
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        sure = probability[np.arange(len(rows)), answer]
+        return curve_of("confidence", sure, self.label.values[rows] == answer, weight)
 
     def against(self, other: CrossValidation, metric: str | None = None) -> PairedTest:
         """The paired tests between this model and another that answered for the same rows in the same folds.
