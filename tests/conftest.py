@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 # a busy machine must not decide whether a law holds
 settings.register_profile("same each time", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("few", settings.get_profile("same each time"), max_examples=30)
+settings.register_profile("few", settings.get_profile("same each time"), max_examples=15)
 
 
 def pytest_configure(config: pytest.Config) -> None:
