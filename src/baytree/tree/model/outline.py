@@ -13,6 +13,7 @@ from baytree.show.tree import outline_text
 from baytree.summary.tree import CertificateSummary, NamedCondition, NamedSurrogate, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
+from baytree.tree.model.sums import tested_columns
 
 if TYPE_CHECKING:
     from baytree.tree.model.structure import Tree
@@ -58,7 +59,7 @@ def outlined(
     """The nodes depth first, down to a depth; `log_p` is the significance of splits by their node."""
     branches, outcomes = Branches(tree, schema), _Outcomes(tree)
     kept = probabilities(tree)
-    names = [column.name for column in schema.columns]
+    names = [column.name for column in tested_columns(tree, schema)]
     waiting: list[tuple[int, int, NamedCondition | None]] = [(0, 0, None)]
     while waiting:
         node, depth, condition = waiting.pop()
