@@ -103,6 +103,7 @@ DROPIN = {"force_alpha": [True, False], "fit_prior": [True, False], "class_prior
 # Each parameter's documented values; a dict sets further parameters that the value needs.
 VALUES: dict[str, dict[str, list[Any]]] = {
     "DecisionTreeClassifier": {
+        "max_split_columns": [1, 2, 3],
         "criterion": ["error", "entropy", "gini", "gain_ratio", "twoing", "chi2"],
         "alpha": [None, {"alpha": 0.05, "criterion": "chi2"}],
         "priors": [None, {"priors": PRIORS}],
