@@ -102,12 +102,13 @@ def check_schema(tree: Tree, schema: Schema) -> None:
     offered = (tree.certificate.offered,) if tree.certificate else ()
     for record in (tree.surrogates, *offered):
         _check_columns(record.column, record.levels, schema)
-    of_sum = tree.column >= (tree.sums.n_columns if tree.sums else len(schema) + len(tree))
-    _check_columns(tree.column[~of_sum], tree.levels[~of_sum], schema)
+    is_plain = np.ones(len(tree), np.bool_)
     if tree.sums:
+        is_plain = tree.column < tree.sums.n_columns
         _check_sums_of(tree.sums, schema)
         _require(bool(np.all(tree.column < len(schema) + len(tree.sums))), "a test reads a sum that is not there")
-        _require(not bool(tree.levels[of_sum].any()), "a sum has levels")
+        _require(not bool(tree.levels[~is_plain].any()), "a sum has levels")
+    _check_columns(tree.column[is_plain], tree.levels[is_plain], schema)
 
 
 def _require(is_true: bool, fault: str) -> None:

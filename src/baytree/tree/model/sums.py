@@ -83,8 +83,9 @@ def in_words(terms: Terms, names: tuple[str, ...] | list[str]) -> str:
     >>> in_words(((0, 1.0), (1, -1.5)), ["width", "length"])
     'width − 1.5 × length'
     """
-    told = "".join(f"{' − ' if weight < 0 else ' + '}{_term(abs(weight), names[j])}" for j, weight in terms)
-    return f"−{told[3:]}" if terms[0][1] < 0 else told[3:]
+    parts = "".join(f"{' − ' if weight < 0 else ' + '}{_term(abs(weight), names[j])}" for j, weight in terms)
+    told = f"−{parts[3:]}" if terms[0][1] < 0 else parts[3:]
+    return f"({told})" if told in names else told
 
 
 def _term(weight: float, name: str) -> str:

@@ -123,8 +123,9 @@ class _Search:
             below = rows[side == b]
             tree = grow_sorted(self.table.take(below), self.rules(below, level), self.costs, self.n_jobs)
             branches.append((Piece(tree, {}), below, level))
-        self.sums.append(tuple((self.numbers[j], weight) for j, weight in found.terms))
-        column = np.where(stump.column == 0, len(self.table.schema) + len(self.sums) - 1, stump.column)
+        terms = tuple((self.numbers[j], weight) for j, weight in found.terms)
+        self.sums += [] if terms in self.sums else [terms]
+        column = np.where(stump.column == 0, len(self.table.schema) + self.sums.index(terms), stump.column)
         return msgspec.structs.replace(stump, column=column.astype(np.int32)), branches
 
     def rules(self, rows: np.ndarray, level: int, deepest: int | None = None) -> Policy:
