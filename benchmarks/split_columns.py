@@ -22,7 +22,8 @@ from baytree.folds.cv import read_cv
 
 HERE = Path(__file__).parent
 TABLES = (
-    "kyphosis", "stagec", "iris", "wine", "crabs", "glass", "penguins", "wdbc", "credit_a", "pima", "vehicle", "etitanic",
+    "kyphosis", "stagec", "iris", "hepatitis", "wine", "crabs", "autos", "glass", "penguins", "wdbc", "credit_a", "pima",
+    "vehicle", "etitanic", "segment",
 )  # fmt: skip
 MOST = (1, 2, 3)
 OPEN = {"criterion": "entropy", "min_leaf": 5}
