@@ -132,6 +132,13 @@ def test_rules_ledgers_files_and_importances_know_sums(seed):
     assert read <= {row.column for row in model.importances()}
 
 
+@pytest.mark.parametrize("size", [1.7e308, 1e300, 1e-300])
+def test_no_number_is_too_large_or_too_small_to_be_added(size):
+    u, v = np.random.default_rng(0).uniform(-1, 1, (2, 200))
+    model = bt.DecisionTreeClassifier(max_split_columns=3).fit({"u": size * u, "v": size * v}, u + v > 0)
+    assert model.n_leaves_ == 2
+
+
 @pytest.fixture(scope="module")
 def model() -> bt.DecisionTreeClassifier:
     return bt.DecisionTreeClassifier(max_split_columns=3).fit(*rows_of(1, n=400))

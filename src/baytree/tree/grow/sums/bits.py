@@ -11,8 +11,8 @@ from math import comb, log2
 import numpy as np
 
 DIGITS = 3  # of a weight in base 2, after the first: 1, 1.125, 1.25, … 1.875
-OCTAVES = 3  # a weight is at most 2^3 times the other's, or an eighth, where columns have one spread
-WEIGHT_BITS = 1 + DIGITS + log2(2 * OCTAVES + 1)
+OCTAVES = 3  # a direction is taken where, in spreads, no weight is more than 2^3 times another
+WEIGHT_BITS = 1 + DIGITS + log2(2 * (OCTAVES + 1) + 1)  # one octave more: weights are tried up and down
 
 
 def cost(n_read: int, n_columns: int, weight: float) -> float:

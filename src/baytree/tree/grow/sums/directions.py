@@ -17,7 +17,7 @@ from baytree.tree.model.sums import Terms
 MOST_COLUMNS = 24  # whose scatter is taken: those that part the groups best, one by one
 MOST_SUMS = 4  # that are tried of each pair of groups
 _COLLINEAR = 1e-6
-_LARGEST = 2.0**64
+_OCTAVES_APART = 64  # of weights: a sum beyond it would be one of its columns
 
 
 class Scatter(msgspec.Struct, frozen=True):
@@ -27,6 +27,13 @@ class Scatter(msgspec.Struct, frozen=True):
     weight: np.ndarray  # float64 [n_classes]
     mean: np.ndarray  # float64 [n_classes, n_kept]
     products: np.ndarray  # float64 [n_kept, n_kept], within classes
+
+
+def near_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns [n_rows, n_columns] in units of a power of two in which squares neither over- nor underflow; its exponents."""
+    largest = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)
+    unit = np.frexp(largest)[1]
+    return np.ldexp(values, -unit), unit
 
 
 def scatter_of(values: np.ndarray, label: np.ndarray, weight: np.ndarray, n_classes: int) -> Scatter:
@@ -56,19 +63,20 @@ def _about_means(
     return mean, gap if is_whole else np.where(known, gap, 0.0)
 
 
-def directions(scatter: Scatter, groups: list[np.ndarray], n_read: int, least: float) -> list[Terms]:
+def directions(scatter: Scatter, unit: np.ndarray, groups: list[np.ndarray], n_read: int, least: float) -> list[Terms]:
     """Sums of two or three columns that promise to save this many bits more than one column does, each once.
 
-    A group is a side of the classes: bool [n_classes]. What is promised is n/2 · log2 of the ratio of Wilks' lambdas.
+    `unit` are the exponents of the columns' units. A group is a side of the classes: bool [n_classes]. What is promised is
+    n/2 · log2 of the ratio of Wilks' lambdas.
     """
     found: dict[Terms, None] = {}
     for first in groups:
         apart = _apart(scatter, first)
         if apart is None or len(apart.gap) < n_read:
             continue
-        needed = apart.needed(least)
-        for columns, slope in _pairs(apart, needed) if n_read == 2 else _triples(apart, needed):
-            found |= dict.fromkeys(_rounded(scatter.column[columns], slope, apart.spread[columns]))
+        for columns, slope in _pairs(apart, least) if n_read == 2 else _triples(apart, least):
+            places = scatter.column[columns]
+            found |= dict.fromkeys(_rounded(places, slope, apart.spread[columns], unit[places]))
     return list(found)
 
 
@@ -124,14 +132,15 @@ def _apart(scatter: Scatter, first: np.ndarray) -> Apart | None:
 Chosen = list[tuple[np.ndarray, np.ndarray]]  # columns, and their slopes where all have one spread
 
 
-def _pairs(apart: Apart, needed: float) -> Chosen:
+def _pairs(apart: Apart, least: float) -> Chosen:
     """The pairs of columns that part the groups best and well enough."""
     gap, r = apart.gap, apart.correlation
     rest = 1 - r * r
     slope = gap[:, None] - r * gap  # of the first column of each pair
     distance = gap[:, None] * slope
     distance = np.divide(distance + distance.T, rest, out=np.full(r.shape, -1.0), where=rest > _COLLINEAR)
-    return [(np.array([i, j]), np.array([slope[i, j], slope[j, i]])) for i, j in _farthest(np.triu(distance, 1), needed)]
+    found = _farthest(np.triu(distance, 1), apart.needed(least))
+    return [(np.array([i, j]), np.array([slope[i, j], slope[j, i]])) for i, j in found]
 
 
 def _farthest(distance: np.ndarray, needed: float) -> list[tuple[int, ...]]:
@@ -142,9 +151,11 @@ def _farthest(distance: np.ndarray, needed: float) -> list[tuple[int, ...]]:
     return [tuple(map(int, place)) for place in places if distance[place] > needed]
 
 
-def _triples(apart: Apart, needed: float) -> Chosen:
-    """The best pairs with each third column: gap' R⁻¹ gap by Cramer's rule."""
-    columns = _extended(_pairs(apart, 0.0), len(apart.gap))  # [n_sets, 3]
+def _triples(apart: Apart, least: float) -> Chosen:
+    """The best pairs with each third column, where they promise half as much: gap' R⁻¹ gap by Cramer's rule."""
+    columns = _extended(_pairs(apart, least / 2), len(apart.gap))  # [n_sets, 3]
+    if not len(columns):
+        return []
     inside, side = apart.correlation[columns[:, :, None], columns[:, None, :]], apart.gap[columns]
     whole, parts = _determinant(inside), []
     for k in range(3):
@@ -153,7 +164,7 @@ def _triples(apart: Apart, needed: float) -> Chosen:
         parts.append(_determinant(replaced))
     slope = np.stack(parts, axis=1) / np.where(whole > _COLLINEAR, whole, np.nan)[:, None]
     distance = np.nan_to_num((slope * side).sum(axis=1), nan=-1.0)
-    return [(columns[at], slope[at]) for (at,) in _farthest(distance, needed)]
+    return [(columns[at], slope[at]) for (at,) in _farthest(distance, apart.needed(least))]
 
 
 def _determinant(matrix: np.ndarray) -> np.ndarray:
@@ -171,15 +182,15 @@ def _extended(pairs: Chosen, n: int) -> np.ndarray:
     return np.array(sorted(found), np.int64).reshape(-1, 3)
 
 
-def _rounded(columns: np.ndarray, slope: np.ndarray, spread: np.ndarray) -> Iterator[Terms]:
+def _rounded(columns: np.ndarray, slope: np.ndarray, spread: np.ndarray, unit: np.ndarray) -> Iterator[Terms]:
     """The sum with weights of few digits; none where a column hardly counts."""
     if np.abs(slope).min() * 2**OCTAVES < np.abs(slope).max():
         return
     ratio = (slope / slope[0]) * (spread[0] / spread)
     digits, exponent = np.frexp(ratio)
-    weight = np.ldexp(np.round(digits * 2 ** (DIGITS + 1)), exponent - DIGITS - 1)
-    weight[0] = 1.0
-    if np.isfinite(weight).all() and np.abs(weight).min() > 0 and np.abs(weight).max() < _LARGEST * np.abs(weight).min():
+    exponent = exponent - (unit - unit[0])
+    if np.ptp(exponent) <= _OCTAVES_APART:
+        weight = np.ldexp(np.round(digits * 2 ** (DIGITS + 1)), exponent - DIGITS - 1)
         yield _normal(tuple(zip(columns.tolist(), weight.tolist(), strict=True)))
 
 

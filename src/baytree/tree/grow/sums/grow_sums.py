@@ -21,9 +21,10 @@ from baytree.tree.grow.costs import Costs
 from baytree.tree.grow.policy import Policy
 from baytree.tree.grow.sorted import grow_arrays, grow_sorted
 from baytree.tree.grow.sums.bits import WEIGHT_BITS, class_bits, cost
-from baytree.tree.grow.sums.directions import directions, neighbours, scatter_of
+from baytree.tree.grow.sums.directions import directions, near_one, neighbours, scatter_of
 from baytree.tree.grow.sums.grafting import Piece, put_together
-from baytree.tree.model.links import depths, parents, preorder
+from baytree.tree.grow.sums.node_rows import NodeRows
+from baytree.tree.model.links import depths, parents
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.structure import Tree
 from baytree.tree.model.sums import Sums, Terms, summed
@@ -63,6 +64,7 @@ class _Search:
         # rows in an order of their own: sums then have the same last bit whatever order they came in
         order = np.lexsort([table.weight, table.label, *matrix.T])
         self.table, self.matrix = table.take(order), matrix[order]
+        self.scaled, self.unit = near_one(self.matrix)
         self.policy, self.costs, self.n_jobs = policy, costs, n_jobs
         self.total = float(table.weight.sum())
         self.sums: list[Terms] = []
@@ -81,16 +83,17 @@ class _Search:
 
     def _found(self, tree: Tree, rows: np.ndarray, depth: int) -> Iterator[tuple[int, Worth]]:
         """The nodes where a sum takes the place of the test, the first on each way down."""
-        saved, level, above = _savings(tree, len(self.table.schema)), depths(tree) + depth, parents(tree).tolist()
-        segments, replaced = None, set()
-        for node in np.flatnonzero(self._may_pay(tree, saved, level)).tolist():
-            if _is_below(node, above, replaced):
+        saved, level = _savings(tree, len(self.table.schema)), depths(tree) + depth
+        may_pay = self._may_pay(tree, saved, level)
+        if not may_pay.any():
+            return
+        passing = NodeRows(tree, self.table.take(rows))
+        for node in np.flatnonzero(may_pay).tolist():
+            if not may_pay[node]:
                 continue
-            segments = segments or _Segments(tree, self.table.take(rows))
-            here = rows[segments.of(node)]
-            found = self._best_sum(tree, node, here, int(level[node]), float(saved[node]))
+            found = self._best_sum(tree, node, rows[passing.of(node)], int(level[node]), float(saved[node]))
             if found is not None and found.bits > saved[node] and found.gain > tree.gain[node]:
-                replaced.add(node)
+                may_pay[passing.below(node)] = False
                 yield node, found
 
     def _may_pay(self, tree: Tree, saved: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -104,13 +107,13 @@ class _Search:
 
     def _best_sum(self, tree: Tree, node: int, rows: np.ndarray, level: int, saved: float) -> Worth | None:
         """The sum that saves most bits."""
-        scatter = scatter_of(self.matrix[rows], self.table.label[rows], self.table.weight[rows], tree.n_classes)
+        scatter = scatter_of(self.scaled[rows], self.table.label[rows], self.table.weight[rows], tree.n_classes)
         sides, here = _sides(tree, node), None
         found: list[Worth] = []
         n_columns, weight = len(self.table.schema), float(tree.weight[node])
         for n_read in range(2, min(self.policy.split_columns, len(self.numbers)) + 1):
             more = cost(n_read, n_columns, weight) - cost(1, n_columns, weight)
-            if promising := directions(scatter, sides, n_read, more * PROMISED):
+            if promising := directions(scatter, self.unit, sides, n_read, more * PROMISED):
                 here = here or _Here(self, rows, level)
                 found += here.refined(promising, saved)
         return max(found, key=lambda each: each.bits, default=None)
@@ -179,25 +182,6 @@ class _Here:
         return Table(schema, values, self.weight, self.label, whole.is_unweighted)
 
 
-class _Segments:
-    """The rows of each node of a tree, in their order: those of a subtree lie side by side in a walk through it."""
-
-    def __init__(self, tree: Tree, table: Table) -> None:
-        walk = np.fromiter(preorder(tree), np.int64, len(tree))
-        self.rank = np.argsort(walk)
-        rank = self.rank[leaves(tree, table)]
-        self.order = np.argsort(rank, kind="stable")
-        self.sorted = rank[self.order]
-        self.size, above = np.ones(len(tree), np.int64), parents(tree).tolist()
-        for node in range(len(tree) - 1, 0, -1):
-            self.size[above[node]] += self.size[node]
-
-    def of(self, node: int) -> np.ndarray:
-        """The rows that pass a node: int64 [n_rows], ascending."""
-        first, last = np.searchsorted(self.sorted, [self.rank[node], self.rank[node] + self.size[node]])
-        return np.sort(self.order[first:last])
-
-
 def _savings(tree: Tree, n_columns: int) -> np.ndarray:
     """float64 [n_nodes]: the bits that each node's test saves beyond its own; 0 at a leaf."""
     bits, inner = class_bits(tree.counts), np.flatnonzero(tree.column >= 0)
@@ -206,14 +190,6 @@ def _savings(tree: Tree, n_columns: int) -> np.ndarray:
     saved = np.zeros(len(tree))
     saved[inner] = bits[inner] - below[inner] - told
     return np.maximum(saved, 0.0)
-
-
-def _is_below(node: int, above: list[int], replaced: set[int]) -> bool:
-    while node:
-        node = above[node]
-        if node in replaced:
-            return True
-    return False
 
 
 def _sides(tree: Tree, node: int) -> list[np.ndarray]:
