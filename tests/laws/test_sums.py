@@ -199,6 +199,11 @@ def test_what_does_not_go_with_sums_is_refused(parameters, words):
         bt.DecisionTreeClassifier(**{"max_split_columns": 2, **parameters}).fit({**X, "label": y}, "label")
 
 
+def test_rules_that_vote_ask_for_one_column_at_a_time(model):
+    with pytest.raises(ValueError, match="one column at a time"):
+        bt.C50Classifier.from_tree(model)
+
+
 def test_a_regressor_has_no_such_parameter():
     with pytest.raises(TypeError, match="there is no parameter 'max_split_columns'"):
         bt.DecisionTreeRegressor(max_split_columns=2)
