@@ -2,6 +2,7 @@
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,6 +131,19 @@ def test_rules_ledgers_files_and_importances_know_sums(seed):
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     read = {name for node in sums_of(model) for name in node["weights"]}
     assert read <= {row.column for row in model.importances()}
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_folds_of_the_encoded_table_give_what_refitting_the_frame_gives(most):
+    X, y = rows_of(2, gaps=0.05, n=240)
+    frame = pd.DataFrame({**X, "y": y})
+    frame.loc[5, "level"] = "once"  # which the rows of one fold do not have
+    folds = [(np.flatnonzero(np.arange(240) % 3 != k), np.flatnonzero(np.arange(240) % 3 == k)) for k in range(3)]
+    found = bt.cross_validate(bt.DecisionTreeClassifier(max_split_columns=most), frame, "y", cv=folds)
+    for trial, (train, test) in zip(found.trials, folds, strict=True):
+        model = bt.DecisionTreeClassifier(max_split_columns=most).fit(frame.iloc[train], "y")
+        assert sums_of(model)
+        assert np.array_equal(trial.probability, model.predict_proba(frame.iloc[test].drop(columns="y")))
 
 
 @pytest.mark.parametrize("size", [1.7e308, 1e300, 1e-300])

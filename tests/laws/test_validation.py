@@ -103,13 +103,13 @@ DROPIN = {"force_alpha": [True, False], "fit_prior": [True, False], "class_prior
 # Each parameter's documented values; a dict sets further parameters that the value needs.
 VALUES: dict[str, dict[str, list[Any]]] = {
     "DecisionTreeClassifier": {
-        "max_split_columns": [1, 2, 3],
         "criterion": ["error", "entropy", "gini", "gain_ratio", "twoing", "chi2"],
         "alpha": [None, {"alpha": 0.05, "criterion": "chi2"}],
         "priors": [None, {"priors": PRIORS}],
         "costs": [None, {"costs": COSTS}],
         **TREE,
         "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
+        "max_split_columns": [1, 2, 3],
     },
     "DecisionTreeRegressor": {"criterion": ["sse"], **TREE, "missing": ["learned", "surrogate", "category", "largest"]},
     "ID3Classifier": {"averaging": [None, "prunings"], "trace": [False, True]},
