@@ -133,6 +133,22 @@ def test_rules_ledgers_files_and_importances_know_sums(seed):
     assert read <= {row.column for row in model.importances()}
 
 
+@pytest.mark.parametrize("criterion", ["error", "entropy", "gini", "gain_ratio", "twoing", "chi2", "likelihood_ratio"])
+@pytest.mark.parametrize("parameters", [{}, {"missing": "category"}, {"costs": [[0, 1, 5], [2, 0, 1], [1, 1, 0]]}], ids=str)
+def test_branches_part_the_rows_of_their_node_under_every_criterion(criterion, parameters):
+    X, y = rows_of(3, gaps=0.05, n=200)
+    weight = np.random.default_rng(3).integers(1, 4, 200).astype(float)
+    model = bt.DecisionTreeClassifier(criterion=criterion, max_split_columns=3, **parameters).fit(X, y, sample_weight=weight)
+    nodes = {node["id"]: node for node in model.nodes()}
+    assert sums_of(model)
+    for node in (node for node in nodes.values() if node["children"]):
+        below = [nodes[child] for child in node["children"]]
+        assert sum(each["n"] for each in below) == node["n"]
+        assert np.array_equal(sum(np.array(each["counts"]) for each in below), node["counts"])
+    resting = np.bincount(model.apply(X), weight, len(nodes))
+    assert all(resting[k] == (0 if node["children"] else node["weight"]) for k, node in nodes.items())
+
+
 @pytest.mark.parametrize("most", [2, 3])
 def test_folds_of_the_encoded_table_give_what_refitting_the_frame_gives(most):
     X, y = rows_of(2, gaps=0.05, n=240)
