@@ -25,7 +25,7 @@ from baytree.tree.grow.sums.directions import directions, near_one, neighbours, 
 from baytree.tree.grow.sums.grafting import Piece, put_together
 from baytree.tree.grow.sums.node_rows import NodeRows
 from baytree.tree.model.links import depths, parents
-from baytree.tree.model.routing import leaves
+from baytree.tree.model.routing import columns, leaves
 from baytree.tree.model.structure import Tree
 from baytree.tree.model.sums import Sums, Terms, summed
 
@@ -46,9 +46,10 @@ class Worth(msgspec.Struct, frozen=True):
 def grow_with_sums(table: Table, policy: Policy, costs: Costs, n_jobs: int | None = None) -> Tree:
     """The tree of tests of up to `policy.split_columns` columns; the ordinary one where no sum pays."""
     plain = grow_sorted(table, policy, costs, n_jobs)
-    search = _Search(table, policy, costs, n_jobs)
-    if len(search.numbers) < 2:
+    numbers = [j for j, column in enumerate(table.schema.columns) if column.kind is Kind.NUMERIC and column.unit is None]
+    if len(numbers) < 2:
         return plain
+    search = _Search(table, numbers, policy, costs, n_jobs)
     with blas.one_blas_thread():
         piece = search.with_sums(plain)
     return put_together(piece, Sums.of(search.sums, len(table.schema))) if search.sums else plain
@@ -57,10 +58,9 @@ def grow_with_sums(table: Table, policy: Policy, costs: Costs, n_jobs: int | Non
 class _Search:
     """The sums of a table, node by node."""
 
-    def __init__(self, table: Table, policy: Policy, costs: Costs, n_jobs: int | None) -> None:
-        columns = table.schema.columns
-        self.numbers = [j for j, c in enumerate(columns) if c.kind is Kind.NUMERIC and c.unit is None]
-        matrix = np.column_stack([table.values[j] for j in self.numbers]) if self.numbers else np.zeros((len(table), 0))
+    def __init__(self, table: Table, numbers: list[int], policy: Policy, costs: Costs, n_jobs: int | None) -> None:
+        every = columns(table)
+        self.numbers, matrix = numbers, np.column_stack([every[j] for j in numbers])
         # rows in an order of their own: sums then have the same last bit whatever order they came in
         order = np.lexsort([table.weight, table.label, *matrix.T])
         self.table, self.matrix = table.take(order), matrix[order]
