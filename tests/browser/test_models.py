@@ -11,6 +11,7 @@ LEVELS = PENGUINS[["island", "sex", "species"]].fillna("not told")
 EVERY = {
     "cart": bt.CARTClassifier(),
     "tree": bt.DecisionTreeClassifier(max_depth=5),
+    "tree-sums": bt.DecisionTreeClassifier(max_split_columns=3, max_depth=5),
     "c45": bt.C45Classifier(),
     "j48": bt.C45Classifier(conventions="j48"),
     "c50-rules": bt.C50Classifier(rules=True),
@@ -64,7 +65,15 @@ def test_what_if_is_the_answer_of_every_model(name, tmp_path, look):
         assert told(page) == pytest.approx(list(wanted), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("estimator", [bt.CARTClassifier(), bt.CHAIDClassifier(), bt.DecisionTreeClassifier(max_depth=4)])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        bt.CARTClassifier(),
+        bt.CHAIDClassifier(),
+        bt.DecisionTreeClassifier(max_depth=4),
+        bt.DecisionTreeClassifier(max_split_columns=3, max_depth=4),
+    ],
+)
 def test_the_way_that_is_lit_ends_in_the_leaf_of_the_row_also_where_a_surrogate_decides(estimator, tmp_path, look):
     model = estimator.fit(PENGUINS, "species")
     page, inputs = look(model.report(path=tmp_path / "page.html")), PENGUINS.drop(columns="species")

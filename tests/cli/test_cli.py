@@ -454,6 +454,10 @@ def test_parameters_whose_model_does_not_add_up_are_learnt_from_the_whole_table(
     assert "species" in done("fit", "iris", "-t", "species", "-m", "lda", "-p", "shrinkage=ledoit_wolf")
 
 
+def test_a_parameter_that_one_of_two_tasks_has_needs_no_task():
+    assert "petal_width" in done("fit", "iris", "-t", "species", "-m", "tree", "-p", "max_split_columns=2")
+
+
 # a file whose columns look like numbers until late
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from database_servers import DATABASES, Database
-from export_cases import CASES, FAR_MODELS, LEVELS, NUMBERS, ROWS, fitted, wide_fractional
+from export_cases import CASES, FAR_MODELS, LEVELS, NUMBERS, ROWS, fitted, wide_fractional, with_sums
 from export_compared import difference_of, refusal_of
 
 import baytree as bt
@@ -51,6 +51,11 @@ def test_a_chain_of_nodes_is_no_deeper_than_a_stump(database):
     size = np.arange(1000.0)
     model = bt.DecisionTreeClassifier().fit({"size": size}, (size % 2).astype(int))
     assert difference(model, database, ("size",), [{"size": float(x)} for x in size[::17]]) == 0.0
+
+
+def test_sums_of_columns_are_exported(database):
+    model, columns, rows = with_sums("learned")
+    assert difference(model, database, columns, rows) <= 1e-9
 
 
 def test_a_thousand_nodes_that_rows_pass_in_parts_are_exported(database):

@@ -26,6 +26,7 @@ from export_cases import (
     TREES,
     TRIALS,
     fitted,
+    with_sums,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,6 +70,12 @@ def test_source_of_a_tree_answers_to_the_last_bit(estimator, columns, parameters
     cuts = model.tree_.cut[np.isfinite(model.tree_.cut)]
     at_cuts = [{**ROWS[k], "size": float(cut), "price": float(np.nextafter(cut, np.inf))} for k, cut in enumerate(cuts[:50])]
     assert compared(model, columns, [*ROWS, *at_cuts]) == 0.0
+
+
+def test_source_of_sums_of_columns_answers_to_the_last_bit():
+    model, columns, rows = with_sums("learned")
+    infinite = [{**rows[0], "u": np.inf, "v <\n": sign * np.inf} for sign in (1, -1)]
+    assert compared(model, columns, [*rows, *infinite]) == 0.0
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)

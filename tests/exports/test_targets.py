@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional
+from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional, with_sums
 from export_compared import difference_of, refusal_of
 from export_runners import NEEDS, RUNNERS
 
@@ -76,6 +76,14 @@ def test_a_chain_of_nodes_is_no_deeper_than_a_stump(target, tmp_path):
 def test_a_thousand_nodes_that_rows_pass_in_parts_are_exported(target, tmp_path):
     model, columns, rows = wide_fractional()
     assert 900 < sum(1 for _ in model.nodes()) < 1300
+    assert difference(model, target, columns, rows, tmp_path) <= 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ["learned", "category"])
+def test_sums_of_columns_are_exported(target, missing, tmp_path):
+    model, columns, rows = with_sums(missing)
+    assert {len(node["weights"]) for node in model.nodes() if "weights" in node} == {2, 3}
     assert difference(model, target, columns, rows, tmp_path) <= 1e-9
 
 

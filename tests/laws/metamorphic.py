@@ -178,6 +178,7 @@ SUBJECTS = {
     "MARS": Subject(bt.MARSClassifier(max_terms=5, threshold=0.05), spread=1e-6, exempt=_SPLINES),
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
+    "tree, sums": _tree(bt.DecisionTreeClassifier(max_split_columns=3), constant=COUNTS, copy=COUNTS, double=SIZES),
     "tree, averaged": _tree(bt.DecisionTreeClassifier(averaging="prunings"), constant=COUNTS, copy=COUNTS, double=PRIOR),
     "tree of numbers": _rounded(_tree(bt.DecisionTreeRegressor(max_depth=4))),
     "CART": _tree(bt.CARTClassifier(cp=0.0, min_split=2), double=SIZES),

@@ -52,6 +52,7 @@ CLASSIFIERS = {
     "merge": bt.DecisionTreeClassifier(branching="merge"),
     "optimal": bt.OptimalTreeClassifier(penalty=0.001),
     "averaged": bt.DecisionTreeClassifier(averaging="prunings", max_depth=4),
+    "sums": bt.DecisionTreeClassifier(max_split_columns=3),
     "naive Bayes": bt.NaiveBayesClassifier(),
     "kernel": bt.NaiveBayesClassifier(numeric="kernel"),
     "discretized": bt.NaiveBayesClassifier(numeric="discretized"),

@@ -109,6 +109,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "costs": [None, {"costs": COSTS}],
         **TREE,
         "monotone": [None, {"monotone": {"age": "up"}, "schema": {"label": list(PRIORS)}}],
+        "max_split_columns": [1, 2, 3],
     },
     "DecisionTreeRegressor": {"criterion": ["sse"], **TREE, "missing": ["learned", "surrogate", "category", "largest"]},
     "ID3Classifier": {"averaging": [None, "prunings"], "trace": [False, True]},

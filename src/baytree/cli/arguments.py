@@ -57,11 +57,16 @@ def offers(short: str, params: Iterable[str], schema: Mapping[str, Any], task: s
         raise click.UsageError(f"model {short!r} is for {', '.join(families)}, not for {task}")
     values = dict(_parameter(param) for param in params)
     chosen = {each: family for each, family in families.items() if task in (None, each)}
-    return {each: _made(short, family, values, schema) for each, family in chosen.items()}
+    knowing = {each: family for each, family in chosen.items() if {*values} <= {*_parameters(family)}}
+    return {each: _made(short, family, values, schema) for each, family in (knowing or chosen).items()}
+
+
+def _parameters(family: models.Family) -> list[str]:
+    return [name for name in inspect.signature(family.kind).parameters if name != "schema"]
 
 
 def _made(short: str, family: models.Family, values: Mapping[str, Any], schema: Mapping[str, Any]) -> Estimator:
-    known = [name for name in inspect.signature(family.kind).parameters if name != "schema"]
+    known = _parameters(family)
     for name in values:
         if name not in known:
             raise click.UsageError(f"model {short!r}: {unknown('parameter', name, known)}")

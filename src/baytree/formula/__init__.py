@@ -12,8 +12,9 @@ from typing import Any, Literal
 import msgspec
 
 from baytree.formula.expressions import Expression
-from baytree.formula.inputs import Input
+from baytree.formula.inputs import Input, WeightedSum
 from baytree.formula.node_table import Node
+from baytree.table.schema import Kind
 
 __all__ = ["Formula", "Step", "from_json", "to_json"]
 
@@ -29,7 +30,8 @@ class Formula(msgspec.Struct, frozen=True):
     """What a model computes of a row.
 
     `answers` has a number for each class, in their order, or one number; `choice` is the place of the class that is
-    chosen, None where the answer is a number. Steps are evaluated in order and read only what stands before them.
+    chosen, None where the answer is a number. Steps are evaluated in order and read only what stands before them. Tests of
+    trees read columns by their places, and after those of all columns the `sums`.
     """
 
     title: str
@@ -41,6 +43,17 @@ class Formula(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     trees: tuple[tuple[Node, ...], ...] = ()
     unseen: Literal["missing", "error"] = "missing"
+    sums: tuple[WeightedSum, ...] | msgspec.UnsetType = msgspec.UNSET  # not told where there are none
+
+    @property
+    def made(self) -> tuple[WeightedSum, ...]:
+        """The sums that tests read."""
+        return self.sums or ()
+
+    @property
+    def tested(self) -> tuple[Input, ...]:
+        """What tests read, by place: the columns, and after them the sums."""
+        return (*self.columns, *(Input(each.name, Kind.NUMERIC, domain="any") for each in self.made))
 
 
 def to_json(formula: Formula) -> bytes:

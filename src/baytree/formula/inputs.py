@@ -39,6 +39,14 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tokens: Tokens | None = None
 
 
+class WeightedSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Σ weight · column, added from the left, of numbers that a test reads together; missing where one of them is."""
+
+    name: str
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+
+
 def inputs(schema: Schema, domain: Domain = "finite", counts: tuple[int, ...] = ()) -> tuple[Input, ...]:
     """The columns of a schema as a formula reads them; `counts` are those whose numbers may not be negative."""
     return tuple(_input(column, "count" if j in counts else domain) for j, column in enumerate(schema.columns))

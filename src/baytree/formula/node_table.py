@@ -10,7 +10,7 @@ STOP, SPREAD = -1, -2  # what a node does with a row that no test can place, unl
 
 
 class Test(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question about one column: its place, and the branch of each place, −1 where the test cannot tell.
+    """A question about a column, or a sum of several: its place, and the branch of each place, −1 where it cannot tell.
 
     The place of a level is its code. That of a number is the number of `cuts` below it; a number that equals a cut lies
     below it, or above where `is_strict` (the branch before is then x < cut).

@@ -11,9 +11,16 @@ from baytree.formula import Formula
 
 def columns_used(formula: Formula) -> frozenset[int]:
     """The places of the columns that decide an answer; a surrogate, which only stands in for a missing value, does not."""
-    tests = {node.tests[0].column for nodes in formula.trees for node in nodes if node.tests}
+    tested = {node.tests[0].column for nodes in formula.trees for node in nodes if node.tests}
+    tests = {j for place in tested for j in columns_of(formula, place)}
     steps = [msgspec.to_builtins(part) for part in (formula.answers, formula.choice, formula.steps) if part is not None]
     return frozenset(tests | {column for part in steps for column in _columns(part)})
+
+
+def columns_of(formula: Formula, place: int) -> tuple[int, ...]:
+    """The columns that a test reads: one, or those of a sum."""
+    n_columns = len(formula.columns)
+    return (place,) if place < n_columns else formula.made[place - n_columns].columns
 
 
 def _columns(part: Any) -> set[int]:

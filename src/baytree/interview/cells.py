@@ -15,6 +15,7 @@ import numpy as np
 from baytree.formula import Formula
 from baytree.formula.expressions import Lookup, Number
 from baytree.formula.steps import parts
+from baytree.formula.use import columns_of
 from baytree.predictor import Predictor
 from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Profile
@@ -101,6 +102,9 @@ def cuts_of(formula: Formula) -> list[np.ndarray | None]:
         elif isinstance(record, Lookup):
             cuts[record.column].update(record.cuts)
     for test in (test for nodes in formula.trees for node in nodes for test in node.tests):
+        if test.column >= len(cuts):
+            whole.update(columns_of(formula, test.column))
+            continue
         # x < cut is x ≤ the double before
         cuts[test.column].update(np.nextafter(test.cuts, -np.inf).tolist() if test.is_strict else test.cuts)
     found = [np.array(sorted(cut for cut in each if np.isfinite(cut))) for each in cuts]

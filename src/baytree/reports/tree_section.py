@@ -38,8 +38,11 @@ def tree_payload(summary: TreeSummary, schema: Schema) -> dict[str, Any]:
     """The nodes in the order of the text, and the trees of the cost-complexity sequence, the smallest first."""
     parents = parent_places(summary.nodes)
     columns = {column.name: (j, _codes(column.levels)) for j, column in enumerate(schema.columns)}
-    nodes = [_node(node, parent, columns) for node, parent in zip(summary.nodes, parents, strict=True)]
-    return {"nodes": nodes, "path": sequence(summary.nodes, parents)}
+    sums = summary.sums or ()
+    places = columns | {each.name: (len(columns) + k, {}) for k, each in enumerate(sums)}
+    nodes = [_node(node, parent, places) for node, parent in zip(summary.nodes, parents, strict=True)]
+    whole = {"nodes": nodes, "path": sequence(summary.nodes, parents)}
+    return whole | {"sums": [{"name": each.name, "terms": each.terms} for each in sums]} if sums else whole
 
 
 def sequence(nodes: tuple[Node, ...], parents: list[int]) -> list[list[Any]]:

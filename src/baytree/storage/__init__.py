@@ -124,7 +124,7 @@ def _is_told(name: str, value: object) -> bool:
     return name not in _LATER or value is not _LATER[name]
 
 
-_LATER = {"profile": True, "averaging": None, "monotone": None, "first_split": None}
+_LATER = {"profile": True, "averaging": None, "monotone": None, "first_split": None, "max_split_columns": 1}
 
 
 def loads(content: bytes, name: str = "the model file") -> Any:

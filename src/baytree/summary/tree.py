@@ -59,6 +59,13 @@ class CertificateSummary(msgspec.Struct, frozen=True):
     n_tests: int
 
 
+class NamedSum(msgspec.Struct, frozen=True):
+    """A sum of columns that tests read: its name in conditions, and the columns with their weights."""
+
+    name: str
+    terms: tuple[tuple[str, float], ...]
+
+
 class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
     """The nodes depth first."""
 
@@ -67,6 +74,7 @@ class TreeSummary(msgspec.Struct, frozen=True, tag="tree"):
     nodes: tuple[Node, ...]
     is_merged: bool = False  # levels were merged as long as they do not differ
     certificate: CertificateSummary | None = None  # of a tree that was found by exact search
+    sums: tuple[NamedSum, ...] | msgspec.UnsetType = msgspec.UNSET  # of several columns, where tests read them
 
 
 class VotingRuleSummary(msgspec.Struct, frozen=True):

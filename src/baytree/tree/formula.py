@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from baytree.formula import Formula
 from baytree.formula.expressions import Expression, FirstHighest, Pick, Route, Spread
-from baytree.formula.inputs import class_names, inputs
+from baytree.formula.inputs import WeightedSum, class_names, inputs
 from baytree.formula.node_table import Node, Test
 from baytree.formula.steps import Steps, matrix
 from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model import links
 from baytree.tree.model.places import SPREAD
 from baytree.tree.model.structure import Surrogates, Tree, unsmoothed
+from baytree.tree.model.sums import in_words, tested_columns
 
 
 def decision_tree(tree: Tree, schema: Schema) -> Formula:
@@ -21,7 +23,21 @@ def decision_tree(tree: Tree, schema: Schema) -> Formula:
     answers, choice = _spread(tree, steps) if _may_spread(tree) else _routed(tree, steps)
     classes, nodes = class_names(schema), nodes_of(tree, schema)
     columns, decided = inputs(schema, "any"), None if classes is None else choice
-    return Formula("decision tree", columns, schema.target.name, classes, answers, decided, tuple(steps.done), (nodes,))
+    whole = Formula("decision tree", columns, schema.target.name, classes, answers, decided, tuple(steps.done), (nodes,))
+    return whole if not tree.sums else msgspec.structs.replace(whole, sums=_sums(tree, schema))
+
+
+def _sums(tree: Tree, schema: Schema) -> tuple[WeightedSum, ...]:
+    """The sums that tests read, each under a name of its own."""
+    taken, found = {*schema.names}, []
+    for terms in tree.sums.terms() if tree.sums else ():
+        name = in_words(terms, schema.names)
+        while name in taken:
+            name = f"({name})"
+        taken.add(name)
+        columns, weights = zip(*terms, strict=True)
+        found.append(WeightedSum(name, columns, weights))
+    return tuple(found)
 
 
 def _may_spread(tree: Tree) -> bool:
@@ -61,7 +77,7 @@ class _Tests:
     """Reads the tests of a tree and of its surrogates: the one place that knows how a tree keeps them."""
 
     def __init__(self, tree: Tree, schema: Schema) -> None:
-        self.columns = schema.columns
+        self.columns = tested_columns(tree, schema)
         self.by_several_cuts = set(tree.more_cuts.node.tolist())
 
     def of(self, record: Tree | Surrogates, k: int) -> Test:

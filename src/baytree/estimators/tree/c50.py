@@ -178,6 +178,8 @@ class C50Classifier(TreeShape, Classifier):
         """
         if not estimator.tree_.n_classes:
             raise ValueError("a tree of numbers has no classes that rules could vote for; its rules() give numbers")
+        if estimator.tree_.sums:
+            raise ValueError("rules that vote ask for one column at a time; fit with max_split_columns=1, or take rules()")
         rules, other = rules_of_leaves(estimator.tree_, estimator.schema_), cls(rules=True, unseen=estimator.unseen)
         asked = {each.column for rule in rules for each in rule.asked}
         usage = np.array([float(j in asked) for j in range(len(estimator.schema_))])

@@ -21,5 +21,5 @@ def columns_read(formula: Formula) -> frozenset[int]:
     for nodes in formula.trees:
         tested = {test.column for node in nodes for test in node.tests}
         has_conditions = is_nested(nodes)
-        found.update(j for j in tested if not has_conditions or formula.columns[j].kind is not Kind.NUMERIC)
+        found.update(j for j in tested if not has_conditions or formula.tested[j].kind is not Kind.NUMERIC)
     return frozenset(found)

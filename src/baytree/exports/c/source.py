@@ -19,7 +19,7 @@ from baytree.exports.loops.statements import Loops
 from baytree.exports.resting_places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
-from baytree.formula.inputs import Input
+from baytree.formula.inputs import Input, WeightedSum
 from baytree.formula.steps import reached
 from baytree.table.schema import Kind
 
@@ -97,7 +97,7 @@ class C:
         """Nested conditions where they are not too deep."""
         nodes, name = formula.trees[tree], f"model_tree{tree}"
         places = self.places.get(tree, range(len(nodes)))
-        return (nested(name, nodes, formula.columns, places), f"{name}(row, x)") if is_nested(nodes) else None
+        return (nested(name, nodes, formula, places), f"{name}(row, x)") if is_nested(nodes) else None
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """The tables of the words, and the calls that count and weigh them."""
@@ -151,8 +151,15 @@ def _reading(formula: Formula) -> Iterator[str]:
             yield from _levels(j, column)
             lines.append(f"x[{j}] = {_code(j, len(column.levels))};")
             lines += [f"if (row[{j}].text && x[{j}] < 0) return 0;"] if formula.unseen == "error" else []
+    lines += [_sum(len(formula.columns) + k, made) for k, made in enumerate(formula.made)]
     yield from ("", "static int model_read(const model_cell *row, double *x) {", *(f"  {line}" for line in lines))
     yield from ("  (void)row, (void)x;", "  return 1;", "}", "")
+
+
+def _sum(j: int, made: WeightedSum) -> str:
+    """The sum after the columns; NAN where one of them is missing."""
+    terms = zip(made.columns, made.weights, strict=True)
+    return f"x[{j}] = {' + '.join(f'{C().number(weight)} * row[{k}].number' for k, weight in terms)};"
 
 
 def _levels(j: int, column: Input) -> Iterator[str]:
@@ -175,7 +182,7 @@ def _evaluation(formula: Formula, written: Loops) -> Iterator[str]:
     answer = written.number(formula.answers)
     choice = "0" if formula.choice is None else f"(int){written.number(formula.choice)}"
     yield "static inline int model_evaluate(const model_cell *row, double *out) {"
-    yield f"  double x[{max(len(formula.columns), 1)}];"
+    yield f"  double x[{max(len(formula.tested), 1)}];"
     yield "  if (!model_read(row, x)) {"
     yield f"    for (int k = 0; k < {wide}; k++) out[k] = NAN;"
     yield from ("    return -1;", "  }", *(f"  {line}" for line in written.lines))

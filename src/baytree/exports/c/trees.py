@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
+from baytree.formula import Formula
 from baytree.formula.inputs import Input
 from baytree.formula.node_table import STOP, Node, Test, n_branches
 from baytree.table.schema import Kind
@@ -23,7 +24,7 @@ def is_nested(nodes: Sequence[Node]) -> bool:
     return is_plain and len(nodes) <= MOST_NODES and max(depth) <= DEEPEST
 
 
-def nested(name: str, nodes: Sequence[Node], columns: Sequence[Input], places: Sequence[int]) -> str:
+def nested(name: str, nodes: Sequence[Node], formula: Formula, places: Sequence[int]) -> str:
     """A function that gives the place of the node where a row comes to rest; numbers are read off the row itself."""
     lines: list[str] = []
     waiting: list[int | str] = [0]
@@ -32,17 +33,18 @@ def nested(name: str, nodes: Sequence[Node], columns: Sequence[Input], places: S
         if isinstance(at, str):
             lines.append(at)
         elif nodes[at].tests:
-            waiting += reversed([*_node(places[at], nodes[at], columns[nodes[at].tests[0].column])])
+            waiting += reversed([*_node(places[at], nodes[at], formula)])
         else:
             lines.append(f"return {places[at]};")
     head = f"static long {name}(const model_cell *row, const double *x) {{"
     return "\n".join([head, "(void)row, (void)x;", *lines, "}", ""])
 
 
-def _node(place: int, node: Node, column: Input) -> Iterator[int | str]:
+def _node(place: int, node: Node, formula: Formula) -> Iterator[int | str]:
     """The branches of a node as conditions, each with the node that it leads to."""
     test, branches = node.tests[0], range(n_branches(node))
-    x = f"row[{test.column}].number" if column.kind is Kind.NUMERIC else f"x[{test.column}]"
+    column, is_made = formula.tested[test.column], test.column >= len(formula.columns)
+    x = f"row[{test.column}].number" if column.kind is Kind.NUMERIC and not is_made else f"x[{test.column}]"
     if node.missing == STOP:
         yield f"if ({_unplaced(x, test, column)}) return {place};"
     for b in branches[:-1]:

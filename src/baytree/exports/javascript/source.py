@@ -14,7 +14,7 @@ from baytree.exports.loops.carried import camel, functions_of, needed
 from baytree.exports.loops.statements import Loops
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
-from baytree.formula.inputs import Input
+from baytree.formula.inputs import Input, WeightedSum
 from baytree.formula.silence import may_be_silent
 from baytree.table.schema import Kind
 
@@ -142,9 +142,14 @@ def _evaluation(formula: Formula, written: Loops) -> Iterator[str]:
     choice = "null" if formula.choice is None else written.number(formula.choice)
     effects = [f"[{step.effect_of}, s{k}]" for k, step in enumerate(formula.steps) if step.effect_of is not None]
     yield "function evaluate(row) {"
-    yield from _indented(["const x = read(row);", *written.lines])
+    yield from _indented(["const x = read(row);", *map(_sum, formula.made), *written.lines])
     yield f"  return {{ answers: {answers}, choice: {choice}, effects: [{', '.join(effects)}] }};"
     yield from ("}", "")
+
+
+def _sum(made: WeightedSum) -> str:
+    """The sum after the columns; NaN where one of them is missing."""
+    return f"x.push({' + '.join(f'{literal(w)} * x[{j}]' for j, w in zip(made.columns, made.weights, strict=True))});"
 
 
 def _reader(j: int, column: Input, unseen: str) -> str:

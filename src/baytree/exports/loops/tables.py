@@ -56,7 +56,7 @@ class Tables:
     def tree(self, tree: int) -> tuple[str, ...]:
         """The arrays of a tree."""
         if tree not in self._trees:
-            found = arrays(self.formula.trees[tree], self.formula.columns)
+            found = arrays(self.formula.trees[tree], self.formula.tested)
             whole = (self.integers(values) for values in (found.nodes, found.tests, found.branches))
             self._trees[tree] = (*whole, self.doubles(found.cuts))
         return self._trees[tree]

@@ -197,6 +197,8 @@ class Expressions:
     # --- trees --------------------------------------------------------------------------------------------------------
 
     def _read(self, j: int) -> tuple[str, bool]:
+        if j >= len(self.formula.columns):
+            return self._sum(j), True
         column = self.formula.columns[j]
         if column.kind is Kind.NUMERIC:
             return column.name, True
@@ -204,6 +206,15 @@ class Expressions:
         if key not in self._codes:  # codes from 1 on: what is missing is in no set
             self._codes[key] = self.graph.op("Add", self.graph.to_double(self.code(j)), self.graph.number(1.0))
         return self._codes[key], False
+
+    def _sum(self, j: int) -> str:
+        """A sum of columns: NaN where one of them is missing."""
+        if j not in self._codes:
+            made = self.formula.made[j - len(self.formula.columns)]
+            terms = [(self.formula.columns[k].name, weight) for k, weight in zip(made.columns, made.weights, strict=True)]
+            parts = [self.graph.op("Mul", self.graph.number(weight), name) for name, weight in terms]
+            self._codes[j] = self.graph.fold("Add", parts)
+        return self._codes[j]
 
     def _spread(self, tree: int, table: Sequence[Sequence[float]]) -> str:
         nodes = self.formula.trees[tree]

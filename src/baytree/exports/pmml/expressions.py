@@ -19,6 +19,7 @@ from baytree.exports.pmml.elements import (
     mapped,
     multiplied,
     number,
+    terms_of,
 )
 from baytree.exports.pmml.trees import mixed
 from baytree.formula import Formula
@@ -49,6 +50,7 @@ from baytree.formula.expressions import (
     Sum,
     Total,
 )
+from baytree.formula.inputs import Input, WeightedSum
 from baytree.formula.steps import reached, width, widths
 from baytree.table.schema import Kind
 
@@ -78,6 +80,16 @@ class Fields:
         self.derived.append(made("DerivedField", (value,), name=name, optype="continuous", dataType="double"))
         return field(name)
 
+    def tested(self) -> tuple[Input, ...]:
+        """What tests read: the columns, and sums of them as fields."""
+        return (*self.formula.columns, *map(self._sum, self.formula.made))
+
+    def _sum(self, made: WeightedSum) -> Input:
+        terms = zip(made.columns, made.weights, strict=True)
+        parts = [multiplied([number(weight), field(self.formula.columns[j].name)]) for j, weight in terms]
+        whole = self.keep(terms_of("+", parts))  # the function `sum` would leave out what is missing
+        return Input(whole.get("field", ""), Kind.NUMERIC, domain="any")
+
     def vector(self, expression: Expression) -> list[Element]:
         """The elements of a value, one for each class, or one."""
         match expression:
@@ -86,7 +98,7 @@ class Fields:
             case Softmax(of):
                 return functions.softmax(self, self._kept(self.vector(of)))
             case Spread(tree, table):
-                return mixed(self.formula.trees[tree], table, self.formula.columns, self)
+                return mixed(self.formula.trees[tree], table, self.tested(), self)
             case Matching():
                 return self._matched(expression)
             case Kernels(of, classes):

@@ -57,7 +57,7 @@ def _whole_tree(formula: Formula) -> Element | None:
         return classes[int(chosen_rows[n][0])], shares
 
     fields = Fields(formula)
-    root = tree(formula.trees[route.tree], formula.columns, fields, leaf)
+    root = tree(formula.trees[route.tree], fields.tested(), fields, leaf)
     return _tree_model(formula, fields, root, outputs(formula), "classification" if classes else "regression")
 
 
@@ -114,7 +114,7 @@ def _routes(formula: Formula) -> list[int]:
 def _place(formula: Formula, k: int, name: str) -> Element:
     """The tree that gives the number of the node where a row rests."""
     fields = Fields(formula)
-    root = tree(formula.trees[k], formula.columns, fields, lambda n: (text_of(float(n)), []))
+    root = tree(formula.trees[k], fields.tested(), fields, lambda n: (text_of(float(n)), []))
     output = made("Output", (output_field(name, "predictedValue", "continuous"),))
     return _tree_model(formula, fields, root, output, "regression")
 

@@ -156,6 +156,16 @@ def _matching(x: dict, names: tuple, combinations: tuple, n_levels: tuple, n_cla
     return weight
 
 
+def _sum(x: dict, terms: tuple) -> float | None:
+    """Columns times their weights, added up; None where one of them is missing, or opposite infinite ones meet."""
+    if any(x[name] is None for name, _ in terms):
+        return None
+    total = terms[0][1] * x[terms[0][0]]
+    for name, weight in terms[1:]:
+        total += weight * x[name]
+    return None if total != total else total
+
+
 def _branch(node: tuple, x: dict) -> int | str:
     """The branch of a row: by the first test that can tell, else what is done with rows that none can place."""
     if not node:

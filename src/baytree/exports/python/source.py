@@ -76,6 +76,10 @@ def _evaluation(formula: Formula, written: Expressions) -> Iterator[str]:
     yield "def _evaluate(row: dict) -> tuple:"
     yield '    """The answers, and the place of the class that is chosen."""'
     yield "    x = _read(row, COLUMNS)"
+    for each in formula.made:
+        terms = zip(each.columns, each.weights, strict=True)
+        told = rows(rows([literal(formula.columns[j].name), literal(weight)]) for j, weight in terms)
+        yield f"    x[{literal(each.name)}] = _sum(x, {told})"
     for k, step in enumerate(formula.steps):
         note = "" if step.effect_of is None else f"  # what {literal(formula.columns[step.effect_of].name)} adds"
         yield f"    s{k} = {written.value(step.value)}{note}"
@@ -115,7 +119,7 @@ def _node(node: Node, formula: Formula) -> str:
 
 
 def _test(test: Test, formula: Formula) -> str:
-    column = formula.columns[test.column]
+    column = formula.tested[test.column]
     if column.kind is Kind.NUMERIC:
         relation = "<" if test.is_strict else "<="
         return rows([literal(column.name), literal(relation), rows(map(literal, test.cuts)), *map(str, test.branches)])

@@ -100,10 +100,17 @@ class Layers:
     def column(self, j: int) -> Term:
         """A column of the table as a double, or as the code of its level; NULL where it is missing."""
         if j not in self._columns:
-            column = self.formula.columns[j]
-            raw = terms.raw(column, self.dialect)
-            self._columns[j] = self.keep(Term(raw, 0))
+            columns = self.formula.columns
+            raw = Term(terms.raw(columns[j], self.dialect), 0) if j < len(columns) else self._sum(j)
+            self._columns[j] = self.keep(raw)
         return self._columns[j]
+
+    def _sum(self, j: int) -> Term:
+        """A sum of columns; NULL where one of them is, or opposite infinite numbers meet."""
+        made = self.formula.made[j - len(self.formula.columns)]
+        parts = zip(made.columns, made.weights, strict=True)
+        products = [terms.multiplied([self.number(weight), self.column(k)]) for k, weight in parts]
+        return terms.unless_nan(terms.added_in_order(products, self.keep), self.dialect)
 
     def refused(self) -> list[exp.Expression]:
         """Conditions under which a row is refused, as `predict` refuses it."""
@@ -220,4 +227,5 @@ class Layers:
         return tables.by_bin(self, x, values, missing, cuts)
 
     def _read(self) -> Read:
-        return lambda j: (self.column(j), self.formula.columns[j].kind is Kind.NUMERIC)
+        tested = self.formula.tested
+        return lambda j: (self.column(j), tested[j].kind is Kind.NUMERIC)

@@ -85,9 +85,7 @@ def raw(column: Input, dialect: str) -> exp.Expression:
     """A column of the table as a double, or as the code of its level; NULL where it is missing or was never seen."""
     if column.kind is Kind.NUMERIC:
         number = exp.Cast(this=name(column.name), to=exp.DataType.build("double"))
-        if dialect not in _WITH_NAN:
-            return number
-        return exp.Nullif(this=number, expression=exp.Cast(this=exp.Literal.string("NaN"), to=exp.DataType.build("double")))
+        return unless_nan(Term(number, 0), dialect).sql
     compared = name(column.name)
     if dialect == "mysql":  # whose texts are equal up to case and trailing blanks
         utf8 = exp.Cast(this=compared, to=_utf8())
@@ -102,6 +100,14 @@ def raw(column: Input, dialect: str) -> exp.Expression:
     if not ifs:
         return exp.Cast(this=exp.Null(), to=exp.DataType.build("int"))
     return exp.Case(this=compared, ifs=ifs)
+
+
+def unless_nan(number: Term, dialect: str) -> Term:
+    """The number; NULL where it is none, in databases that have such numbers."""
+    if dialect not in _WITH_NAN:
+        return number
+    nothing = exp.Cast(this=exp.Literal.string("NaN"), to=exp.DataType.build("double"))
+    return Term(exp.Nullif(this=number.sql, expression=nothing), number.layer)
 
 
 def _level(level: str, dialect: str) -> exp.Expression:

@@ -14,11 +14,12 @@ from baytree.tree.grow.policy import Policy
 from baytree.tree.model.links import parents
 from baytree.tree.model.routing import leaves
 from baytree.tree.model.structure import Tree
+from baytree.tree.model.sums import in_words, terms_of
 from baytree.tree.view.nodes import groups
 
 
 def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, Policy], Tree]) -> list[dict[str, Any]]:
-    """One dict per node and column that can split it: the gain, the cut or the groups, and whether it was taken."""
+    """One dict per node and column that can split it, and per sum that does: gain, cut or groups, whether it was taken."""
     stopping = msgspec.structs.replace(policy.stopping, max_depth=1, max_leaves=None, min_gain=0.0, alpha=None)
     once = msgspec.structs.replace(policy, stopping=stopping)
     found = []
@@ -29,6 +30,9 @@ def candidates(tree: Tree, table: Table, policy: Policy, grow: Callable[[Table, 
             if stump.column[0] >= 0:
                 is_taken = bool(tree.column[node] == column)
                 found.append({"node": node, **_candidate(stump, here, column), "is_taken": is_taken})
+        if terms := terms_of(tree, int(tree.column[node])):
+            test = {"column": in_words(terms, table.schema.names), "gain": float(tree.gain[node])}
+            found.append({"node": node, **test, "threshold": float(tree.cut[node]), "is_taken": True})
     return found
 
 

@@ -29,6 +29,7 @@ from baytree.tree.grow.counting.trial import in_words
 from baytree.tree.grow.fractional_tree import tree_of
 from baytree.tree.grow.policy import SUITS, Arithmetic, Branching, Criterion, Missing, Policy, ReducedError
 from baytree.tree.grow.sorted import grow_sorted
+from baytree.tree.grow.sums.grow_sums import grow_with_sums
 from baytree.tree.grow.trace import told, trace_of
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
@@ -113,7 +114,8 @@ def _sorted(table: Table, policy: Policy, weighing: Weighing, n_jobs: int | None
         costs = weighing.of(table)
     else:
         costs = equal_costs(table.n_classes) if weighing.is_equal else weighing.of(table)
-        tree = with_complexity(grow_sorted(table, policy, costs, n_jobs))
+        grown = grow_sorted if policy.split_columns == 1 else grow_with_sums
+        tree = with_complexity(grown(table, policy, costs, n_jobs))
         tree = _with_leaves(tree, policy.stopping.max_leaves)
     return tree, _stumps(tree, table, policy, costs) if traces else []
 

@@ -157,12 +157,13 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     columns_per_node: int | None = None  # of the columns that could split a node, so many are drawn; None: all
     seed: int = 0  # of that draw
     first_split: str | None = None  # the column that the root asks for; None: any
+    split_columns: int = 1  # that a test may read, as a weighted sum
     monotone: tuple[tuple[str, int], ...] = ()  # columns with which the target may not fall (1), or not rise (−1)
 
     @property
     def is_constrained(self) -> bool:
-        """Whether not every split may be taken."""
-        return self.first_split is not None or bool(self.monotone)
+        """Whether not every split may be taken, or splits of several columns may be."""
+        return self.first_split is not None or bool(self.monotone) or self.split_columns > 1
 
     @property
     def cross_validated(self) -> CrossValidated | None:

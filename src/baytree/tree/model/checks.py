@@ -11,6 +11,7 @@ from baytree.tree.model.places import LEAF, SPREAD
 
 if TYPE_CHECKING:
     from baytree.tree.model.structure import Averaging, Certificate, MoreCuts, Offered, Significance, Surrogates, Tree
+    from baytree.tree.model.sums import Sums
 
 _INT32, _INT64, _FLOAT, _BOOL = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 _TEST_TYPES = {"column": _INT32, "cut": _FLOAT, "strict": _BOOL, "start": _INT32, "levels": _INT32}
@@ -24,6 +25,7 @@ NODE_TYPES = {
     "impurity": _FLOAT, "risk": _FLOAT, "gain": _FLOAT, "complexity": _FLOAT,
 }  # fmt: skip
 CUT_TYPES = {"cut": _FLOAT}
+SUM_TYPES = {"place": _INT32, "column": _INT32, "weight": _FLOAT}
 AVERAGING_TYPES = {"kept": _FLOAT}
 SIGNIFICANCE_TYPES = {"log_p": _FLOAT, "log_multiplier": _FLOAT, "saw_missing": _BOOL}
 _MATRICES = {"counts", "value"}
@@ -74,6 +76,18 @@ def check_certificate(told: Certificate) -> None:
     _require(told.max_depth >= 0 and told.searched >= 0, "a certificate holds a negative number")
 
 
+def check_sums(sums: Sums) -> None:
+    """Raises an error unless each sum has two or more columns of the table, each once, with a weight."""
+    _check_arrays(sums, len(sums.place), SUM_TYPES)
+    n_terms = np.bincount(np.maximum(sums.place, 0))
+    _require(len(sums.place) > 0 and bool(np.all(np.diff(sums.place) >= 0)), "sums are not in their order")
+    _require(bool(np.all(sums.place >= 0)) and bool(np.all(n_terms >= 2)), "a sum has fewer than two columns")
+    _require(bool(np.all((sums.column >= 0) & (sums.column < sums.n_columns))), "a sum has a column that is not there")
+    rises = (np.diff(sums.column) > 0) | (np.diff(sums.place) > 0)
+    _require(bool(rises.all()), "a sum has a column twice")
+    _require(bool(np.all(np.isfinite(sums.weight) & (sums.weight != 0))), "a sum has a weight that is no number")
+
+
 def check_entries(record: MoreCuts | Significance | Averaging, types: dict[str, np.dtype]) -> None:
     """Raises an error where the entries of nodes have another type or length, or are not in the order of the nodes."""
     _check_arrays(record, len(record.node), {"node": _INT32, **types})
@@ -86,8 +100,15 @@ def check_schema(tree: Tree, schema: Schema) -> None:
     """Raises an error unless every test reads a column of the schema in a way of its kind."""
     _require(tree.n_classes == len(schema.classes), "its classes are not those of the target")
     offered = (tree.certificate.offered,) if tree.certificate else ()
-    for record in (tree, tree.surrogates, *offered):
+    for record in (tree.surrogates, *offered):
         _check_columns(record.column, record.levels, schema)
+    is_plain = np.ones(len(tree), np.bool_)
+    if tree.sums:
+        is_plain = tree.column < tree.sums.n_columns
+        _check_sums_of(tree.sums, schema)
+        _require(bool(np.all(tree.column < len(schema) + len(tree.sums))), "a test reads a sum that is not there")
+        _require(not bool(tree.levels[~is_plain].any()), "a sum has levels")
+    _check_columns(tree.column[is_plain], tree.levels[is_plain], schema)
 
 
 def _require(is_true: bool, fault: str) -> None:
@@ -96,7 +117,7 @@ def _require(is_true: bool, fault: str) -> None:
 
 
 def _check_arrays(
-    record: Tree | Surrogates | MoreCuts | Significance | Averaging | Offered, length: int, types: dict[str, np.dtype]
+    record: Tree | Surrogates | MoreCuts | Significance | Averaging | Offered | Sums, length: int, types: dict[str, np.dtype]
 ) -> None:
     for name, dtype in types.items():
         array, n_axes = getattr(record, name), 2 if name in _MATRICES else 1
@@ -132,6 +153,11 @@ def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema) -> No
         kind = Kind.NUMERIC if name == "number" else Kind.NOMINAL
         _require(not bool((_are(schema, kind)[tested] & is_by_level).any()), "a test does not fit the levels of its column")
     _require(not bool(_are(schema, Kind.TEXT)[tested].any()), "a test reads a column of text")
+
+
+def _check_sums_of(sums: Sums, schema: Schema) -> None:
+    _require(sums.n_columns == len(schema), "its sums are of another table")
+    _require(bool(_are(schema, Kind.NUMERIC)[sums.column].all()), "a sum has a column that is no number")
 
 
 def _are(schema: Schema, kind: Kind) -> np.ndarray:

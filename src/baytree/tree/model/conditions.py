@@ -5,7 +5,7 @@ Conditions on the same column along a path meet in one: 3 < x ≤ 10 instead of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from baytree.show.tree.condition_text import sentence
 from baytree.summary.tree import NamedCondition
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Column, Kind, Schema
 from baytree.tree.model.links import bounds
+from baytree.tree.model.sums import Terms, in_words, summed, tested_columns
 
 if TYPE_CHECKING:
     from baytree.tree.model.structure import Tree
@@ -37,11 +38,16 @@ class Interval(msgspec.Struct, frozen=True, gc=False):
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):
-    """A test on one column that a row passes or not."""
+    """A test on one column, or on a sum of several, that a row passes or not."""
 
     column: int
     allowed: Interval | tuple[int, ...]  # numbers, or codes of levels in order
     missing: bool = False  # a row without a value passes too
+    terms: Terms = ()  # of a sum, whose place `column` then is
+
+    def values(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        """What the condition is asked of: [n_rows]."""
+        return summed(self.terms, values) if self.terms else values[self.column]
 
     def meet(self, other: Condition) -> Condition:
         """Both conditions on the same column in one."""
@@ -52,7 +58,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
             allowed = tuple(code for code in self.allowed if code in kept)
         else:  # one of them lets missing values pass only
             allowed = ()
-        return Condition(self.column, allowed, self.missing and other.missing)
+        return Condition(self.column, allowed, self.missing and other.missing, self.terms)
 
     def show(self, schema: Schema, most_levels: int | None = None) -> str:
         """The condition in words: `3 < age ≤ 10 or missing`, `sex = female`."""
@@ -60,7 +66,7 @@ class Condition(msgspec.Struct, frozen=True, gc=False):
 
     def named(self, schema: Schema) -> NamedCondition:
         """The condition with the names of its column and levels instead of codes."""
-        column = schema.columns[self.column]
+        column = schema.columns[self.column] if not self.terms else Column(in_words(self.terms, schema.names), Kind.NUMERIC)
         if not isinstance(self.allowed, Interval):
             levels = tuple(str(column.levels[code]) for code in self.allowed)
             return NamedCondition(column.name, levels=levels, missing=self.missing)
@@ -75,8 +81,10 @@ class Branches:
 
     def __init__(self, tree: Tree, schema: Schema) -> None:
         self.tree, self.schema = tree, schema
-        self.kind = [column.kind for column in schema.columns]
-        self.n_levels = [len(column.levels) for column in schema.columns]
+        columns = tested_columns(tree, schema)
+        self.kind = [column.kind for column in columns]
+        self.n_levels = [len(column.levels) for column in columns]
+        self.terms: list[Terms] = [() for _ in schema.columns] + (tree.sums.terms() if tree.sums else [])
         start = bounds(tree, tree.surrogates)
         self.start = start.tolist()
         self.has_surrogates = ((start[1:] > start[:-1]) & tree.uses_surrogates).tolist()
@@ -90,7 +98,7 @@ class Branches:
         column, missing = self.column[node], self.missing[node]
         for branch in range(self.branches[node]):
             comes = missing == branch and not self.has_surrogates[node]
-            yield Condition(column, self._allowed(node, column, branch), comes)
+            yield Condition(column, self._allowed(node, column, branch), comes, self.terms[column])
 
     def substitutes(self, node: int) -> Iterator[tuple[Condition, Condition]]:
         """What the surrogates of a node ask for its two branches, the one that is asked first first."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baytree.tree.model.sums import shared
+
 if TYPE_CHECKING:
     from baytree.tree.model.structure import MoreCuts, Significance, Surrogates, Tree
 
@@ -43,9 +45,11 @@ def preorder(tree: Tree) -> Iterator[int]:
 
 
 def importances(tree: Tree, n_columns: int) -> np.ndarray:
-    """float64 [n_columns]: the gain of each column's tests, and the adjusted share of its surrogates, over all."""
-    inner = tree.column >= 0
-    total = np.bincount(tree.column[inner], weights=tree.gain[inner], minlength=n_columns)
+    """float64 [n_columns]: the gain of each column's tests, and the adjusted share of its surrogates, over all.
+
+    What a sum gains goes to its columns in equal parts.
+    """
+    total = shared(tree, tree.gain, n_columns)
     substitute = tree.surrogates
     total += np.bincount(substitute.column, tree.gain[substitute.node] * substitute.adjusted, n_columns)
     return total / total.sum() if total.sum() > 0 else total

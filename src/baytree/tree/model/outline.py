@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from baytree.show.tree import outline_text
-from baytree.summary.tree import CertificateSummary, NamedCondition, NamedSurrogate, Node, TreeSummary
+from baytree.summary.tree import CertificateSummary, NamedCondition, NamedSum, NamedSurrogate, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.tree.model.conditions import Branches
+from baytree.tree.model.sums import Sums, in_words, tested_columns
 
 if TYPE_CHECKING:
     from baytree.tree.model.structure import Tree
@@ -25,7 +26,13 @@ def summary(tree: Tree, schema: Schema) -> TreeSummary:
     tested = tree.significance
     log_p = _NO_TESTS if tested is None else dict(zip(tested.node.tolist(), tested.log_adjusted.tolist(), strict=True))
     nodes = tuple(outlined(tree, schema, log_p=log_p))
-    return TreeSummary(schema.target.name, class_names(tree, schema), nodes, tested is not None, _certificate(tree))
+    told = (schema.target.name, class_names(tree, schema), nodes, tested is not None, _certificate(tree))
+    return TreeSummary(*told) if not tree.sums else TreeSummary(*told, _sums(tree.sums, schema))
+
+
+def _sums(sums: Sums, schema: Schema) -> tuple[NamedSum, ...]:
+    names, every = schema.names, sums.terms()
+    return tuple(NamedSum(in_words(terms, names), tuple((names[j], weight) for j, weight in terms)) for terms in every)
 
 
 def _certificate(tree: Tree) -> CertificateSummary | None:
@@ -58,7 +65,7 @@ def outlined(
     """The nodes depth first, down to a depth; `log_p` is the significance of splits by their node."""
     branches, outcomes = Branches(tree, schema), _Outcomes(tree)
     kept = probabilities(tree)
-    names = [column.name for column in schema.columns]
+    names = [column.name for column in tested_columns(tree, schema)]
     waiting: list[tuple[int, int, NamedCondition | None]] = [(0, 0, None)]
     while waiting:
         node, depth, condition = waiting.pop()

@@ -11,10 +11,11 @@ import numpy as np
 from baytree import _core
 from baytree.engine import threads
 from baytree.model import Evidence, Explanation
-from baytree.table.schema import Kind, Schema
+from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 from baytree.tree.model.links import bounds, parents
 from baytree.tree.model.places import SPREAD, STOP
+from baytree.tree.model.sums import tested_columns, with_sums
 
 if TYPE_CHECKING:
     from baytree.tree.model.conditions import Branches
@@ -26,7 +27,7 @@ _SMALL = 20_000  # rows; below it a second thread costs more than it brings
 
 def leaves(tree: Tree, table: Table) -> np.ndarray:
     """int32 [n_rows]: the node where each row comes to rest; a row that would be spread follows the largest share."""
-    return tree.router.leaves(columns(table), level_counts(table.schema), len(table), _threads(table))
+    return tree.router.leaves(*_read(tree, table), len(table), _threads(table))
 
 
 def values(tree: Tree, table: Table) -> np.ndarray:
@@ -40,7 +41,7 @@ def mixtures(tree: Tree, table: Table, value: np.ndarray, soft: np.ndarray | Non
     `soft` [n_nodes, 4] are the low bound, the middle and the high bound between which a row follows both branches of a cut,
     and the grid that numbers are rounded to.
     """
-    way, given = tree.router, (columns(table), level_counts(table.schema), len(table))
+    way, given = tree.router, (*_read(tree, table), len(table))
     if not way.may_spread and soft is None:
         return value[way.leaves(*given, _threads(table))]
     bounds = None if soft is None else np.ascontiguousarray(soft).ravel()
@@ -58,7 +59,8 @@ def explained(tree: Tree, table: Table, answer: np.ndarray) -> list[Explanation]
 
     rest, above = leaves(_without_spreading(tree), table), parents(tree)
     branches = Branches(tree, table.schema)
-    return [_ledger(branches, table, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
+    told = Told(branches, tested_columns(tree, table.schema), _read(tree, table)[0], table.schema)
+    return [_ledger(told, row, _path(above, int(rest[row])), answer[row]) for row in range(len(table))]
 
 
 def router(tree: Tree) -> _core.Router:
@@ -66,6 +68,12 @@ def router(tree: Tree) -> _core.Router:
     used = bounds(tree, tree.surrogates) if tree.uses_surrogates else np.zeros(len(tree) + 1, np.int64)
     more_cuts = np.ascontiguousarray(tree.more_cuts.cut)
     return _core.Router(_arrays(tree), _arrays(tree.surrogates), used, more_cuts, bounds(tree, tree.more_cuts))
+
+
+def _read(tree: Tree, table: Table) -> tuple[list[np.ndarray], np.ndarray]:
+    """What the tests of a tree read: columns and sums, and the number of levels of each."""
+    values, n_levels = columns(table), level_counts(table.schema)
+    return (values, n_levels) if not tree.sums else (with_sums(tree, values), np.pad(n_levels, (0, len(tree.sums))))
 
 
 def columns(table: Table) -> list[np.ndarray]:
@@ -98,24 +106,33 @@ def _path(above: np.ndarray, node: int) -> list[int]:
     return path[::-1]
 
 
-def _ledger(branches: Branches, table: Table, row: int, path: list[int], answer: np.ndarray) -> Explanation:
-    tree = branches.tree
-    lines = [_line(branches, table, row, node, below) for node, below in pairwise(path)]
+class Told(msgspec.Struct, frozen=True):
+    """What ledgers are made of: the conditions of the branches, and the columns and sums that they ask for."""
+
+    branches: Branches
+    columns: tuple[Column, ...]
+    values: list[np.ndarray]
+    schema: Schema
+
+
+def _ledger(told: Told, row: int, path: list[int], answer: np.ndarray) -> Explanation:
+    tree = told.branches.tree
+    lines = [_line(told, row, node, below) for node, below in pairwise(path)]
     if tree.column[path[-1]] >= 0 and not np.array_equal(answer, tree.value[path[-1]]):
-        column = table.schema.columns[int(tree.column[path[-1]])]
+        column = told.columns[int(tree.column[path[-1]])]
         lines.append(Evidence(column.name, "missing", answer - tree.value[path[-1]]))
-    target = table.schema.target
+    target = told.schema.target
     classes = target.classes if target and target.classes is not None else (target.name if target else "value",)
     unit = "probability" if tree.n_classes else "number"
     return Explanation(tuple(classes), tree.value[0].copy(), tuple(lines), answer, unit)
 
 
-def _line(branches: Branches, table: Table, row: int, node: int, below: int) -> Evidence:
+def _line(told: Told, row: int, node: int, below: int) -> Evidence:
     """What the branch from a node to the one below asked of the row's value, and what that changed."""
-    tree, place = branches.tree, int(branches.tree.column[node])
-    column, branch = table.schema.columns[place], below - branches.first[node]
-    value = column.show(table.values[place][row])
+    branches, tree, place = told.branches, told.branches.tree, int(told.branches.tree.column[node])
+    column, branch = told.columns[place], below - branches.first[node]
+    value = column.show(told.values[place][row])
     asked = next(islice(branches.of(node), branch, None))
     if value != "missing":
         asked = msgspec.structs.replace(asked, missing=False)
-    return Evidence(column.name, value, tree.value[below] - tree.value[node], asked.show(table.schema, _MOST_LEVELS))
+    return Evidence(column.name, value, tree.value[below] - tree.value[node], asked.show(told.schema, _MOST_LEVELS))

@@ -19,6 +19,7 @@ from baytree.table.table import Table
 from baytree.tree.model import checks, links, outline
 from baytree.tree.model import routing as reading
 from baytree.tree.model.places import SPREAD
+from baytree.tree.model.sums import Sums
 
 if TYPE_CHECKING:
     from baytree import _core
@@ -152,7 +153,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
     `more_cuts`, what is above k cuts to child k; an ordinal value is its code. Nothing is above a cut at infinity. A test by
     levels, of a nominal or ordinal column, sends code c to branch `branch_of[start + c]`, where -1 means none. A row whose
     branch is not known tries the node's surrogates, then takes `missing`: a branch, `STOP` or `SPREAD`. A branch beyond
-    those of cuts or levels is for missing values alone.
+    those of cuts or levels is for missing values alone. A test whose column lies beyond those of the table reads a sum.
     """
 
     column: np.ndarray  # int32 [n_nodes], LEAF where the node is not split
@@ -181,6 +182,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
     significance: Significance | None = None  # of trees that are grown by tests, with an entry for each split
     averaging: Averaging | msgspec.UnsetType = msgspec.UNSET  # of trees that average all prunings; an entry for each split
     certificate: Certificate | msgspec.UnsetType = msgspec.UNSET  # of trees that were found by exact search
+    sums: Sums | msgspec.UnsetType = msgspec.UNSET  # of several columns, where tests read them
 
     def __post_init__(self) -> None:
         checks.check_tree(self)

@@ -14,6 +14,7 @@ from baytree.show.tree.complexity import ComplexityTable, complexity_lines, comp
 from baytree.tree.model.links import parents
 from baytree.tree.model.places import LEAF
 from baytree.tree.model.structure import Averaging, MoreCuts, Significance, Surrogates, Tree
+from baytree.tree.model.sums import only_used
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,6 +87,8 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     stays[there] = is_split
     records = {name: getattr(tree, name) for name in _BY_ENTRY}
     entries = {name: _entries_of(record, stays, place) for name, record in records.items() if record}
+    if tree.sums:
+        arrays["column"], entries["sums"] = only_used(arrays["column"], tree.sums)
     return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, certificate=msgspec.UNSET, **entries)
 
 
@@ -182,7 +185,7 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
 
 
 _BY_ENTRY = ("surrogates", "more_cuts", "significance", "averaging")
-_OF_TREES = ("branch_of", "uses_surrogates", "certificate")
+_OF_TREES = ("branch_of", "uses_surrogates", "certificate", "sums")
 _PER_NODE = [name for name in Tree.__struct_fields__ if name not in (*_OF_TREES, *_BY_ENTRY)]
 
 

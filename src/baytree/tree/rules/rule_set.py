@@ -126,7 +126,7 @@ class RuleSet(msgspec.Struct, frozen=True):
 def passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> np.ndarray:
     """Those of the rows that pass every condition."""
     for condition in conditions:
-        rows = rows[_holds(condition, table.values[condition.column][rows])]
+        rows = rows[_holds(condition, condition.values(table.values)[rows])]
     return rows
 
 

@@ -14,6 +14,7 @@ from baytree.show.terminal import in_columns
 from baytree.table.schema import Schema
 from baytree.tree.model.links import importances
 from baytree.tree.model.structure import Tree
+from baytree.tree.model.sums import asked_columns, shared
 
 
 class Importance(msgspec.Struct, frozen=True):
@@ -70,11 +71,12 @@ def _cells(row: Importance) -> list[str]:
 
 def importance_table(tree: Tree, schema: Schema, unused: bool = False) -> ImportanceTable:
     """One line per column that is used, or per column, by falling importance and, of equals, in the order of the table."""
-    n, inner, other = len(schema), tree.column >= 0, tree.surrogates
+    n, other = len(schema), tree.surrogates
     share = importances(tree, n)
-    gain = np.bincount(tree.column[inner], tree.gain[inner], n)
+    gain = shared(tree, tree.gain, n)
     substitute = np.bincount(other.column, tree.gain[other.node] * other.adjusted, n)
-    tests, weight = np.bincount(tree.column[inner], minlength=n), np.bincount(tree.column[inner], tree.weight[inner], n)
+    column, node = asked_columns(tree)
+    tests, weight = np.bincount(column, minlength=n), np.bincount(column, tree.weight[node], n)
     amounts = (each.tolist() for each in (share, gain, substitute, tests, weight))
     rows = [Importance(*row) for row in zip(schema.names, *amounts, strict=True)]
     told = [row for row in rows if unused or row.tests or row.importance > 0]

@@ -15,6 +15,7 @@ from baytree.tree.model.links import bounds, cuts, depths, parents, preorder
 from baytree.tree.model.outline import probabilities
 from baytree.tree.model.places import SPREAD, STOP
 from baytree.tree.model.structure import Surrogates, Tree
+from baytree.tree.model.sums import terms_of, tested_columns
 
 
 def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
@@ -32,7 +33,7 @@ def nodes(tree: Tree, schema: Schema) -> list[dict[str, Any]]:
 
 def groups(tree: Tree, schema: Schema, node: int) -> list[list[Any]]:
     """The level names that take each branch of a node; of numbers, the interval of each branch in words."""
-    column = schema.columns[tree.column[node]]
+    column = tested_columns(tree, schema)[tree.column[node]]
     if column.kind is Kind.NUMERIC:
         taken = [[each] for each in intervals(column, cuts(tree, node))]
         return taken + [[] for _ in range(tree.branches[node] - len(taken))]
@@ -85,8 +86,10 @@ def _outcome(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
 
 
 def _split(tree: Tree, schema: Schema, i: int) -> dict[str, Any]:
-    column = schema.columns[tree.column[i]]
+    column = tested_columns(tree, schema)[tree.column[i]]
     described: dict[str, Any] = {"column": column.name, "gain": float(tree.gain[i]), "children": children(tree, i)}
+    if terms := terms_of(tree, int(tree.column[i])):
+        described["weights"] = {schema.names[j]: weight for j, weight in terms}
     described["missing"] = _missing_rule(tree, i)
     if column.kind is not Kind.NUMERIC:
         return described | {"groups": groups(tree, schema, i)}

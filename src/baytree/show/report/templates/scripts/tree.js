@@ -13,6 +13,7 @@ class TreeDrawing {
       above.children.push(node);
       node.depth = above.depth + 1;
     }
+    this.columns = [...payload.columns, ...(tree.sums ?? [])]; // a sum of columns is asked for like one of them
     this.isClasses = payload.classes.length > 0;
     this.svg = document.getElementById("tree-drawing");
     this.scroll = document.getElementById("tree-scroll");
@@ -120,7 +121,7 @@ class TreeDrawing {
       tabindex: node === this.current ? "0" : "-1", role: "button", "aria-expanded": String(isSplit && !isClosed),
     });
     card.classList.toggle("lit", this.lit.has(node.place));
-    card.classList.toggle("found", Boolean(this.sought) && node.asked !== null && isSplit && payload.columns[node.asked].name.toLowerCase().includes(this.sought));
+    card.classList.toggle("found", Boolean(this.sought) && node.asked !== null && isSplit && this.columns[node.asked].name.toLowerCase().includes(this.sought));
     card.append(drawn("rect", { class: "face", width: CARD.width, height: CARD.height, rx: 9 }), drawn("text", { display: "none" }, this.support(node)));
     card.addEventListener("click", () => this.choose(node, true));
     node.card = card;
@@ -133,7 +134,7 @@ class TreeDrawing {
       this.edges.append(this.edge(this.nodes[node.parent], node));
       this.labels.append(this.label(node));
     }
-    const name = this.fitted(isSplit ? `${plain(payload.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 58 : 24), "600 13px system-ui");
+    const name = this.fitted(isSplit ? `${plain(this.columns[node.asked].name)} ?` : this.answer(node), CARD.width - (isClosed ? 58 : 24), "600 13px system-ui");
     const support = this.fitted(this.support(node), CARD.width - 24, "12px system-ui"), more = isClosed ? `+${this.below(node)}` : "";
     card.lastChild.remove();
     card.append(
@@ -189,11 +190,11 @@ class TreeDrawing {
     const way = [];
     for (let at = node; at.parent >= 0; at = this.nodes[at.parent]) way.unshift(this.condition(at));
     const told = `${this.answer(node)}, ${this.support(node)}`;
-    return `${way.length ? way.join(" and ") + ": " : "All rows: "}${told}${this.isSplit(node) ? `; asks for ${plain(payload.columns[node.asked].name)}` : ""}`;
+    return `${way.length ? way.join(" and ") + ": " : "All rows: "}${told}${this.isSplit(node) ? `; asks for ${plain(this.columns[node.asked].name)}` : ""}`;
   }
 
   condition(node) {
-    const [column, low, high, fromLow, belowHigh, levels, missing] = node.condition, about = payload.columns[column];
+    const [column, low, high, fromLow, belowHigh, levels, missing] = node.condition, about = this.columns[column];
     const name = plain(about.name);
     let test = "";
     if (levels) test = levels.length ? `${name} is ${levels.map((code) => plain(about.levels[code])).join(" or ")}` : "";
@@ -206,9 +207,18 @@ class TreeDrawing {
     return missing ? (test ? `${test} or missing` : `${name} is missing`) : test || `${name}: none`;
   }
 
+  // The value that a test asks for: a column's, or a sum's, which is missing where one of its columns is.
+  value(column, row) {
+    const { name, terms } = this.columns[column];
+    if (!terms) return row[name] ?? null;
+    if (terms.some(([of]) => (row[of] ?? null) === null)) return null;
+    const sum = terms.map(([of, weight]) => weight * row[of]).reduce((sum, part) => sum + part);
+    return sum === sum ? sum : null;
+  }
+
   passes(condition, row) {
-    const [column, low, high, fromLow, belowHigh, levels] = condition, value = row[payload.columns[column].name];
-    if (levels) return levels.some((code) => payload.columns[column].levels[code] === value);
+    const [column, low, high, fromLow, belowHigh, levels] = condition, value = this.value(column, row);
+    if (levels) return levels.some((code) => this.columns[column].levels[code] === value);
     return (low === null || (fromLow ? value >= low : value > low)) && (high === null || (belowHigh ? value < high : value <= high));
   }
 
@@ -235,7 +245,7 @@ class TreeDrawing {
 
   // The branch that a row takes: by its own value, else by the first surrogate that can tell, else that of missing values.
   next(node, row) {
-    const known = (condition) => (row[payload.columns[condition[0]].name] ?? null) !== null, { children } = node;
+    const known = (condition) => this.value(condition[0], row) !== null, { children } = node;
     if (!children.length) return [];
     const own = known(children[0].condition) ? children.find((child) => this.passes(child.condition, row)) : undefined;
     if (own) return [own];
@@ -250,7 +260,7 @@ class TreeDrawing {
   changes(place, answer) {
     const share = (node) => (this.isClasses ? (node.counts.find(([code]) => code === place)?.[1] ?? 0) / (node.counts.reduce((sum, [, weight]) => sum + weight, 0) || 1) : node.answer);
     const { way } = this, lines = [[null, share(way[0])]];
-    for (let k = 1; k < way.length; k++) lines.push([payload.columns[way[k].condition[0]].name, share(way[k]) - share(way[k - 1])]);
+    for (let k = 1; k < way.length; k++) lines.push([this.columns[way[k].condition[0]].name, share(way[k]) - share(way[k - 1])]);
     const rest = answer - lines.reduce((sum, [, amount]) => sum + amount, 0);
     return Math.abs(rest) > 1e-9 ? [...lines, ["", rest]] : lines;
   }
@@ -321,7 +331,7 @@ class TreeDrawing {
 
   find(text) {
     this.sought = text.trim().toLowerCase();
-    const found = this.sought ? this.nodes.filter((node) => this.isSplit(node) && payload.columns[node.asked].name.toLowerCase().includes(this.sought)) : [];
+    const found = this.sought ? this.nodes.filter((node) => this.isSplit(node) && this.columns[node.asked].name.toLowerCase().includes(this.sought)) : [];
     for (const node of found.slice(0, 50)) for (let at = this.nodes[node.parent]; at; at = this.nodes[at.parent]) this.open.add(at.place);
     this.draw();
     this.told.textContent = this.sought ? `${found.length} ${found.length === 1 ? "card asks" : "cards ask"} for such a column.` : "";
