@@ -71,7 +71,7 @@ class Observed(msgspec.Struct, frozen=True):
     def __add__(self, other: Observed) -> Observed:
         joint = self.schema.union(other.schema)
         seen = self.seen.grown(self.schema, joint) + other.seen.grown(other.schema, joint)
-        return Observed(joint, seen, _joined(self, other, joint))
+        return Observed(joint, seen, joined_profiles(self, other, joint))
 
     def __sub__(self, other: Observed) -> Observed:
         if self.schema.union(other.schema) != self.schema:
@@ -99,7 +99,7 @@ def profiled_later(rows: Parts) -> Callable[[], Profile | None]:
     return lambda: Profile.of_some(joined(some().tables), step, rows.n_rows)
 
 
-def _joined(mine: Observed, theirs: Observed, joint: Schema) -> Profile | None:
+def joined_profiles(mine: Observed, theirs: Observed, joint: Schema) -> Profile | None:
     """The profile of both, where both are known."""
     if mine.profile is None or theirs.profile is None:
         return None
