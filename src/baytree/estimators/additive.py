@@ -58,6 +58,11 @@ class AdditiveEstimator(ContinuingEstimator):
             whole = together(self._census, census)
             return self._settle_on(self._so_far + more, entered.has_text_names)._told(whole, census)
 
+    def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
+        super()._settle(schema, learnt, has_text_names)
+        if learnt.seen is not None:
+            self.seen_ = learnt.seen
+
     def _intervals(self, table: Table, level: float) -> np.ndarray:
         """By what was seen where the learner knows its posterior, else by the model."""
         learner = self._learner(self.schema_)

@@ -14,24 +14,29 @@ from baytree.estimators.base import SETTLING, Classifier
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
 from baytree.estimators.tree.face import TreeFace
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Learnt, Observed, joined_profiles
+from baytree.learner import Learnt, joined_profiles
 from baytree.show.names import plain
-from baytree.statistics.profile import Profile
 from baytree.table.infer import together
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import Criterion
+from baytree.tree.learner import refuse_text
 from baytree.tree.stream.learner import StreamLearner, under
 from baytree.tree.stream.seen import StreamSeen
+
+_RULES = ("revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")
+
 
 class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     """A tree that learns row after row, splits when the evidence suffices, and takes a split back when the evidence turns.
 
     Leaves count classes, the levels and numbers of each column by class, and missing values. A leaf is judged after `grace`
-    rows, and again whenever a sixteenth more have come. It is split once the best test is beyond chance: n rows and a gain of
-    g bits are n · g bits for the test, and they must exceed log2(1 / `confidence`) and the bits that it takes to say which of
-    the tests of its column it is. With `revise` every node goes on counting: its cut moves where another cut of the column is
-    better by as many bits, and a test of another column takes its place, with new leaves below, where it gains more by
-    Hoeffding's margin and by `tie`. Without, only leaves count, and a test must also beat the best of every other column.
+    rows, and again whenever a sixteenth more have come. Evidence is counted in bits: a gain of g bits in n rows is n · g,
+    less what it takes to say which of the tests of its column a test is. What must be beyond doubt needs
+    log2(1 / `confidence`) bits: that a test is better than none, before a leaf is split, or better than another.
+
+    With `revise` every node goes on counting. Its cut moves where another one of the column is beyond doubt better, and a
+    test of another column takes its place, with new leaves below, where it is so and also gains more by twice `tie`.
+    Without, only leaves count, and are split where the best test is beyond doubt better than those of all other columns.
 
     Rows are learnt one by one, in their order. However they are cut into batches, also as one `fit`, the tree is the same.
     A row of weight k is k rows in its place.
@@ -39,17 +44,17 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     Parameters
     ----------
     revise : bool, default=True
-        Whether inner nodes go on counting, and change their tests (Hoeffding anytime tree, EFDT); False splits once and for
-        all (VFDT), with a test that is beyond doubt, and learns faster.
+        Whether inner nodes go on counting, and change their tests, as in Hoeffding anytime trees [2]_; False splits later,
+        but once and for all, as Hoeffding trees do [1]_, and learns faster.
     criterion : {'entropy', 'gini'}, default='entropy'
-        What a test should lower. Whether it is beyond chance is always a matter of entropy.
+        What a test should lower. Evidence is always a matter of entropy.
     confidence : float, default=1e-7
         How probable a wrong decision may be.
     grace : float, default=200
         The weight of rows after which a leaf is judged for the first time.
     tie : float, default=0.05
-        Gains this close are taken to be equal: without `revise` the better test is taken once Hoeffding's margin is below it,
-        with `revise` a test of another column must gain so much more.
+        Gains this close are taken to be equal: without `revise` the better test is taken once Hoeffding's margin is below
+        it; with `revise` a test is not given up, and with it all below, for twice as much.
     max_depth : int, optional
         Tests on the way to a leaf at most; the root has depth 0.
     max_bins : int, default=64
@@ -73,8 +78,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
     Rows without a value take the branch where they were better placed when the test was chosen, and so do levels that were
     not known then. Kinds of columns are those of the first batch; declare them with `schema` where it may mislead. Of tables
-    above a million cells `profile_` is that of rows at even distances in each batch: with ``profile=False``, and below, files
-    are the same to the byte.
+    above a million cells `profile_` is that of rows at even distances in each batch: with ``profile=False``, and below,
+    files are the same to the byte.
 
     The rows of an engine are brought here; a stream of files larger than memory is for `baytree.partial_fit`.
 
@@ -149,12 +154,13 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         entered = self._enter(X, y, sample_weight) if is_first else self._enter_more(X, y, sample_weight, self.schema_)
         table, census = with_classes(entered.table, classes), self._census_of(entered)
         profile = self._profiled(InMemory(table, self.n_jobs))
-        learner = self._learner(table.schema)
+        learner = self._streamer(table.schema)
         with SETTLING:
             whole = census if is_first else together(self._census, census)
             before = learner.begun(table.schema) if is_first else under(self._stream, self.schema_, table.schema)
             stream = learner.further(before, table)
-            profile = profile if is_first else self._with_profile(table.schema, profile, table.schema)
+            if not is_first:
+                profile = joined_profiles((self.schema_, self.profile_), (table.schema, profile), table.schema)
             learnt = Learnt(learner.tree(stream), stream, profile=profile)
             self._settle(table.schema, learnt, entered.has_text_names)
             return self._told(whole, census)
@@ -175,17 +181,17 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
             raise ValueError(f"trees by other rules cannot be merged: {self!r} and {other!r}")
         joint = self.schema_.union(other.schema_)
         stream = under(self._stream, self.schema_, joint).merged(under(other._stream, other.schema_, joint))
-        profile = self._with_profile(other.schema_, other.profile_, joint)
-        merged, learner = clone(self), self._learner(joint)
+        profile = joined_profiles((self.schema_, self.profile_), (other.schema_, other.profile_), joint)
+        merged, learner = clone(self), self._streamer(joint)
         merged._settle(joint, Learnt(learner.tree(stream), stream, profile=profile), hasattr(self, "feature_names_in_"))
         return merged
 
-    def _with_profile(self, schema: Schema, profile: Profile | None, joint: Schema) -> Profile | None:
-        mine, theirs = Observed(self.schema_, None, self.profile_), Observed(schema, None, profile)
-        return joined_profiles(mine, theirs, joint)
-
     def _rules(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")}
+        return {name: getattr(self, name) for name in _RULES}
+
+    def _streamer(self, schema: Schema) -> StreamLearner:
+        refuse_text(schema)
+        return self._algorithm(schema)
 
     def _algorithm(self, schema: Schema) -> StreamLearner:
         return StreamLearner(
@@ -200,7 +206,7 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         self._stream = learnt.seen
-        super()._settle(schema, Learnt(learnt.model, None, learnt.told, learnt.profile), has_text_names)
+        super()._settle(schema, learnt, has_text_names)
 
     def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         seen = learnt.seen
@@ -209,14 +215,15 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         stream = seen.stream(self._algorithm(schema).settings, schema)
         self._settle(schema, Learnt(learnt.model, stream, learnt.told, learnt.profile), has_text_names)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
         return {**state, "_stream": self.seen_} if "_stream" in state else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        seen = state.get("_stream")
         super().__setstate__(state)
-        if hasattr(self, "_stream"):
-            self._stream = self._stream.stream(self._algorithm(self.schema_).settings, self.schema_)
+        if isinstance(seen, StreamSeen):
+            self._stream = seen.stream(self._algorithm(self.schema_).settings, self.schema_)
 
     def _why_one_leaf(self) -> str:
         if self._before is not None:

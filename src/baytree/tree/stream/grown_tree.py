@@ -66,4 +66,6 @@ def _branches(found: dict[str, Any]) -> list[np.ndarray]:
 
 def _gains(first: np.ndarray, is_leaf: np.ndarray, impurity: np.ndarray) -> np.ndarray:
     """float64 [n_nodes]: what each split takes of the impurity of its node; 0 at a leaf."""
-    return np.where(is_leaf, 0.0, np.maximum(impurity - impurity[first] - impurity[np.minimum(first + 1, len(first) - 1)], 0.0))
+    return np.where(
+        is_leaf, 0.0, np.maximum(impurity - impurity[first] - impurity[np.minimum(first + 1, len(first) - 1)], 0.0)
+    )

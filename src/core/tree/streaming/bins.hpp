@@ -23,11 +23,14 @@ class Grid {
       : exponent_(exponent), width_(std::ldexp(1.0, exponent)), per_unit_(exponent == kExact ? 0 : std::ldexp(1.0, -exponent)) {}
 
   int32_t exponent() const { return exponent_; }
+  // How many bins lie between two places, if all that could be there are.
+  double steps(double from, double to) const { return (to - from) * per_unit_; }
   double operator()(double x) const {
     if (exponent_ == kExact) return x + 0.0;  // of two zeros the positive one
     const double place = x * per_unit_;
     if (!(std::abs(place) < 0x1p52)) return x;  // a multiple of the width, or infinite
-    const double below = std::floor(place);
+    const auto toward_zero = double(int64_t(place));  // in place of floor, which is a call
+    const double below = toward_zero - double(toward_zero > place);
     return below == 0 && x < 0 ? -width_ : below * width_ + 0.0;  // a product may be too small to be told from 0
   }
 
@@ -59,26 +62,48 @@ struct Bins {
 
  private:
   size_t place_of(double begin, size_t classes) {
-    const size_t at = size_t(std::lower_bound(low.begin(), low.end(), begin) - low.begin());
+    const size_t at = found(begin);
     if (at < size() && low[at] == begin) return at;
     low.insert(low.begin() + std::ptrdiff_t(at), begin);
     mass.insert(at, classes);
     return at;
   }
 
+  // The first bin that does not begin before; where bins have no gaps, it is known without a search.
+  size_t found(double begin) const {
+    if (low.empty()) return 0;
+    const double guess = grid.steps(low[0], begin);
+    if (guess >= 0 && guess < double(size()) && low[size_t(guess)] == begin) return size_t(guess);
+    const double* from = low.data();
+    for (size_t left = size(); left > 1;) {
+      const size_t half = left / 2;
+      from += from[half - 1] < begin ? half : 0;
+      left -= half;
+    }
+    return size_t(from - low.data()) + (*from < begin);
+  }
+
   // The narrowest bins that are not too many: fewer numbers are told apart the wider they are.
   void coarsen(size_t most, size_t classes) {
-    int32_t narrow = std::max(grid.exponent() + 1, kNarrowest), wide = kWidest;
+    int32_t narrow = std::max(grid.exponent() + 1, kNarrowest), wide = narrow;
+    for (int32_t step = 1; wide < kWidest && occupied(Grid(wide), most) > most; step *= 2)  // most often the next will do
+      narrow = wide + 1, wide = std::min(wide + step, kWidest);
     while (narrow < wide) {
       const int32_t middle = narrow + (wide - narrow) / 2;
-      if (occupied(Grid(middle)) <= most) wide = middle;
+      if (occupied(Grid(middle), most) <= most) wide = middle;
       else narrow = middle + 1;
     }
     widen(wide, classes);
   }
-  size_t occupied(const Grid& wider) const {
+  // How many of wider bins would hold something, told up to one more than `most`.
+  size_t occupied(const Grid& wider, size_t most) const {
     size_t count = 0;
-    for (size_t i = 0; i < size(); ++i) count += i == 0 || wider(low[i]) != wider(low[i - 1]);
+    double last = 0;
+    for (size_t i = 0; i < size() && count <= most; ++i) {
+      const double begin = wider(low[i]);
+      count += i == 0 || begin != last;
+      last = begin;
+    }
     return count;
   }
   void widen(int32_t exponent, size_t classes) {

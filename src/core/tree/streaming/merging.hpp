@@ -62,8 +62,8 @@ class Merging {
     put = node;
     put.first = first, put.depth = depth;
     if (first >= 0) out_.nodes[size_t(first)].depth = out_.nodes[size_t(first) + 1].depth = depth + 1;
-    if (put.listens) hear(put, from, other);
-    else add_to(put.own, from.nodes[size_t(other)].own);
+    if (!put.listens) return first;
+    hear(put, from, other);
     if (from.nodes[size_t(other)].is_leaf() == node.is_leaf()) add_to(put.start, from.nodes[size_t(other)].start);
     return first;
   }

@@ -128,10 +128,9 @@ class Search {
 
   // Half-way between two numbers, or where a bin begins.
   static double cut_between(const Bins& bins, size_t i) {
-    const double low = bins.low[i], high = bins.low[i + 1], middle = low + (high - low) / 2;
-    const bool is_exact = bins.grid.exponent() == kExact;
-    if (std::isinf(high)) return is_exact ? std::nextafter(low, high) : std::numeric_limits<double>::max();
-    return is_exact && low < middle && middle < high ? middle : high;
+    constexpr double largest = std::numeric_limits<double>::max();
+    const double low = std::max(bins.low[i], -largest), high = std::min(bins.low[i + 1], largest), middle = std::midpoint(low, high);
+    return bins.grid.exponent() == kExact && low < middle && middle < high ? middle : high;
   }
 
   void groups(size_t column, Found& best) {

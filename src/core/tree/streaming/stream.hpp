@@ -43,7 +43,7 @@ struct Stream {
   // Whether a node may be split, or has a better test than its own; what follows is done.
   bool judge(int32_t at) {
     Node& node = nodes[size_t(at)];
-    node.next = node.seen + std::max(settings.grace, node.seen * kJudgedAgain);
+    node.next = node.seen + std::max(settings.grace, std::floor(node.seen * kJudgedAgain));  // whole, so that sums stay so
     if (is_pure(node) || (node.is_leaf() && node.depth >= settings.max_depth)) return false;
     const auto order = orders();
     Search search(node, kinds, order, n_classes(), settings.by_gini);
@@ -164,8 +164,7 @@ struct Stream {
   bool begins(const Node& node, const Found& best, const Found& second) const {
     if (!best.is_there() || best.evidence <= settings.bits) return false;
     if (settings.revises) return true;  // a test that is better than none will do until a better one is known
-    const double apart = margin(node);
-    return best.worth - second.worth > apart || apart < settings.tie;
+    return best.evidence - second.evidence > settings.bits || margin(node) < settings.tie;
   }
 
   void split(int32_t at, const Found& found) {
@@ -177,9 +176,16 @@ struct Stream {
     nodes[size_t(first) + 1] = fresh(node.depth + 1, found.high);
     node.first = first;
     node.test = found.test;
-    if (settings.revises) return;
+    if (!settings.revises) retire(node);
+  }
+
+  // A node that only sends rows on: its leaves count them.
+  void retire(Node& node) const {
     node.listens = false;
     node.told.clear();
+    std::ranges::fill(node.start, 0.0);
+    std::ranges::fill(node.own, 0.0);
+    node.seen = 0, node.next = settings.grace;
   }
 
   // A node's test is another one, or none, where the evidence has turned.
@@ -191,7 +197,7 @@ struct Stream {
       if (best.evidence - standing.evidence > settings.bits) node.test = best.test;  // its subtrees stay
       return false;
     }
-    if (best.worth - standing.worth <= std::max(margin(node), settings.tie)) return false;
+    if (best.evidence - standing.evidence <= settings.bits || best.worth - standing.worth <= 2 * settings.tie) return false;
     give_up(at);
     split(at, best);
     return true;
