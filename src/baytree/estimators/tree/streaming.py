@@ -34,8 +34,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     less what it takes to say which of the tests of its column a test is. What must be beyond doubt needs
     log2(1 / `confidence`) bits: that a test is better than none, before a leaf is split, or better than another.
 
-    With `revise` every node goes on counting. Its cut moves where another one of the column is beyond doubt better, and a
-    test of another column takes its place, with new leaves below, where it is so and also gains more by twice `tie`.
+    With `revise` every node goes on counting. A cut moves where another one of the column is beyond doubt better, and any
+    other test takes the place of the old one, with new leaves below, where it is so and gains more by twice `tie`.
     Without, only leaves count, and are split where the best test is beyond doubt better than those of all other columns.
 
     Rows are learnt one by one, in their order. However they are cut into batches, also as one `fit`, the tree is the same.

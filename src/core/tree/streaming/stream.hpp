@@ -193,14 +193,18 @@ struct Stream {
     Node& node = nodes[size_t(at)];
     if (!settings.revises) return false;
     if (!best.is_there()) return give_up(at), true;
-    if (best.test.column == node.test.column) {
-      if (best.evidence - standing.evidence > settings.bits) node.test = best.test;  // its subtrees stay
-      return false;
-    }
-    if (best.evidence - standing.evidence <= settings.bits || best.worth - standing.worth <= 2 * settings.tie) return false;
+    if (best.evidence - standing.evidence <= settings.bits) return false;
+    if (is_near(node, best.test)) return node.test = best.test, false;
+    if (best.worth - standing.worth <= 2 * settings.tie) return false;
     give_up(at);
     split(at, best);
     return true;
+  }
+
+  // A cut that lies elsewhere: the subtrees stay, since few rows change sides. Groups of levels and gaps would.
+  bool is_near(const Node& node, const Test& test) const {
+    if (test.column != node.test.column || kinds[size_t(test.column)] != Kind::kNumber) return false;
+    return test.missing == node.test.missing || !(sum_of(node.told[size_t(test.column)].gap) > 0);
   }
 
   void give_up(int32_t at) {
