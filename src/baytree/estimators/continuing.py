@@ -26,6 +26,10 @@ class ContinuingEstimator(Estimator):
 
     _census: Census | None = None  # of all batches of partial_fit so far; None where some came in another way
 
+    def merge(self, other: Self) -> Self:
+        """A new estimator that knows what both have learnt."""
+        raise NotImplementedError(f"{type(self).__name__} must say how it merges")
+
     def _census_of(self, entered: Entered) -> Census | None:
         """What the columns of a batch hold, beside what they are taken for."""
         has_own_kinds = type(self)._schema_of is not Estimator._schema_of
