@@ -21,7 +21,6 @@ struct Found {
   Test test;
   double worth = 0;     // of the criterion per unit of weight, after its price
   double evidence = 0;  // bits for the test, against none
-  std::vector<double> low, high;  // [n_classes], of the two branches
 
   bool is_there() const { return test.column >= 0; }
 };
@@ -30,7 +29,7 @@ class Search {
  public:
   Search(const Node& node, std::span<const Kind> kinds, std::span<const std::vector<int32_t>> order, size_t classes, bool by_gini)
       : node_(node), kinds_(kinds), order_(order), classes_(classes), by_gini_(by_gini), weight_(sum_of(node.own)),
-        entropy_(bits(node.own)), gini_(by_gini ? numbers::gini<double>(node.own) : 0.0), left_(classes), right_(classes), other_(classes) {}
+        entropy_(side(node.own).bits), gini_(by_gini ? numbers::gini<double>(node.own) : 0.0), left_(classes), right_(classes), other_(classes) {}
 
   // Of each column its best test; the earlier column wins a tie.
   Found best_of(size_t column) {
@@ -42,18 +41,15 @@ class Search {
   // The worth of a test that stands, as bins and levels tell it now.
   Found standing(const Test& test) {
     Found found;
-    const Told& told = node_.told[size_t(test.column)];
-    std::ranges::fill(left_, 0.0);
-    const bool is_number = kinds_[size_t(test.column)] == Kind::kNumber;
-    const size_t rows = is_number ? told.bins.size() : told.levels.size(classes_);
-    for (size_t i = 0; i < rows; ++i) {
-      const int32_t known = is_number ? test.is_above(told.bins.low[i]) : i < test.branch_of.size() ? test.branch_of[i] : -1;
-      if ((known < 0 ? test.missing : known) == 0) add_to(left_, is_number ? told.bins.mass.of(i, classes_) : told.levels.of(i, classes_));
-    }
-    if (test.missing == 0) add_to(left_, told.gap);
-    rest();
+    part(test);
     judge(ways(size_t(test.column)), found, [&] { return test; });
     return found;
+  }
+
+  // The classes of the rows that a test parts: those of the first branch, and of the second.
+  std::pair<std::vector<double>, std::vector<double>> branches(const Test& test) {
+    part(test);
+    return {left_, right_};
   }
 
  private:
@@ -65,7 +61,28 @@ class Search {
   double weight_, entropy_, gini_;
   std::vector<double> left_, right_, other_;
 
-  static double bits(std::span<const double> masses) { return numbers::entropy<double>(masses, NearXLog2X{}); }
+  void part(const Test& test) {
+    const Told& told = node_.told[size_t(test.column)];
+    std::ranges::fill(left_, 0.0);
+    const bool is_number = kinds_[size_t(test.column)] == Kind::kNumber;
+    const size_t rows = is_number ? told.bins.size() : told.levels.size(classes_);
+    for (size_t i = 0; i < rows; ++i) {
+      const int32_t known = is_number ? test.is_above(told.bins.low[i]) : i < test.branch_of.size() ? test.branch_of[i] : -1;
+      if ((known < 0 ? test.missing : known) == 0) add_to(left_, is_number ? told.bins.mass.of(i, classes_) : told.levels.of(i, classes_));
+    }
+    if (test.missing == 0) add_to(left_, told.gap);
+    rest();
+  }
+
+  struct Side {
+    double weight = 0, bits = 0;  // its entropy, in units of weight
+  };
+  static Side side(std::span<const double> masses) {
+    constexpr NearXLog2X x_log2_x;
+    double weight = 0, sum = 0;
+    for (const double mass : masses) weight += mass, sum += x_log2_x(mass);
+    return {weight, x_log2_x(weight) - sum};
+  }
 
   bool has_gap(size_t column) const { return sum_of(node_.told[column].gap) > 0; }
 
@@ -86,23 +103,20 @@ class Search {
 
   // Holds the branches left_ and right_ against the best so far.
   template <std::invocable Make> void judge(double price, Found& best, const Make& test) {
-    if (!(sum_of(left_) > 0) || !(sum_of(right_) > 0)) return;
-    const double gained = entropy_ - bits(left_) - bits(right_), evidence = gained - price;
-    if (!(evidence > 0)) return;
+    const Side left = side(left_), right = side(right_);
+    const double gained = entropy_ - left.bits - right.bits, evidence = gained - price;
+    if (!(evidence > 0) || !(left.weight > 0) || !(right.weight > 0)) return;
     const double by_criterion = by_gini_ ? gini_ - numbers::gini<double>(left_) - numbers::gini<double>(right_) : gained;
     const double worth = by_criterion * (evidence / gained) / weight_;
     if (best.is_there() && !(worth > best.worth)) return;
-    best = {test(), worth, evidence, left_, right_};
+    best = {test(), worth, evidence};
   }
 
   // The branches left_ and the rest, with rows without a value on either side.
-  template <std::invocable<int32_t> Make> void both_ways(size_t column, double price, Found& best, const Make& test) {
+  template <std::invocable<int32_t> Make> void both_ways(size_t column, bool lacks, double price, Found& best, const Make& test) {
     rest();
     const auto& gap = node_.told[column].gap;
-    if (!has_gap(column)) {
-      const int32_t heavier = sum_of(right_) > sum_of(left_);
-      return judge(price, best, [&] { return test(heavier); });
-    }
+    if (!lacks) return judge(price, best, [&] { return test(sum_of(right_) > sum_of(left_)); });  // the heavier one
     judge(price, best, [&] { return test(1); });
     other_ = left_;
     add_to(left_, gap);
@@ -114,12 +128,13 @@ class Search {
   void cuts(size_t column, Found& best) {
     const Bins& bins = node_.told[column].bins;
     const double price = ways(column);
+    const bool lacks = has_gap(column);
     std::ranges::fill(left_, 0.0);
     for (size_t i = 0; i + 1 < bins.size(); ++i) {
       add_to(left_, bins.mass.of(i, classes_));
-      both_ways(column, price, best, [&](int32_t missing) { return Test{int32_t(column), cut_between(bins, i), {}, missing}; });
+      both_ways(column, lacks, price, best, [&](int32_t missing) { return Test{int32_t(column), cut_between(bins, i), {}, missing}; });
     }
-    if (bins.size() && has_gap(column)) {  // gaps alone
+    if (bins.size() && lacks) {  // gaps alone
       add_to(left_, bins.mass.of(bins.size() - 1, classes_));
       rest();
       judge(price, best, [&] { return Test{int32_t(column), std::numeric_limits<double>::infinity(), {}, 1}; });
@@ -164,6 +179,7 @@ class Search {
   // Levels in an order, cut in two.
   void parted(size_t column, double price, const std::vector<int32_t>& levels, Found& best) {
     const Masses& masses = node_.told[column].levels;
+    const bool lacks = has_gap(column);
     std::ranges::fill(left_, 0.0);
     const auto test = [&](size_t end, int32_t missing) {
       Test made{int32_t(column), std::numeric_limits<double>::quiet_NaN(), std::vector<int32_t>(masses.size(classes_), -1), missing};
@@ -172,9 +188,9 @@ class Search {
     };
     for (size_t at = 0; at + 1 < levels.size(); ++at) {
       add_to(left_, masses.of(size_t(levels[at]), classes_));
-      both_ways(column, price, best, [&](int32_t missing) { return test(at + 1, missing); });
+      both_ways(column, lacks, price, best, [&](int32_t missing) { return test(at + 1, missing); });
     }
-    if (has_gap(column)) {
+    if (lacks) {
       add_to(left_, masses.of(size_t(levels.back()), classes_));
       rest();
       judge(price, best, [&] { return test(levels.size(), 1); });

@@ -54,8 +54,8 @@ struct Stream {
       if (!best.is_there() || found.worth > best.worth) std::swap(best, found);
       if (found.is_there() && (!second.is_there() || found.worth > second.worth)) second = std::move(found);
     }
-    if (node.is_leaf()) return begins(node, best, second) && (split(at, best), true);
-    return revised(at, best, search.standing(node.test));
+    if (node.is_leaf()) return begins(node, best, second) && (split(at, best.test, search), true);
+    return settings.revises && revised(at, best, search);
   }
 
  private:
@@ -167,15 +167,16 @@ struct Stream {
     return best.evidence - second.evidence > settings.bits || margin(node) < settings.tie;
   }
 
-  void split(int32_t at, const Found& found) {
+  void split(int32_t at, const Test& test, Search& search) {
+    auto [low, high] = search.branches(test);
     int32_t first = int32_t(nodes.size());
     if (free.empty()) nodes.resize(nodes.size() + 2);
     else first = free.back(), free.pop_back();
     Node& node = nodes[size_t(at)];
-    nodes[size_t(first)] = fresh(node.depth + 1, found.low);
-    nodes[size_t(first) + 1] = fresh(node.depth + 1, found.high);
+    nodes[size_t(first)] = fresh(node.depth + 1, std::move(low));
+    nodes[size_t(first) + 1] = fresh(node.depth + 1, std::move(high));
     node.first = first;
-    node.test = found.test;
+    node.test = test;
     if (!settings.revises) retire(node);
   }
 
@@ -189,15 +190,15 @@ struct Stream {
   }
 
   // A node's test is another one, or none, where the evidence has turned.
-  bool revised(int32_t at, const Found& best, const Found& standing) {
+  bool revised(int32_t at, const Found& best, Search& search) {
     Node& node = nodes[size_t(at)];
-    if (!settings.revises) return false;
+    const Found standing = search.standing(node.test);
     if (!best.is_there()) return give_up(at), true;
     if (best.evidence - standing.evidence <= settings.bits) return false;
     if (is_near(node, best.test)) return node.test = best.test, false;
     if (best.worth - standing.worth <= 2 * settings.tie) return false;
     give_up(at);
-    split(at, best);
+    split(at, best.test, search);
     return true;
   }
 
