@@ -23,7 +23,7 @@ from river.datasets import synth
 import baytree as bt
 
 HERE = Path(__file__).parent
-N_ROWS, BATCH, FEW = 100_000, 1_000, 5_000
+N_ROWS, BATCH, FEW = 50_000, 1_000, 5_000
 STREAMS = {
     "SEA, 10 % noise": lambda: synth.SEA(seed=1, noise=0.1),
     "Agrawal 0": lambda: synth.Agrawal(seed=1, classification_function=0),

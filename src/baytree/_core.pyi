@@ -462,7 +462,7 @@ class TreeStream:
     def with_codes(self, of_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, of_level: list, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TreeStream:
         """The same under codes of which there are more."""
 
-    def learnt(self, columns: list, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TreeStream:
+    def learnt(self, settings: dict, columns: list, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TreeStream:
         """The stream after these rows."""
 
     def merged(self, other: TreeStream) -> TreeStream:

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -41,6 +41,7 @@ def borders(draw, n: int = 400):
     return sorted(draw(st.lists(st.integers(1, n - 1), max_size=6, unique=True)))
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 50), borders(), st.booleans(), st.sampled_from(["entropy", "gini"]))
 def test_however_rows_are_cut_into_batches_the_file_is_the_same(seed, cuts, revise, criterion):
     X, y = rows(seed)
@@ -49,6 +50,7 @@ def test_however_rows_are_cut_into_batches_the_file_is_the_same(seed, cuts, revi
     assert dumps(in_batches(model, X, y, cuts)) == whole
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 50), borders(), st.booleans())
 def test_a_loaded_or_pickled_tree_goes_on_as_if_nothing_had_been(seed, cuts, revise):
     X, y = rows(seed)
@@ -60,6 +62,7 @@ def test_a_loaded_or_pickled_tree_goes_on_as_if_nothing_had_been(seed, cuts, rev
     assert dumps(model) == whole
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 50), st.booleans())
 def test_a_row_of_weight_k_is_k_rows_in_its_place(seed, revise):
     X, y = rows(seed, 200)
@@ -73,6 +76,7 @@ def test_a_row_of_weight_k_is_k_rows_in_its_place(seed, revise):
         assert np.array_equal(getattr(heavy.seen_, name), getattr(many.seen_, name), equal_nan=True), name
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 30), st.integers(0, 30), st.booleans())
 def test_merging_is_symmetric_and_the_merged_tree_goes_on(one, other, revise):
     model = bt.StreamingTreeClassifier(revise=revise, schema=KINDS, **EAGER)
@@ -93,6 +97,20 @@ def test_merged_leaves_are_the_leaf_of_all_rows():
     for name in ("exponent", "low", "n_bins"):
         assert np.array_equal(getattr(merged.seen_, name), getattr(whole.seen_, name))
     assert np.array_equal(merged.tree_.counts, whole.tree_.counts)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 50), st.booleans())
+def test_the_leaves_hold_as_many_rows_of_each_class_as_were_learnt(seed, revise):
+    X, y = rows(seed)
+    model = bt.StreamingTreeClassifier(revise=revise, schema=KINDS, profile=False, **EAGER).fit(X, y)
+    assert model.tree_.counts[0].tolist() == [(y == label).sum() for label in model.classes_]
+    assert (model.tree_.counts == np.floor(model.tree_.counts)).all()
+
+
+def test_rows_that_are_sorted_by_class_lose_none():
+    penguins = bt.datasets.load("penguins").sort_values("species")
+    assert bt.StreamingTreeClassifier(grace=30).fit(penguins, "species").score(penguins, "species") > 0.7
 
 
 def test_two_halves_of_a_stream_find_together_what_neither_could_prove():
@@ -190,6 +208,22 @@ def test_a_batch_that_is_refused_leaves_the_tree_as_it_was():
     with pytest.raises(ValueError, match="colour"):
         model.partial_fit(X[200:].drop(columns="colour"), y[200:])
     assert dumps(model) == before
+
+
+def test_parameters_that_are_set_on_the_way_count_from_then_on():
+    X, y = rows(3)
+    here = bt.StreamingTreeClassifier(schema=KINDS, max_depth=0).partial_fit(X[:200], y[:200])
+    there = loads(dumps(here.set_params(**EAGER, max_depth=None)))
+    assert here.partial_fit(X[200:], y[200:]).n_leaves_ > 1
+    assert dumps(there.partial_fit(X[200:], y[200:])) == dumps(here)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-9, 1e9, 1e300])
+def test_weights_of_any_size_are_learnt(size):
+    X, y = rows(4)
+    model = bt.StreamingTreeClassifier(schema=KINDS).fit(X, y, sample_weight=np.full(len(y), size))
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert dumps(loads(dumps(model))) == dumps(model)
 
 
 def test_damaged_statistics_are_refused_when_they_are_read():

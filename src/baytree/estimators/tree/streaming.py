@@ -72,9 +72,9 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
     Notes
     -----
-    A node shows the rows that its leaves have counted. A leaf is born with the classes of the rows that its parent's column
-    told apart, and counts those that come; when it is split itself, only the latter can be told apart, so a tree may show
-    fewer rows than `n_seen_`.
+    A leaf is born with the classes of the rows that its parent's column tells apart, and counts those that come. When it is
+    split in turn, what it was born with goes to both branches in the shares of the rows since, in whole numbers: a node
+    shows as many rows as came to it, but how older ones are dealt to its branches is an estimate.
 
     Rows without a value take the branch where they were better placed when the test was chosen, and so do levels that were
     not known then. Kinds of columns are those of the first batch; declare them with `schema` where it may mislead. Of tables

@@ -46,7 +46,7 @@ class StreamLearner(msgspec.Struct, frozen=True):
     def further(self, stream: _core.TreeStream, table: Table) -> _core.TreeStream:
         """The stream after these rows, whose schema is its own; the one before stays as it is."""
         label = np.ascontiguousarray(table.label, np.int32)
-        return stream.learnt(list(table.values), label, np.ascontiguousarray(table.weight, np.float64))
+        return stream.learnt(self.settings, list(table.values), label, np.ascontiguousarray(table.weight, np.float64))
 
     def tree(self, stream: _core.TreeStream) -> Tree:
         """The tree that the stream has grown so far."""

@@ -88,7 +88,9 @@ Stream with_codes(Stream stream, const Vector<int32_t>& of_class, size_t classes
 }
 
 // The stream after these rows; the one before stays as it is.
-Stream learnt(const Stream& before, const nb::list& columns, const Vector<int32_t>& label, const Vector<double>& weight) {
+Stream learnt(const Stream& before, const nb::dict& settings, const nb::list& columns, const Vector<int32_t>& label,
+              const Vector<double>& weight) {
+  const Settings rules = settings_of(settings);
   const size_t rows = label.shape(0);
   if (weight.shape(0) != rows) throw nb::value_error("one weight is needed per row");
   std::vector<int32_t> n_levels;
@@ -101,6 +103,7 @@ Stream learnt(const Stream& before, const nb::list& columns, const Vector<int32_
       if (read.views[j].level(row) >= n_levels[j]) throw nb::value_error("a code is no level");
   return interruptible([&] {
     Stream stream = before;
+    stream.settings = rules;  // they may be others than those before
     Workers worker(1, is_interrupted);
     for (size_t row = 0; row < rows; ++row) {
       stream.learn(read.views, row, label.data()[row], weight.data()[row]);
@@ -132,7 +135,7 @@ void bind_streaming(nb::module_& module) {
       .def("arrays", &arrays, "All that the stream knows, as arrays by name.")
       .def("with_codes", &with_codes, "of_class"_a.noconvert(), "classes"_a, "of_level"_a, "n_levels"_a.noconvert(),
            "The same under codes of which there are more.")
-      .def("learnt", &learnt, "columns"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "The stream after these rows.")
+      .def("learnt", &learnt, "settings"_a, "columns"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "The stream after these rows.")
       .def("merged", &merged_streams, "other"_a, "The stream that has learnt what both have, whose codes are the same.");
 }
 
