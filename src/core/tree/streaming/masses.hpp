@@ -1,6 +1,7 @@
 // Weights by class, a row of them for each bin or level.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -15,6 +16,19 @@ inline double sum_of(std::span<const double> masses) {
   double sum = 0;
   for (const double mass : masses) sum += mass;
   return sum;
+}
+
+// Deals what a node had at its start to two branches as the rows since were dealt, in whole numbers where they are whole: of
+// each class by its own shares, of one that did not come since by those of all.
+inline void share_out(std::span<const double> start, std::span<double> low, std::span<double> high) {
+  const double in_low = sum_of(low), in_both = in_low + sum_of(high);
+  for (size_t k = 0; k < start.size(); ++k) {
+    const double came = low[k] + high[k];
+    const double exact = start[k] * (came > 0 ? low[k] / came : in_low / in_both);
+    const double to_low = std::floor(start[k]) == start[k] ? std::min(start[k], std::floor(exact + 0.5)) : exact;
+    low[k] += to_low;
+    high[k] += start[k] - to_low;
+  }
 }
 
 struct Masses {

@@ -181,19 +181,6 @@ struct Stream {
     if (!settings.revises) retire(node);
   }
 
-  // What the parent had handed on goes to both branches as the rows since did, in whole numbers where they are whole: of each
-  // class by its own shares, of one that did not come since by those of all.
-  static void share_out(std::span<const double> start, std::span<double> low, std::span<double> high) {
-    const double in_low = sum_of(low), in_both = in_low + sum_of(high);
-    for (size_t k = 0; k < start.size(); ++k) {
-      const double came = low[k] + high[k];
-      const double exact = start[k] * (came > 0 ? low[k] / came : in_low / in_both);
-      const double to_low = std::floor(start[k]) == start[k] ? std::min(start[k], std::floor(exact + 0.5)) : exact;
-      low[k] += to_low;
-      high[k] += start[k] - to_low;
-    }
-  }
-
   // A node that only sends rows on: its leaves count them.
   void retire(Node& node) const {
     node.listens = false;
