@@ -56,6 +56,7 @@ from baytree.estimators.tree.open_trees import (
     DecisionTreeRegressor as DecisionTreeRegressor,
 )
 from baytree.estimators.tree.optimal import OptimalTreeClassifier as OptimalTreeClassifier
+from baytree.estimators.tree.streaming import StreamingTreeClassifier as StreamingTreeClassifier
 from baytree.exports import export as export
 from baytree.notices import BaytreeWarning as BaytreeWarning
 from baytree.reports import report as report

@@ -436,6 +436,38 @@ def best_tree(bits: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='
     The tree of least cost over tests that are bits of rows [tests, ⌈rows / 64⌉]: its nodes, children before parents, what it costs, and what every tree at least costs.
     """
 
+class TreeStream:
+    """A tree that learns row after row, and what it needs to go on."""
+
+    def __init__(self, settings: dict, kinds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @staticmethod
+    def of(settings: dict, kinds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: dict) -> TreeStream:
+        """The stream that these arrays hold."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows so far."""
+
+    @property
+    def revisions(self) -> int:
+        """How many splits were taken back."""
+
+    def tree(self) -> dict:
+        """Tests and counts of the nodes, level by level."""
+
+    def arrays(self) -> dict:
+        """All that the stream knows, as arrays by name."""
+
+    def with_codes(self, of_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: int, of_level: list, n_levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TreeStream:
+        """The same under codes of which there are more."""
+
+    def learnt(self, settings: dict, columns: list, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TreeStream:
+        """The stream after these rows."""
+
+    def merged(self, other: TreeStream) -> TreeStream:
+        """The stream that has learnt what both have, whose codes are the same."""
+
 class Words:
     """Words and their codes, for fast lookup."""
 

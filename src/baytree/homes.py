@@ -36,6 +36,7 @@ HOMES = {
     "QuadraticDiscriminantAnalysis": "estimators.linear.discriminant",
     "Schema": "table.schema",
     "SelectFeatures": "choose.select.filters",
+    "StreamingTreeClassifier": "estimators.tree.streaming",
     "Text": "table.schema",
     "compare": "choose.compare.compare",
     "compare_assumptions": "choose.compare.assumptions",

@@ -27,7 +27,7 @@ class Learnt(msgspec.Struct, frozen=True):
     """What learning gives: the model, the statistic it follows from, and what was noticed on the way."""
 
     model: Model
-    seen: Statistic | None = None  # of an additive learner
+    seen: Any = None  # of a learner that can go on: the statistic, or the stream so far
     told: Mapping[str, Any] = {}  # by the name of the fitted attribute: n_iter_, path_, trace_
     profile: Profile | None = None  # what the rows looked like
 
@@ -71,7 +71,7 @@ class Observed(msgspec.Struct, frozen=True):
     def __add__(self, other: Observed) -> Observed:
         joint = self.schema.union(other.schema)
         seen = self.seen.grown(self.schema, joint) + other.seen.grown(other.schema, joint)
-        return Observed(joint, seen, _joined(self, other, joint))
+        return Observed(joint, seen, joined_profiles((self.schema, self.profile), (other.schema, other.profile), joint))
 
     def __sub__(self, other: Observed) -> Observed:
         if self.schema.union(other.schema) != self.schema:
@@ -99,11 +99,12 @@ def profiled_later(rows: Parts) -> Callable[[], Profile | None]:
     return lambda: Profile.of_some(joined(some().tables), step, rows.n_rows)
 
 
-def _joined(mine: Observed, theirs: Observed, joint: Schema) -> Profile | None:
-    """The profile of both, where both are known."""
-    if mine.profile is None or theirs.profile is None:
-        return None
-    return mine.profile.grown(mine.schema, joint) + theirs.profile.grown(theirs.schema, joint)
+def joined_profiles(
+    mine: tuple[Schema, Profile | None], theirs: tuple[Schema, Profile | None], joint: Schema
+) -> Profile | None:
+    """The profile of both, each under its schema, where both are known."""
+    (old, one), (new, other) = mine, theirs
+    return None if one is None or other is None else one.grown(old, joint) + other.grown(new, joint)
 
 
 def _without(mine: Observed, gone: Observed, left: Schema) -> Profile | None:

@@ -123,6 +123,7 @@ TREES = [
     *(named(bt.DecisionTreeClassifier, branching=branching) for branching in ("multiway", "merge")),
     *(named(bt.DecisionTreeClassifier, missing=m, averaging="prunings") for m in ("learned", "fractional")),
     named(bt.OptimalTreeClassifier, penalty=0.0),
+    named(bt.StreamingTreeClassifier, grace=10, confidence=0.1),
     named(bt.DecisionTreeRegressor),
     named(bt.DecisionTreeRegressor, branching="multiway"),
     named(bt.DecisionTreeRegressor, missing="surrogate"),

@@ -123,6 +123,7 @@ SPANS = "the spans between knots grow with the number of columns"
 NOISE = "rounding decides which ranks may be knots"
 UNITS = "what is new in a line is measured in the units of its column"
 SIZES = "its limits count rows"
+IN_ORDER = "rows are learnt in their order"
 MEAN = "weights are taken over their mean, and rows are counted beside them"
 WEIGHS = "a copied column counts twice"
 
@@ -199,6 +200,7 @@ SUBJECTS = {
     },
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
     "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None)),
+    "streaming tree": _tree(bt.StreamingTreeClassifier(grace=10, confidence=0.1), order=IN_ORDER, double=IN_ORDER),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),
     "CHAID of numbers": _rounded(_tree(bt.CHAIDRegressor(), double=SIZES)),
 }

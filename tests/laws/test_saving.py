@@ -51,6 +51,8 @@ CLASSIFIERS = {
     "multiway": bt.DecisionTreeClassifier(branching="multiway", missing="fractional"),
     "merge": bt.DecisionTreeClassifier(branching="merge"),
     "optimal": bt.OptimalTreeClassifier(penalty=0.001),
+    "streaming": bt.StreamingTreeClassifier(grace=10, confidence=0.1, max_bins=8),
+    "streaming, firm": bt.StreamingTreeClassifier(revise=False, grace=10, confidence=0.1, tie=1.0),
     "averaged": bt.DecisionTreeClassifier(averaging="prunings", max_depth=4),
     "sums": bt.DecisionTreeClassifier(max_split_columns=3),
     "naive Bayes": bt.NaiveBayesClassifier(),

@@ -138,6 +138,15 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "max_tests": [32, 3],
         "time_limit": [60, None],
     },
+    "StreamingTreeClassifier": {
+        "revise": [True, {"revise": False, "grace": 20, "confidence": 0.01}],
+        "criterion": [{"criterion": "entropy", "grace": 20}, {"criterion": "gini", "grace": 20}],
+        "confidence": [1e-7, {"confidence": 0.05, "grace": 20}],
+        "grace": [200, 30],
+        "tie": [0.05, {"tie": 0.5, "grace": 20, "revise": False}],
+        "max_depth": [None, {"max_depth": 1, "grace": 20, "confidence": 0.1}],
+        "max_bins": [64, {"max_bins": 8, "grace": 30}],
+    },
     "CARTClassifier": {
         "criterion": ["gini", "entropy"],
         "priors": [None, {"priors": PRIORS}],

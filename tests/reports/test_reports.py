@@ -26,6 +26,7 @@ MODELS = [
     bt.ID3Classifier(),
     bt.CHAIDClassifier(),
     bt.OptimalTreeClassifier(),
+    bt.StreamingTreeClassifier(grace=20),
     bt.DecisionTreeClassifier(max_depth=3, branching="multiway", criterion="entropy"),
     bt.C50Classifier(),
     bt.C50Classifier(rules=True),

@@ -51,6 +51,7 @@ CLASSIFIERS = [
     bt.CHAIDClassifier(),
     bt.ID3Classifier(),
     bt.OptimalTreeClassifier(),
+    bt.StreamingTreeClassifier(grace=5, confidence=0.5),
 ]
 REGRESSORS = [
     bt.DecisionTreeRegressor(),
@@ -90,7 +91,7 @@ def test_rules_and_soft_thresholds_bear_numbers_of_any_size(kind):
     assert np.allclose(share.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS[:-3], ids=repr)  # the others stop before ten runs are told apart
+@pytest.mark.parametrize("model", CLASSIFIERS[:-4], ids=repr)  # the others stop before ten runs are told apart
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_weights_of_any_size_give_the_tree_of_equal_weights(kind, model):
     X = np.column_stack([LINE, NOISE])

@@ -19,6 +19,10 @@ PARAMETER_SETS = {
     ],
     bt.ID3Classifier: [{"n_jobs": 1}],
     bt.OptimalTreeClassifier: [{"max_depth": 2, "penalty": 0.0, "max_tests": 4}, {"min_leaf": 3, "max_depth": 3}],
+    bt.StreamingTreeClassifier: [
+        {"grace": 10, "confidence": 0.1},
+        {"revise": False, "grace": 10, "confidence": 0.1, "criterion": "gini"},
+    ],
     bt.C45Classifier: [
         {"pruning": "reduced_error"},
         {"conventions": "j48", "pruning": "reduced_error", "laplace": True},

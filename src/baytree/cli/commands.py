@@ -115,7 +115,7 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL...")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The new model.")
 def merge(paths: tuple[Path, ...], output: Path) -> None:
-    """Join additive models: the result is as if one had seen the rows of all.
+    """Join additive models: the result is as if one had seen the rows of all. Streaming trees keep the larger subtrees.
 
     \b
     Example:
@@ -123,11 +123,11 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     """
     if len(paths) < 2:
         raise click.UsageError("name at least two models")
-    from baytree.estimators.additive import AdditiveEstimator
+    from baytree.estimators.continuing import ContinuingEstimator
     from baytree.storage import save
 
     first, *others = [arguments.learnt(path) for path in paths]
-    if not isinstance(first, AdditiveEstimator):
+    if not isinstance(first, ContinuingEstimator):
         raise click.UsageError(f"{paths[0]}: {type(first).__name__} keeps no statistics, so it cannot be merged")
     for path, other in zip(paths[1:], others, strict=True):
         if type(other) is not type(first):

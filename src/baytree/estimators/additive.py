@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from baytree.engine.parts import InMemory
-from baytree.estimators.base import SETTLING, Classifier, Entered, Estimator, Regressor
+from baytree.estimators.base import SETTLING, Classifier, Regressor
+from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed
-from baytree.show.names import listed
-from baytree.table import encode, label_reading, labels
-from baytree.table.infer import Census, together
-from baytree.table.sample import batch_census, with_notes
+from baytree.table.infer import together
 from baytree.table.schema import Schema
-from baytree.table.shape import check_columns
 from baytree.table.table import Table
 
 
-class AdditiveEstimator(Estimator):
+class AdditiveEstimator(ContinuingEstimator):
     """An estimator whose learner is additive: it can go on learning, merge, and forget."""
 
     seen_: Any  # the statistic of all rows so far
-    _census: Census | None = None  # of all batches of partial_fit so far; None where some came in another way
 
     def merge(self, other: Self) -> Self:
         """A new estimator that has seen what both have seen; models with no class in common are refused."""
@@ -34,7 +29,7 @@ class AdditiveEstimator(Estimator):
 
         check_is_fitted(self, "seen_")
         check_is_fitted(other, "seen_")
-        _refuse_strangers(self.schema_, other.schema_)
+        refuse_strangers(self.schema_, other.schema_)
         return clone(self)._settle_on(self._so_far + other._so_far, hasattr(self, "feature_names_in_"))
 
     def forget(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
@@ -53,42 +48,20 @@ class AdditiveEstimator(Estimator):
         with SETTLING:
             if not hasattr(self, "seen_"):
                 entered = self._enter(X, y, sample_weight)
-                table = _with_classes(entered.table, classes)
+                table = with_classes(entered.table, classes)
                 census = self._census_of(entered)
                 return self._settle_on(self._observed(table), entered.has_text_names)._told(census, census)
         entered = self._enter_more(X, y, sample_weight, self.schema_)
-        more = self._observed(_with_classes(entered.table, classes))
+        more = self._observed(with_classes(entered.table, classes))
         census = self._census_of(entered)
         with SETTLING:
             whole = together(self._census, census)
             return self._settle_on(self._so_far + more, entered.has_text_names)._told(whole, census)
 
-    def _census_of(self, entered: Entered) -> Census | None:
-        """What the columns of a batch hold, beside what they are taken for."""
-        has_own_kinds = type(self)._schema_of is not Estimator._schema_of
-        return None if entered.frame is None or has_own_kinds else batch_census(entered.frame, self.schema)
-
-    def _told(self, whole: Census | None, batch: Census | None) -> Self:
-        """The estimator, its notes those of all rows so far, or where these were not all counted also of the last batch."""
-        self._census = whole
-        if whole is not None:
-            self.schema_ = with_notes(self.schema_, whole.notes())
-        elif batch is not None:
-            self.schema_ = with_notes(self.schema_, (*self.schema_.notes, *batch.notes()))
-        return self
-
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._settle(schema, learnt, has_text_names)
-        self._census = None
-
-    def _enter_more(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> Entered:
-        """A further batch under the kinds of those before it; its levels and classes may be new."""
-        sample = self._sample(X, y, sample_weight)
-        check_columns(sample.frame, known, type(self).__name__)
-        schema, values = encode.more(sample.frame, known, sample.label.target, self._accepts_infinite)
-        label = labels.recode(sample.label, schema.target)
-        table = Table(schema, values, sample.weight, label, sample.is_unweighted)
-        return Entered(InMemory(table, self.n_jobs), sample.frame.has_text_names, sample.kept, sample.frame)
+        if learnt.seen is not None:
+            self.seen_ = learnt.seen
 
     def _intervals(self, table: Table, level: float) -> np.ndarray:
         """By what was seen where the learner knows its posterior, else by the model."""
@@ -135,24 +108,3 @@ class AdditiveRegressor(Regressor, AdditiveEstimator):
     def partial_fit(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> Self:
         """Goes on learning: the same model as `fit` on all rows so far. New levels may come at any time."""
         return self._learn_more(X, y, None, sample_weight)
-
-
-def _with_classes(table: Table, classes: ArrayLike | None) -> Table:
-    """The table under a target that also knows these classes."""
-    if classes is None:
-        return table
-    declared = label_reading.read_classes(np.asarray(classes) if not isinstance(classes, np.ndarray) else classes).target
-    target = table.schema.target.union(declared)
-    label = labels.recode(labels.Labels(table.label, table.schema.target), target)
-    schema = msgspec.structs.replace(table.schema, target=target)
-    return msgspec.structs.replace(table, schema=schema, label=label)
-
-
-def _refuse_strangers(one: Schema, other: Schema) -> None:
-    """Raises an error where two models of classes know none in common: they answer different questions."""
-    if one.target.classes is None or other.target.classes is None or set(one.classes) & set(other.classes):
-        return
-    raise ValueError(
-        f"these models have no class in common: one knows {listed(one.classes, 6)}, the other {listed(other.classes, 6)}; "
-        "only models of one target can be merged"
-    )

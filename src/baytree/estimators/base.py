@@ -219,8 +219,6 @@ class Estimator(BaseEstimator):
             self.classes_ = labels.classes_array(schema.target)
         for name, value in learnt.told.items():
             setattr(self, name, value)
-        if learnt.seen is not None:
-            self.seen_ = learnt.seen
         self.schema_, self.model_, self.profile_ = schema, learnt.model, learnt.profile
 
     def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:

@@ -23,6 +23,7 @@ RECORDS = {
     "scatter": "linear.scatter.scatter:Scatter",
     "rule_trials": "tree.boost.rules:RuleTrials",
     "splines": "linear.splines.model:Splines",
+    "stream_seen": "tree.stream.seen:StreamSeen",
     "tree": "tree.model.structure:Tree",
     "tree_trials": "tree.boost.voting_trees:TreeTrials",
 }

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   bind_classes(module);
   bind_multiway(module);
   bind_optimal(module);
+  bind_streaming(module);
   bind_text(module);
   bind_bayes(module);
   bind_amounts(module);

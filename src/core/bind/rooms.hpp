@@ -16,6 +16,7 @@ void bind_counted(nanobind::module_& module);
 void bind_classes(nanobind::module_& module);
 void bind_multiway(nanobind::module_& module);
 void bind_optimal(nanobind::module_& module);
+void bind_streaming(nanobind::module_& module);
 void bind_text(nanobind::module_& module);
 void bind_bayes(nanobind::module_& module);
 void bind_amounts(nanobind::module_& module);

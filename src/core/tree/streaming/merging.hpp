@@ -1,0 +1,136 @@
+// Two streams as one: where both ask the same, what they know adds up; where not, the subtree with more rows stays.
+#pragma once
+#include <array>
+#include <tuple>
+
+#include "tree/streaming/places.hpp"
+
+namespace baytree::tree::streaming {
+
+class Merging {
+ public:
+  // Both have their classes and levels in the same places; which of them is named first makes no difference.
+  Merging(const Stream& one, const Stream& other) : one_(one), other_(other), out_(one) {
+    out_.nodes.assign(1, Node());
+    out_.free.clear();
+    out_.weight = one.weight + other.weight, out_.rows = one.rows + other.rows, out_.revisions = one.revisions + other.revisions;
+  }
+
+  Stream run() && {
+    const auto in_one = below(one_), in_other = below(other_);
+    std::vector<std::array<int32_t, 3>> open{{0, 0, 0}};
+    while (!open.empty()) {
+      const auto [a, b, at] = open.back();
+      open.pop_back();
+      const Node &mine = one_.nodes[size_t(a)], &theirs = other_.nodes[size_t(b)];
+      if (mine.is_leaf() == theirs.is_leaf() && mine.test == theirs.test) {
+        const int32_t first = added(at, mine, other_, b);
+        if (first < 0) continue;
+        open.push_back({mine.first, theirs.first, first});
+        open.push_back({mine.first + 1, theirs.first + 1, first + 1});
+      } else if (std::tuple(in_one[size_t(a)], mine.test.key()) > std::tuple(in_other[size_t(b)], theirs.test.key())) kept(at, one_, a, other_, b);
+      else kept(at, other_, b, one_, a);
+    }
+    judge_all();
+    return std::move(out_);
+  }
+
+ private:
+  const Stream &one_, &other_;
+  Stream out_;
+
+  // The weight at the leaves below each node: [n_nodes].
+  static std::vector<double> below(const Stream& stream) {
+    std::vector<int32_t> order{0};
+    for (size_t k = 0; k < order.size(); ++k)
+      if (const Node& node = stream.nodes[size_t(order[k])]; !node.is_leaf()) order.insert(order.end(), {node.first, node.first + 1});
+    std::vector<double> weight(stream.nodes.size());
+    for (size_t k = order.size(); k-- > 0;) {
+      const Node& node = stream.nodes[size_t(order[k])];
+      weight[size_t(order[k])] = node.is_leaf() ? sum_of(node.start) + sum_of(node.own)
+                                                : weight[size_t(node.first)] + weight[size_t(node.first) + 1];
+    }
+    return weight;
+  }
+
+  // Puts a node in place with what another stream knows there; gives its first child, which has yet to be filled.
+  int32_t added(int32_t at, const Node& node, const Stream& from, int32_t other) {
+    const int32_t first = node.is_leaf() ? -1 : int32_t(out_.nodes.size());
+    if (first >= 0) out_.nodes.resize(out_.nodes.size() + 2);
+    Node& put = out_.nodes[size_t(at)];
+    const int32_t depth = put.depth;
+    put = node;
+    put.first = first, put.depth = depth;
+    if (first >= 0) out_.nodes[size_t(first)].depth = out_.nodes[size_t(first) + 1].depth = depth + 1;
+    if (!put.listens) return first;
+    hear(put, from, other);
+    if (from.nodes[size_t(other)].is_leaf() == node.is_leaf()) add_to(put.start, from.nodes[size_t(other)].start);
+    return first;
+  }
+
+  // What a stream knows of the rows that came to a node: what it heard itself, else what the leaves below it have heard.
+  void hear(Node& put, const Stream& from, int32_t other) {
+    std::vector<int32_t> open{other};
+    while (!open.empty()) {
+      const Node& node = from.nodes[size_t(open.back())];
+      open.pop_back();
+      if (!node.listens) {
+        open.insert(open.end(), {node.first + 1, node.first});
+        continue;
+      }
+      add_to(put.own, node.own);
+      put.seen += node.seen;
+      for (size_t j = 0; j < put.told.size(); ++j) add(put.told[j], node.told[j]);
+    }
+  }
+  void add(Told& sum, const Told& more) {
+    const size_t classes = out_.n_classes();
+    sum.bins.add(more.bins, classes, out_.settings.most_bins);
+    if (more.levels.size(classes) > sum.levels.size(classes)) sum.levels.resize(more.levels.size(classes), classes);
+    for (size_t i = 0; i < more.levels.size(classes); ++i) add_to(sum.levels.of(i, classes), more.levels.of(i, classes));
+    add_to(sum.gap, more.gap);
+  }
+
+  // The subtree that stays; its top also hears what the other one knew.
+  void kept(int32_t at, const Stream& stays, int32_t a, const Stream& goes, int32_t b) {
+    std::vector<std::pair<int32_t, int32_t>> open;
+    const int32_t first = added(at, stays.nodes[size_t(a)], goes, b);
+    if (first >= 0) open = {{stays.nodes[size_t(a)].first, first}, {stays.nodes[size_t(a)].first + 1, first + 1}};
+    while (!open.empty()) {
+      const auto [from, to] = open.back();
+      open.pop_back();
+      Node node = stays.nodes[size_t(from)];
+      node.depth = out_.nodes[size_t(to)].depth;
+      if (!node.is_leaf()) {
+        const int32_t below = int32_t(out_.nodes.size());
+        out_.nodes.resize(out_.nodes.size() + 2);
+        out_.nodes[size_t(below)].depth = out_.nodes[size_t(below) + 1].depth = node.depth + 1;
+        open.push_back({node.first, below}), open.push_back({node.first + 1, below + 1});
+        node.first = below;
+      }
+      out_.nodes[size_t(to)] = std::move(node);
+    }
+  }
+
+  void judge_all() {
+    std::vector<int32_t> open{0};
+    while (!open.empty()) {
+      const int32_t at = open.back();
+      open.pop_back();
+      if (out_.nodes[size_t(at)].listens) out_.judge(at);
+      if (const Node& node = out_.nodes[size_t(at)]; !node.is_leaf()) open.insert(open.end(), {node.first + 1, node.first});
+    }
+  }
+};
+
+// The stream that has learnt what both have, whose codes are the same.
+inline Stream merged(Stream one, Stream other) {
+  const Arrivals classes = joint(one.classes, other.classes);
+  std::vector<Arrivals> levels;
+  for (size_t j = 0; j < one.levels.size(); ++j) levels.push_back(joint(one.levels[j], other.levels[j]));
+  rearrange(one, classes, levels);
+  rearrange(other, classes, levels);
+  return Merging(one, other).run();
+}
+
+}  // namespace baytree::tree::streaming

@@ -1,0 +1,238 @@
+// A tree that learns row after row: it splits when the evidence suffices, and takes a test back when the evidence turns.
+//
+// Hoeffding trees (Domingos and Hulten 2000) and Hoeffding anytime trees (Manapragada, Webb and Salehi 2018). What the tree is
+// after a row is a function of the rows up to it, in their order; a row of weight k is k rows in its place, because a row
+// whose weight reaches past a moment at which a node is judged is learnt in two portions.
+#pragma once
+#include <cmath>
+#include <utility>
+
+#include "tree/column_view.hpp"
+#include "tree/streaming/codes.hpp"
+#include "tree/streaming/search.hpp"
+
+namespace baytree::tree::streaming {
+
+constexpr double kJudgedAgain = 1.0 / 16;  // of its weight must come to a node before it is judged again
+
+struct Stream {
+  Settings settings;
+  std::vector<Kind> kinds;          // [n_columns]
+  Arrivals classes;
+  std::vector<Arrivals> levels;     // [n_columns]
+  std::vector<Node> nodes;          // the root first, two children side by side
+  std::vector<int32_t> free;        // places of pairs that were given up
+  double weight = 0;                // of all rows
+  int64_t rows = 0, revisions = 0;
+
+  Stream(Settings given, std::vector<Kind> of_columns) : settings(given), kinds(std::move(of_columns)), levels(kinds.size()) {
+    nodes.push_back(fresh(0, {}));
+  }
+
+  size_t n_classes() const { return size_t(classes.count); }
+
+  void learn(std::span<const ColumnView> columns, size_t row, int32_t label, double amount) {
+    const size_t code = size_t(classes.arrive(label));
+    if (code >= width_) widen();
+    read(columns, row);
+    weight += amount;
+    ++rows;
+    while (amount > 0) amount -= portion(code, amount);
+  }
+
+  // Whether a node may be split, or has a better test than its own; what follows is done.
+  bool judge(int32_t at) {
+    Node& node = nodes[size_t(at)];
+    node.next = node.seen + std::max(settings.grace, std::floor(node.seen * kJudgedAgain));  // whole, so that sums stay so
+    if (is_pure(node) || (node.is_leaf() && node.depth >= settings.max_depth)) return false;
+    const auto order = orders();
+    Search search(node, kinds, order, n_classes(), settings.by_gini);
+    Found best, second;
+    for (size_t column = 0; column < kinds.size(); ++column) {
+      Found found = search.best_of(column);
+      if (!found.is_there()) continue;
+      if (!best.is_there() || found.worth > best.worth) std::swap(best, found);
+      if (found.is_there() && (!second.is_there() || found.worth > second.worth)) second = std::move(found);
+    }
+    if (node.is_leaf()) return begins(node, best, second) && (split(at, best.test, search), true);
+    return settings.revises && revised(at, best, search);
+  }
+
+ private:
+  struct Cell {
+    double number;
+    int32_t level;
+  };
+  std::vector<Cell> cells_;     // of the row that is learnt
+  std::vector<int32_t> path_;   // nodes on its way that are judged
+  size_t width_ = 0;            // classes that there is room for
+
+  friend struct Stored;
+  friend class Merging;
+  friend void rearrange(Stream&, const Arrivals&, const std::vector<Arrivals>&);
+
+  Node fresh(int32_t depth, std::vector<double> start) const {
+    Node node;
+    node.start = std::move(start);
+    node.start.resize(width_);
+    node.own.resize(width_);
+    node.told.resize(kinds.size());
+    for (Told& told : node.told) told.gap.resize(width_);
+    node.depth = depth;
+    node.next = settings.grace;
+    return node;
+  }
+
+  void widen() {
+    const size_t more = n_classes();
+    for (Node& node : nodes) {
+      node.start.resize(more);
+      node.own.resize(more);
+      for (Told& told : node.told) {
+        told.bins.mass.widen(width_, more);
+        told.levels.widen(width_, more);
+        told.gap.resize(more);
+      }
+    }
+    width_ = more;
+  }
+
+  void read(std::span<const ColumnView> columns, size_t row) {
+    cells_.resize(columns.size());
+    for (size_t j = 0; j < columns.size(); ++j) {
+      if (kinds[j] == Kind::kNumber) cells_[j] = {columns[j][row], -1};
+      else {
+        const int32_t code = columns[j].level(row);
+        cells_[j] = {0, code < 0 ? -1 : levels[j].arrive(code)};
+      }
+    }
+  }
+
+  int32_t branch(const Test& test) const {
+    const Cell& cell = cells_[size_t(test.column)];
+    if (kinds[size_t(test.column)] == Kind::kNumber)
+      return cell.number != cell.number ? test.missing : int32_t(test.is_above(cell.number));
+    const int32_t known = cell.level >= 0 && size_t(cell.level) < test.branch_of.size() ? test.branch_of[size_t(cell.level)] : -1;
+    return known < 0 ? test.missing : known;
+  }
+
+  // Learns as much of the row as comes before a node on its way is judged; gives that weight.
+  double portion(size_t label, double most) {
+    path_.clear();
+    for (int32_t at = 0;; at = nodes[size_t(at)].first + branch(nodes[size_t(at)].test)) {
+      const Node& node = nodes[size_t(at)];
+      if (node.listens) path_.push_back(at);
+      if (node.is_leaf()) break;
+    }
+    double amount = most;
+    for (const int32_t at : path_) amount = std::min(amount, nodes[size_t(at)].next - nodes[size_t(at)].seen);
+    for (const int32_t at : path_) add(nodes[size_t(at)], label, amount);
+    for (const int32_t at : path_)
+      if (nodes[size_t(at)].seen >= nodes[size_t(at)].next && judge(at)) break;  // what lies below is another tree now
+    return amount;
+  }
+
+  void add(Node& node, size_t label, double amount) {
+    node.own[label] += amount;
+    node.seen = amount == node.next - node.seen ? node.next : node.seen + amount;
+    for (size_t j = 0; j < cells_.size(); ++j) {
+      Told& told = node.told[j];
+      const Cell& cell = cells_[j];
+      if (kinds[j] != Kind::kNumber) {
+        if (cell.level < 0) {
+          told.gap[label] += amount;
+          continue;
+        }
+        if (size_t(cell.level) >= told.levels.size(width_)) told.levels.resize(size_t(cell.level) + 1, width_);
+        told.levels.of(size_t(cell.level), width_)[label] += amount;
+      } else if (cell.number != cell.number) told.gap[label] += amount;
+      else told.bins.add(cell.number, label, amount, width_, settings.most_bins);
+    }
+  }
+
+  bool is_pure(const Node& node) const {
+    return std::ranges::count_if(node.own, [](double mass) { return mass > 0; }) < 2;
+  }
+
+  // By how much two worths may differ by chance (Hoeffding).
+  double margin(const Node& node) const {
+    const double present = double(std::ranges::count_if(node.own, [](double mass) { return mass > 0; }));
+    const double range = settings.by_gini ? 1 - 1 / present : std::log2(present);
+    return range * std::sqrt(settings.bits * 0.69314718055994530942 / (2 * node.seen));
+  }
+
+  bool begins(const Node& node, const Found& best, const Found& second) const {
+    if (!best.is_there() || best.evidence <= settings.bits) return false;
+    if (settings.revises) return true;  // a test that is better than none will do until a better one is known
+    return best.evidence - second.evidence > settings.bits || margin(node) < settings.tie;
+  }
+
+  void split(int32_t at, const Test& test, Search& search) {
+    auto [low, high] = search.branches(test);
+    share_out(nodes[size_t(at)].start, low, high);
+    int32_t first = int32_t(nodes.size());
+    if (free.empty()) nodes.resize(nodes.size() + 2);
+    else first = free.back(), free.pop_back();
+    Node& node = nodes[size_t(at)];
+    nodes[size_t(first)] = fresh(node.depth + 1, std::move(low));
+    nodes[size_t(first) + 1] = fresh(node.depth + 1, std::move(high));
+    node.first = first;
+    node.test = test;
+    if (!settings.revises) retire(node);
+  }
+
+  // A node that only sends rows on: its leaves count them.
+  void retire(Node& node) const {
+    node.listens = false;
+    node.told.clear();
+    std::ranges::fill(node.start, 0.0);
+    std::ranges::fill(node.own, 0.0);
+    node.seen = 0, node.next = settings.grace;
+  }
+
+  // A node's test is another one, or none, where the evidence has turned.
+  bool revised(int32_t at, const Found& best, Search& search) {
+    Node& node = nodes[size_t(at)];
+    const Found standing = search.standing(node.test);
+    if (!best.is_there()) return give_up(at), true;
+    if (best.evidence - standing.evidence <= settings.bits) return false;
+    if (is_near(node, best.test)) return node.test = best.test, false;
+    if (best.worth - standing.worth <= 2 * settings.tie) return false;
+    give_up(at);
+    split(at, best.test, search);
+    return true;
+  }
+
+  // A cut that lies elsewhere: the subtrees stay, since few rows change sides. Groups of levels and gaps would.
+  bool is_near(const Node& node, const Test& test) const {
+    if (test.column != node.test.column || kinds[size_t(test.column)] != Kind::kNumber) return false;
+    return test.missing == node.test.missing || !(sum_of(node.told[size_t(test.column)].gap) > 0);
+  }
+
+  void give_up(int32_t at) {
+    const size_t before = free.size();
+    std::vector<int32_t> open{at};
+    ++revisions;
+    while (!open.empty()) {
+      Node& node = nodes[size_t(open.back())];
+      open.pop_back();
+      if (node.is_leaf()) continue;
+      free.push_back(node.first);
+      open.insert(open.end(), {node.first, node.first + 1});
+      node.first = -1;
+    }
+    nodes[size_t(at)].test = Test();
+    for (size_t i = before; i < free.size(); ++i) nodes[size_t(free[i])] = nodes[size_t(free[i]) + 1] = Node();
+  }
+
+  std::vector<std::vector<int32_t>> orders() const {
+    std::vector<std::vector<int32_t>> all(kinds.size());
+    for (size_t j = 0; j < kinds.size(); ++j) {
+      if (kinds[j] == Kind::kRank) all[j] = levels[j].in_order();
+      else for (int32_t k = 0; k < levels[j].count; ++k) all[j].push_back(k);
+    }
+    return all;
+  }
+};
+
+}  // namespace baytree::tree::streaming
