@@ -174,7 +174,7 @@ def with_sums(missing: str) -> tuple[bt.DecisionTreeClassifier, tuple[str, ...],
     random = np.random.default_rng(5)
     u, v, w = random.normal(size=(3, 400)).round(3)
     label = np.digitize(u + 1.5 * v - 0.75 * w * (u > 0), [-1, 1])
-    table = {"u": u, "v <\n": 1e3 * v, "w": w, "colour": np.array(["red", "O'Brien"])[random.integers(0, 2, 400)]}
+    table = {"u": u, "v\n<": 1e3 * v, "w": w, "colour": np.array(["red", "O'Brien"])[random.integers(0, 2, 400)]}
     drawn = {name: [None if random.random() < 0.05 else value for value in each.tolist()] for name, each in table.items()}
     model = bt.DecisionTreeClassifier(max_split_columns=3, missing=missing).fit(drawn, label)
     return model, tuple(table), [*(dict(zip(drawn, row, strict=True)) for row in zip(*drawn.values(), strict=True))]

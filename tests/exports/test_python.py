@@ -74,7 +74,7 @@ def test_source_of_a_tree_answers_to_the_last_bit(estimator, columns, parameters
 
 def test_source_of_sums_of_columns_answers_to_the_last_bit():
     model, columns, rows = with_sums("learned")
-    infinite = [{**rows[0], "u": np.inf, "v <\n": sign * np.inf} for sign in (1, -1)]
+    infinite = [{**rows[0], "u": np.inf, "v\n<": sign * np.inf} for sign in (1, -1)]
     assert compared(model, columns, [*rows, *infinite]) == 0.0
 
 

@@ -1,4 +1,4 @@
-"""A1: scikit-learn's checks on every tree with parameters far from the defaults, and no expected failure."""
+"""A1: scikit-learn's checks on every tree with parameters far from the defaults, and one stated departure."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -44,7 +44,17 @@ PARAMETER_SETS = {
 }
 
 
+def departures(estimator):
+    """Where a tree departs from scikit-learn, and why."""
+    if not isinstance(estimator, bt.StreamingTreeClassifier) or not estimator.revise:
+        return {}
+    why = "rows are learnt in their order: a weight is the row so often in its place, and the check puts copies elsewhere"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
+
+
 @pytest.mark.scikit_learn
-@parametrize_with_checks([kind(**parameters) for kind, sets in PARAMETER_SETS.items() for parameters in sets])
+@parametrize_with_checks(
+    [kind(**parameters) for kind, sets in PARAMETER_SETS.items() for parameters in sets], expected_failed_checks=departures
+)
 def test_checks_pass_with_other_parameters(estimator, check):
     check(estimator)
