@@ -96,6 +96,12 @@ def processor(work: Callable[[], object], runs: int = 3) -> float:
     return min(times)
 
 
+def in_turn(peer: Callable[[], object], work: Callable[[], object], runs: int) -> tuple[float, float]:
+    """The least processor time of each, one after the other again and again: a machine is not as fast all the time."""
+    times = [(processor(peer, 1), processor(work, 1)) for _ in range(runs)]
+    return min(each for each, _ in times), min(each for _, each in times)
+
+
 def peak(work: Callable[[], object]) -> float:
     """The bytes that the process held at most while it worked, beside those before (Linux; elsewhere NaN)."""
     gc.collect()

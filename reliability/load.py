@@ -30,6 +30,7 @@ from in_process import frame, rows_of  # noqa: E402
 SERVE = "from baytree.cli import main; main()"
 RATE = 200  # requests a second
 N_CLIENTS = 8
+_TURNS = 5
 
 
 class Running(NamedTuple):
@@ -109,21 +110,29 @@ def bodies(scope: Scope) -> Iterator[Figure]:
 
 
 def half_open(scope: Scope) -> Iterator[Figure]:
-    """Sockets that never finish their headers, beside requests at a steady rate."""
-    n = scope.cases(2000)
+    """Sockets that never finish their headers, beside requests at a steady rate, in turn with requests alone.
+
+    The slowest of a hundred answers is that of a moment in which the machine did something else, so the middle of five turns
+    is held against the promise.
+    """
+    n, closed, ratios, failed = scope.cases(2000), [], [], 0
     with running() as server:
-        quiet = slowest(asked(server.port, 10))
-        sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(n)]
-        for each in sockets:
-            each.sendall(b"POST /models/nb/predict HTTP/1.1\r\nX-A: ")
-        closed: list[float] = []
-        answers = asked(server.port, 9, lambda: closed.extend(_closed(sockets)))
+        for _ in range(_TURNS):
+            quiet = slowest(asked(server.port, 10))
+            sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(n)]
+            for each in sockets:
+                each.sendall(b"POST /models/nb/predict HTTP/1.1\r\nX-A: ")
+            answers = asked(server.port, 9, lambda: closed.extend(_closed(sockets)))  # noqa: B023
+            ratios.append(slowest(answers) / quiet)
+            failed += sum(each.status != 200 for each in answers)
         code, _ = server.stopped()
-    ratio, failed = slowest(answers) / quiet, sum(each.status != 200 for each in answers)
-    last = max(closed, default=99.0)
-    found = f"{len(closed)} closed within {last:.0f} s, p99 {ratio:.1f} times as long, {failed} failed, exit {code}"
-    is_kept = len(closed) == n and last < 15 and ratio <= 2 and not failed and code == 0
-    yield Figure("G3", "serve", "half-open sockets are closed by their deadline", n, found, is_kept)
+    ratio, last = sorted(ratios)[_TURNS // 2], max(closed, default=99.0)
+    turns = f"{min(ratios):.1f} to {max(ratios):.1f}"
+    found = (
+        f"{len(closed)} closed within {last:.0f} s, p99 {ratio:.1f} times as long ({turns}), {failed} failed, exit {code}"
+    )
+    is_kept = len(closed) == n * _TURNS and last < 15 and ratio <= 2 and not failed and code == 0
+    yield Figure("G3", "serve", "half-open sockets are closed by their deadline", n * _TURNS, found, is_kept)
 
 
 def reloads(scope: Scope) -> Iterator[Figure]:
