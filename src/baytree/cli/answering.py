@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from baytree.cli import arguments
-from baytree.cli.command_parameters import MODEL, OUTPUT, STRICT, TABLE
+from baytree.cli.command_parameters import MODEL, OUTPUT, REJECT, STRICT, TABLE
 from baytree.cli.console import progress, say
 from baytree.cli.table_options import names, read_options
 from baytree.notices import unknown
@@ -24,9 +24,7 @@ EXPLAINED = 3  # rows, where none is asked for
 @click.option(
     "--explain", "reasons", type=click.IntRange(0), default=0, metavar="K", help="Also the K reasons that tell most."
 )
-@click.option(
-    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
-)
+@REJECT
 @click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns of TABLE to copy, as in id,name.")
 @STRICT
 @read_options

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from baytree.cli import arguments
-from baytree.cli.command_parameters import MODEL, OUTPUT
+from baytree.cli.command_parameters import MODEL, OUTPUT, REJECT
 from baytree.cli.console import say, unknown
 from baytree.exports import EXPORTS, export
 from baytree.show.terminal import escaped
@@ -23,9 +23,7 @@ SUFFIXES = {"onnx": "model.onnx", "pmml": "model.pmml"}  # names of files in wha
 @click.option("--table", metavar="NAME", help="Of SQL: the table that is scored.")
 @click.option("--view", metavar="NAME", help="Of SQL: the view that is made, instead of a query.")
 @click.option("--effects", is_flag=True, default=None, help="Of SQL: also what each column adds to the scores.")
-@click.option(
-    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
-)
+@REJECT
 @OUTPUT
 def write_model(model: Path, target: str, output: Path | None, reject: float | None, **options: str | bool | None) -> None:
     """Write a model in another language: a program, a query or a document that answers without baytree.

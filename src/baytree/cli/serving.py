@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from baytree.cli import arguments
+from baytree.cli.command_parameters import REJECT
 
 
 @click.command(short_help="Answer other programs over HTTP.")
@@ -14,9 +15,7 @@ from baytree.cli import arguments
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; others need a token.")
 @click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes any that is free.")
 @click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), help="What clients must know, in a file.")
-@click.option(
-    "--reject", type=click.FloatRange(0, 1), metavar="P", help="No prediction where its class has a smaller probability."
-)
+@REJECT
 def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | None, reject: float | None) -> None:
     """Answer other programs over HTTP, each MODEL under its file's name.
 

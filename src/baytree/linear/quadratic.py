@@ -59,8 +59,10 @@ class Quadratic(msgspec.Struct, frozen=True):
         matrix[np.diag_indices_from(matrix)] += self.ridge[active]
         scale, scaled = _in_own_units(matrix)
         inverse = _inverse_by_cholesky(scaled, _LEAST)
-        if inverse is not None or len(active) > _SMALL:
-            return -solve(matrix, right) if inverse is None else -inverse(right / scale) / scale
+        if inverse is not None:
+            return -inverse(right / scale) / scale
+        if len(active) > _SMALL:
+            return -solve(matrix, right)
         return _along_columns_alike(scaled, right / scale, at * scale, self.lasso[active] / scale) / scale
 
 
