@@ -2,14 +2,13 @@
 
 import doctest
 import importlib
-import pkgutil
+from pathlib import Path
 
 import pytest
 
-import baytree
-
-FOUND = (found.name for found in pkgutil.walk_packages(baytree.__path__, "baytree."))
-NAMES = ["baytree", *(name for name in FOUND if name != "baytree._core")]
+SOURCE = Path(__file__).parents[1] / "src"
+FILES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
+NAMES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
 OPTIONAL = {"baytree.engine.dask": "dask", "baytree.engine.spark": "pyspark"}  # engines that few install
 
 
@@ -22,5 +21,4 @@ def test_what_the_docstrings_of_a_module_show_is_what_happens(name):
 
 
 def test_there_are_examples():
-    modules = (importlib.import_module(name) for name in NAMES if name not in OPTIONAL)
-    assert sum(len(doctest.DocTestFinder().find(module)) for module in modules) > 100
+    assert len(NAMES) > 90
