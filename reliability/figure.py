@@ -50,11 +50,11 @@ def each(work: Callable[[Task], Found], tasks: Iterable[Task]) -> Iterator[Found
         yield from pool.map(work, tasks)
 
 
-def write(figures: list[Figure], scope: Scope) -> None:
-    """Puts figures in the place of earlier ones of the same promise and subject, and writes the table anew."""
+def write(figure: Figure, scope: Scope) -> None:
+    """Puts a figure in the place of the earlier one of the same promise and subject, and writes the table anew."""
     earlier = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
     kept = {(row["code"], row["subject"]): row for row in earlier}
-    kept.update({(f.code, f.subject): {**asdict(f), "share": scope.share, "seed": scope.seed} for f in figures})
+    kept[figure.code, figure.subject] = {**asdict(figure), "share": scope.share, "seed": scope.seed}
     rows = sorted(kept.values(), key=lambda row: row["code"])
     RESULTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     versions = f"Python {platform.python_version()}, numpy {numpy.__version__}, scikit-learn {sklearn.__version__}"

@@ -50,14 +50,13 @@ def main() -> int:
             del SUBJECTS[name]
     scope, is_kept = Scope(given.share, given.seed), True
     for code in given.codes or CHECKS:
-        start, figures = time.perf_counter(), []
+        start = time.perf_counter()
         for figure in CHECKS[code](scope):
-            figures.append(figure)
+            write(figure, scope)  # at once: an hour of cases must not be lost with the next one
+            is_kept &= figure.is_kept
             verdict = "kept" if figure.is_kept else "BROKEN"
             print(f"{code}  {figure.subject:38s} {figure.cases:>9,} cases  {figure.found}: {verdict}", flush=True)
         print(f"{code}  {time.perf_counter() - start:.0f} s", flush=True)
-        write(figures, scope)
-        is_kept &= all(figure.is_kept for figure in figures)
     return 0 if is_kept else 1
 
 
