@@ -204,6 +204,7 @@ def test_a_learning_curve_learns_from_more_and_more_rows_and_ends_at_the_whole()
     assert curve.scores[-1].mean == pytest.approx(bt.cross_validate(bt.NaiveBayesClassifier(), X, y, cv=5).mean("accuracy"))
 
 
+@pytest.mark.slow
 def test_the_root_of_a_tree_is_certain_where_one_column_tells_all_and_not_where_two_tell_the_same():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 120)

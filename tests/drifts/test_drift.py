@@ -21,6 +21,7 @@ def model(penguins):
     return bt.CARTClassifier().fit(penguins, "species")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["penguins", "titanic", "iris", pytest.param("mushroom", marks=pytest.mark.slow)])
 def test_draws_from_the_same_table_raise_no_alarm_in_95_of_100(name):
     frame, random = bt.datasets.load(name), np.random.default_rng(0)

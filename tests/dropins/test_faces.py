@@ -71,6 +71,7 @@ def test_numbers_are_scikit_learn_s(name):
     np.testing.assert_allclose(getattr(mine, ask)(X), getattr(theirs, ask)(X), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_logistic_regression_finds_scikit_learn_s_optimum():
     for parameters in ({}, {"fit_intercept": False}, {"C": 0.01}, {"class_weight": "balanced"}):
         theirs = sklearn.linear_model.LogisticRegression(tol=1e-10, max_iter=10_000, **parameters).fit(

@@ -14,6 +14,7 @@ def test_there_are_twelve_examples():
     assert len(EXAMPLES) >= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_draws_its_picture(example, tmp_path, monkeypatch, capsys):
     matplotlib = pytest.importorskip("matplotlib")

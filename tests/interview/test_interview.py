@@ -188,6 +188,7 @@ def _gain_when_cheap(model, name):
     return question.gain if question.column == name else None
 
 
+@pytest.mark.slow
 def test_cheap_questions_save_costs_and_end_in_the_same_answer():
     model = fitted(bt.NaiveBayesClassifier())
     costs = {name: 10.0 if name.endswith("mm") else 1.0 for name in model.schema_.names}

@@ -120,6 +120,7 @@ def test_who_may_miss_more_often_gets_smaller_sets(way):
     assert sizes[0].all(axis=1).any() or sizes[-1].sum() < sizes[0].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_sets_hold_the_truth_as_often_as_they_promise(way):
     random, held, rare = np.random.default_rng(7), [], []

@@ -168,6 +168,7 @@ def covered(model, seed, n_tables=40, size=300):
     return np.mean(held), np.std(held) / np.sqrt(n_tables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -14,6 +14,7 @@ def table(seed: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
     return x, np.where(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=n) > 0, "yes", "no")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
 @pytest.mark.parametrize("shape", [(20, 3), (189, 8), (90, 60)])
 def test_few_rows_have_the_optimum_path_and_choice_of_large_tables(penalty, shape, monkeypatch):

@@ -206,6 +206,7 @@ def test_three_measures_of_importance_agree_on_the_first_column():
     assert str(table).splitlines()[0].split() == ["feature", "nsubsets", "gcv", "rss"]
 
 
+@pytest.mark.slow
 def test_a_picture_has_a_panel_for_each_column_and_pair():
     pytest.importorskip("matplotlib").use("Agg")
     model = bt.MARSRegressor(max_degree=2).fit(GAPS, Y)
