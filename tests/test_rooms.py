@@ -27,6 +27,7 @@ LEVELS = [
     {"interview"},
     {"diffs", "drifts"},
     {"bayes", "tree", "linear"},
+    {"hybrid"},
     {"exports"},
     {"reports"},
     {"estimators"},

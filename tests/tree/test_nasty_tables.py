@@ -51,6 +51,7 @@ CLASSIFIERS = [
     bt.CHAIDClassifier(),
     bt.ID3Classifier(),
     bt.OptimalTreeClassifier(),
+    bt.NBTreeClassifier(),
     bt.StreamingTreeClassifier(grace=5, confidence=0.5),
 ]
 REGRESSORS = [
