@@ -51,7 +51,6 @@ CLASSIFIERS = [
     bt.CHAIDClassifier(),
     bt.ID3Classifier(),
     bt.OptimalTreeClassifier(),
-    bt.NBTreeClassifier(),
     bt.StreamingTreeClassifier(grace=5, confidence=0.5),
 ]
 REGRESSORS = [

@@ -42,7 +42,7 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows, averaged over its prunings and the two kinds of leaf."""
         rows = as_rows(rows)
-        tree = self.tree.learn(rows).model
+        tree = self.tree.grown(rows)
         offer = Offer(tree, self._offered(tree), self.bayes)
         if not len(offer.node):
             return Learnt(_averaged(offer, (), np.zeros(0), rows.schema))

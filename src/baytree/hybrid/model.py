@@ -43,7 +43,7 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
         _require(self.node.shape == self.chosen.shape == (len(self.models),), "nodes, shares and models differ in number")
         _require(bool(np.all((self.chosen >= 0) & (self.chosen <= 1))), "a share is not between 0 and 1")
         rises = np.diff(self.node, prepend=-1) > 0
-        _require(bool(rises.all() and np.all(self.node < len(self.tree))), "a model belongs to no node, or to that of another")
+        _require(bool(rises.all() and np.all(self.node < len(self.tree))), "a model has no node, or not its own")
         _require(bool(self.tree.averaging), "the tree does not average its prunings")
         _require(bool(np.all(self.tree.missing[~self.tree.is_leaf] >= 0)), "a row may come to rest before a leaf")
 
@@ -113,7 +113,7 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
                 yield place[node], rows
 
     def _effects(self, table: Table) -> np.ndarray:
-        """float64 [n_rows, n_columns, n_classes]: what each value changes in the models, after those of the columns before."""
+        """float64 [n_rows, n_columns, n_classes]: what each value changes in the models after those of columns before it."""
         effects = np.zeros((len(table), len(table.schema), table.n_classes))
         for k, rows in self._asked(routing.leaves(self.tree, table)):
             effects[rows] += self.share[k] * _changes(self.models[k], table.take(rows))

@@ -64,13 +64,13 @@ def telling(seen: Seen) -> Seen:
 
 def _varies(statistic: Statistic) -> bool:
     weights = statistic.level_weights()
-    return weights is None or np.count_nonzero(weights) > 1
+    return weights is None or bool(np.count_nonzero(weights) > 1)
 
 
 def left_out_losses(table: Table, offer: Offer, seen: tuple[Seen, ...]) -> Counts:
     """−Σ weight · log p(class of a row | the node's other rows): of each node by naive Bayes, and by the counts alone.
 
-    A row that stands for several leaves one of them out, so that weight 2 is the row twice. The sums are exact. [n_models, 2]
+    A row that stands for several leaves one of them out, so that weight 2 is the row twice. Sums are exact. [n_models, 2]
     """
     code, loss = [np.zeros(0, np.int32)], [np.zeros((0, 2))]
     for place, part in offer.tables(table):
