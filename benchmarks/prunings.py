@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 OPEN = {"criterion": "entropy", "min_leaf": 5}
 MODELS = {
     "average of all prunings": lambda: bt.DecisionTreeClassifier(**OPEN, averaging="prunings"),
-    "the same, naive Bayes leaves": bt.NBTreeClassifier,
+    "average, naive Bayes leaves": bt.NBTreeClassifier,
     "naive Bayes": bt.NaiveBayesClassifier,
     "the same tree, not averaged": lambda: bt.DecisionTreeClassifier(**OPEN),
     "C4.5": bt.C45Classifier,
@@ -81,7 +81,7 @@ def page(found: dict[str, np.ndarray]) -> str:
 
 def _beaten(name: str, others: np.ndarray, n_tables: int) -> str:
     counts = " | ".join(f"{n} of {n_tables}" if n != "" else "" for n in others)
-    return f"| tables on which the {name.removeprefix('the ')} has less log loss | {counts} |"
+    return f"| {name}: less log loss on | {counts} |"
 
 
 def _cells(rows: np.ndarray) -> str:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bayes_tree", dict=True):
     """Σ over the prunings of a tree, and over what their leaves are, of weight · answer.
 
-    The tree itself answers for a row of which nothing but the tests is known: there the prior of each naive Bayes model is
-    what the counts of its node say.
+    The tree holds what its prunings say by counts alone: where naive Bayes reads no value, its prior is what the counts of
+    its node say. So an answer is that of the tree, and what the values change in the naive Bayes models.
     """
 
     tree: Tree  # averaged; every row reaches a leaf

@@ -112,7 +112,7 @@ class NBTreeClassifier(TreeShape, Classifier):
 
     @property
     def tree_(self) -> Tree:
-        """The tree as flat arrays; it answers for rows of which nothing but its tests is known."""
+        """The tree as flat arrays; its values are what all prunings say by counts alone."""
         check_is_fitted(self, "model_")
         return self.model_.tree
 
