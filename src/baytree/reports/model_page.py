@@ -106,7 +106,7 @@ def _payload(subject: Subject, validated: Path | None) -> dict[str, Any]:
     if isinstance(subject.summary, TreeSummary):
         payload["tree"] = with_errors(tree_section.tree_payload(subject.summary, schema), subject, validated)
     if isinstance(subject.summary, BayesTreeSummary):  # pruned by a penalty, its naive Bayes models would be others
-        payload["tree"] = tree_section.tree_payload(subject.summary.tree, schema) | {"path": []}
+        payload["tree"] = tree_section.tree_payload(subject.summary.tree, schema) | {"path": [], "isPart": True}
     return payload
 
 
