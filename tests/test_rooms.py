@@ -25,6 +25,7 @@ LEVELS = [
     {"interview"},
     {"diffs", "drifts"},
     {"bayes", "tree", "linear"},
+    {"hybrid"},
     {"exports"},
     {"reports"},
     {"estimators"},

@@ -49,6 +49,7 @@ from baytree.estimators.tree.cart import CARTRegressor as CARTRegressor
 from baytree.estimators.tree.chaid import CHAIDClassifier as CHAIDClassifier
 from baytree.estimators.tree.chaid import CHAIDRegressor as CHAIDRegressor
 from baytree.estimators.tree.id3 import ID3Classifier as ID3Classifier
+from baytree.estimators.tree.nb_tree import NBTreeClassifier as NBTreeClassifier
 from baytree.estimators.tree.open_trees import (
     DecisionTreeClassifier as DecisionTreeClassifier,
 )

@@ -31,6 +31,7 @@ HOMES = {
     "MARSClassifier": "estimators.linear.mars",
     "MARSRegressor": "estimators.linear.mars",
     "MultinomialNB": "estimators.bayes.count_dropins",
+    "NBTreeClassifier": "estimators.tree.nb_tree",
     "NaiveBayesClassifier": "estimators.bayes.naive_bayes",
     "OptimalTreeClassifier": "estimators.tree.optimal",
     "QuadraticDiscriminantAnalysis": "estimators.linear.discriminant",

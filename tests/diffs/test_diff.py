@@ -14,6 +14,7 @@ from baytree.cli import main
 from baytree.diffs import Flips
 from baytree.diffs.facts import FACTS
 from baytree.summary import Summary
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.tree import TreeSummary, TrialsSummary
 
 
@@ -28,7 +29,7 @@ def tree(penguins):
 
 
 def test_every_kind_of_summary_can_be_compared():
-    assert {*FACTS, TreeSummary, TrialsSummary} == set(Summary.__args__)
+    assert {*FACTS, TreeSummary, TrialsSummary, BayesTreeSummary} == set(Summary.__args__)
 
 
 def test_the_schema_tells_columns_levels_classes_and_kinds(penguins, tree):

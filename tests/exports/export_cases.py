@@ -102,6 +102,8 @@ NOT_OF_TREES = [
     named(bt.LogisticRegression, ordinal="dummies", standardize=False),
     named(bt.LogisticRegression, penalty="l1", C=0.5),
     named(bt.LogisticRegressionCV, NUMBERS, Cs=3, cv=3),
+    named(bt.NBTreeClassifier, ("price", "day", "colour", "zip"), min_bayes=5),  # a tree, and naive Bayes at four nodes
+    named(bt.NBTreeClassifier),  # naive Bayes of all rows
     named(bt.LinearRegression),
     named(bt.LinearRegression, penalty="l1", C=0.5, missing="mean", ordinal="dummies"),
     named(bt.LinearRegressionCV, NUMBERS, lambdas=3, cv=3),
@@ -150,6 +152,7 @@ FAR_MODELS = [
     named(bt.MARSRegressor, NUMBERS),
     named(bt.MARSClassifier, NUMBERS, max_degree=2),
     *(named(bt.C50Classifier, NUMBERS, **p) for p in ({}, {"fuzzy": True}, {"rules": True})),
+    named(bt.NBTreeClassifier, ("size", "price"), min_bayes=5),
 ]
 
 

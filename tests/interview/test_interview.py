@@ -18,6 +18,7 @@ MODELS = [
     bt.CARTClassifier(),
     bt.C45Classifier(),
     bt.OptimalTreeClassifier(),
+    bt.NBTreeClassifier(),
     bt.StreamingTreeClassifier(grace=20),
     bt.CHAIDClassifier(),
     bt.DecisionTreeClassifier(max_depth=4),

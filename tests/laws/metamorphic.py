@@ -199,6 +199,7 @@ SUBJECTS = {
         }.items()
     },
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
+    "tree with naive Bayes leaves": _tree(bt.NBTreeClassifier(min_bayes=10), constant=COUNTS, copy=COUNTS, double=PRIOR),
     "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None)),
     "streaming tree": _tree(bt.StreamingTreeClassifier(grace=10, confidence=0.1), order=IN_ORDER, double=IN_ORDER),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),

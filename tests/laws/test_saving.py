@@ -50,6 +50,7 @@ CLASSIFIERS = {
     "tree": bt.DecisionTreeClassifier(missing="surrogate", max_depth=4),
     "multiway": bt.DecisionTreeClassifier(branching="multiway", missing="fractional"),
     "merge": bt.DecisionTreeClassifier(branching="merge"),
+    "nbtree": bt.NBTreeClassifier(min_bayes=5),
     "optimal": bt.OptimalTreeClassifier(penalty=0.001),
     "streaming": bt.StreamingTreeClassifier(grace=10, confidence=0.1, max_bins=8),
     "streaming, firm": bt.StreamingTreeClassifier(revise=False, grace=10, confidence=0.1, tie=1.0),

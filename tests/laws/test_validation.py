@@ -131,6 +131,14 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         **{name: [False, True] for name in ("rules", "subset", "global_pruning", "winnow", "fuzzy")},
         "early_stopping": [{"early_stopping": True, "trials": 3}, {"early_stopping": False, "trials": 3}],
     },
+    "NBTreeClassifier": {
+        "criterion": ["entropy", "gini"],
+        "max_depth": [None, 2],
+        "min_split": [2, 15],
+        "min_leaf": [5, 1],
+        "min_bayes": [30, 8],
+        "alpha": [1.0, 0.3],
+    },
     "OptimalTreeClassifier": {
         "max_depth": [3, 1, 4],
         "penalty": [0.01, 0.0],

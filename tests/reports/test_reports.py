@@ -26,6 +26,7 @@ MODELS = [
     bt.ID3Classifier(),
     bt.CHAIDClassifier(),
     bt.OptimalTreeClassifier(),
+    bt.NBTreeClassifier(),
     bt.StreamingTreeClassifier(grace=20),
     bt.DecisionTreeClassifier(max_depth=3, branching="multiway", criterion="entropy"),
     bt.C50Classifier(),

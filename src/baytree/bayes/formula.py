@@ -20,6 +20,7 @@ from baytree.formula.expressions import (
     Named,
     Quotient,
     Softmax,
+    Sum,
     Total,
     When,
 )
@@ -40,6 +41,12 @@ def naive_bayes(model: NaiveBayes, schema: Schema) -> Formula:
     scores = _possible(model, steps.scores(model.log_prior, added))
     counts = tuple(j for likelihood in model.likelihoods if _counts(likelihood) for j in likelihood.columns)
     return chosen("naive Bayes", steps, Softmax(scores), counts=counts)
+
+
+def posterior(model: NaiveBayes, steps: Steps) -> Expression:
+    """The posterior of a model that is a part of another, whose columns have no one effect each."""
+    terms = [value for likelihood in model.likelihoods for _, value in likelihood.formula(steps)]
+    return Softmax(_possible(model, steps.keep(Sum((constant(model.log_prior), *terms)))))
 
 
 def joint_table(model: JointTable, schema: Schema) -> Formula:

@@ -20,7 +20,11 @@ from baytree.table.table import Table
 
 def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
     """The probabilities of each row by the model of everything that was seen but that row: [n_rows, n_classes]."""
-    scores = _class_scores(learner, table, seen)
+    return with_class_scores(learner, table, seen, _class_scores(learner, table, seen))
+
+
+def with_class_scores(learner: NaiveBayesLearner, table: Table, seen: Seen, scores: np.ndarray) -> np.ndarray:
+    """The same, where the log-prior of each row's classes without the row is known; `scores` are added to."""
     for group, statistic in zip(seen.groups, seen.statistics, strict=True):
         EVENTS[group.event].add_left_out(statistic, group, table, learner.estimation, scores)
     if np.isfinite(scores).all():

@@ -63,6 +63,7 @@ CLASSIFIERS = {
     "cart-cp": Family("CART, cp 0.01", "CARTClassifier", competes=False),
     "tree": Family("tree, not pruned", "DecisionTreeClassifier", competes=False),
     "optimal": Family("optimal tree of depth 3", "OptimalTreeClassifier", effort=10.0, competes=False),
+    "nbtree": Family("NBTree", "NBTreeClassifier", effort=5.0, competes=False),
     "streaming": Family("streaming tree", "StreamingTreeClassifier", competes=False),
 }
 REGRESSORS = {

@@ -100,13 +100,16 @@ def play(model: Path, sure: float, cost: tuple[str, ...], table: str | None, **o
 def draw(predictor: Predictor, model: Path, output: Path) -> None:
     """The tree of a model file as an SVG file."""
     from baytree.show.tree.svg import to_svg
+    from baytree.summary.hybrid import BayesTreeSummary
     from baytree.summary.tree import TreeSummary
 
-    if not isinstance(predictor.model.summary(predictor.schema), TreeSummary):
+    summary = predictor.model.summary(predictor.schema)
+    if not isinstance(summary, TreeSummary | BayesTreeSummary):
         raise click.UsageError(f"{model} holds a {predictor.name}, which is no tree; baytree report draws any model")
     from baytree.tree.view.cards import draw as drawing
 
-    output.write_text(to_svg(drawing(predictor.model, predictor.schema)), encoding="utf-8")
+    tree = predictor.model.tree if isinstance(summary, BayesTreeSummary) else predictor.model
+    output.write_text(to_svg(drawing(tree, predictor.schema)), encoding="utf-8")
 
 
 def beliefs(belief: dict[Any, float]) -> str:

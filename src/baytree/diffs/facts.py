@@ -18,6 +18,7 @@ from baytree.summary.bayes import (
     Normal,
     TellingWords,
 )
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.tree import RuleSetSummary
 
@@ -85,6 +86,16 @@ def rule_set(summary: RuleSetSummary) -> Facts:
     stated = {("where no rule holds", ""): Fact(summary.default)}
     for rule in summary.rules:
         stated[" and ".join(map(sentence, rule.conditions)) or "always", rule.label] = Fact(rule.confidence)
+    return stated
+
+
+def bayes_leaves(summary: BayesTreeSummary) -> Facts:
+    """What the naive Bayes model of each node counts for, and its distributions, under the way to the node."""
+    stated: dict[tuple[str, str], Fact] = {}
+    for leaf in summary.leaves:
+        way = " and ".join(map(sentence, leaf.conditions)) or "all rows"
+        stated[f"naive Bayes, {way}", ""] = Fact(leaf.share)
+        stated |= {(f"{place}, {way}", label): fact for (place, label), fact in naive_bayes(leaf.model).items()}
     return stated
 
 

@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 
 from baytree.diffs.change import Change, changes_of, sorted_changes
-from baytree.diffs.facts import FACTS
+from baytree.diffs.facts import FACTS, bayes_leaves
 from baytree.diffs.node_changes import tree_changes
 from baytree.predictor import Predictor
 from baytree.summary import Summary
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.tree import TreeSummary, TrialsSummary
 
 
@@ -49,6 +50,8 @@ def _summary_changes(old: Summary, new: Summary) -> tuple[Change, ...]:
         return tree_changes(old, new)
     if isinstance(old, TrialsSummary) and isinstance(new, TrialsSummary):
         return _of_trials(old, new)
+    if isinstance(old, BayesTreeSummary) and isinstance(new, BayesTreeSummary):
+        return sorted_changes([*tree_changes(old.tree, new.tree), *changes_of(bayes_leaves(old), bayes_leaves(new))])
     facts = FACTS[type(old)]
     return changes_of(facts(old), facts(new))
 

@@ -119,8 +119,8 @@ def _may_have(kind: type, name: str) -> bool:
         return hasattr(kind, "predict_proba")
     if name == "trace_" and "trace" not in inspect.signature(kind).parameters:
         return False
-    if name in _OF_TREES:
-        return hasattr(kind, "tree_")
+    if name in _OF_TREES and name != "trace_":
+        return hasattr(kind, "tree_") and hasattr(kind, name)
     if name == "history_":
         return hasattr(kind, "history_")
     return name != "seen_" or hasattr(kind, "partial_fit")

@@ -15,6 +15,7 @@ from baytree.reports.coefficient_section import coefficients_view, nomograms, sl
 from baytree.reports.column_section import table_view, told_by
 from baytree.reports.distribution_section import ellipses_view, joint_view
 from baytree.reports.impurities import impurity_view
+from baytree.reports.leaf_section import leaves_view
 from baytree.reports.likelihoods import bayes_view
 from baytree.reports.overview import overview
 from baytree.reports.pruned_errors import Path, validated_path, with_errors
@@ -26,6 +27,7 @@ from baytree.show.report.records.interactive_views import AskView, BoundaryView,
 from baytree.show.report.records.model_views import ProseView, TreeView
 from baytree.show.terminal import escaped
 from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 from baytree.table.schema import Kind
@@ -77,8 +79,9 @@ def still(predictor: Predictor) -> Page:
 
 def _stilled(subject: Subject, section: Section) -> Section:
     """The section, or in place of a tree that a script would draw a picture of it."""
-    if isinstance(section, TreeView) and isinstance(subject.summary, TreeSummary):
-        return tree_section.drawing_view(subject.summary)
+    tree = subject.summary.tree if isinstance(subject.summary, BayesTreeSummary) else subject.summary
+    if isinstance(section, TreeView) and isinstance(tree, TreeSummary):
+        return tree_section.drawing_view(tree)
     return section
 
 
@@ -102,6 +105,8 @@ def _payload(subject: Subject, validated: Path | None) -> dict[str, Any]:
     payload["boundary"] = _crossed(subject) if ask is not None else []
     if isinstance(subject.summary, TreeSummary):
         payload["tree"] = with_errors(tree_section.tree_payload(subject.summary, schema), subject, validated)
+    if isinstance(subject.summary, BayesTreeSummary):  # pruned by a penalty, its naive Bayes models would be others
+        payload["tree"] = tree_section.tree_payload(subject.summary.tree, schema) | {"path": [], "isPart": True}
     return payload
 
 
@@ -137,6 +142,8 @@ def _drawn(subject: Subject, payload: dict[str, Any]) -> list[Section]:
             return [voting_rules_view(subject.summary)]
         case TrialsSummary():
             return [trials_view(subject.summary)]
+        case BayesTreeSummary():
+            return [tree_section.tree_view(subject.summary.tree, 0), leaves_view(subject)]
     return []
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from baytree.reports.subject import Judged, Subject
 from baytree.show.names import number
 from baytree.show.report.records.table_views import Figure, Overview
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.tree import TreeSummary
 
 _LEARNT_FROM = "Rows that a model has learnt from make it look better than it is: compare tells how it does on others."
@@ -22,15 +23,20 @@ def overview(subject: Subject) -> Overview:
     if judged is not None:
         figures.append(_score(subject, judged))
     if isinstance(subject.summary, TreeSummary):
-        nodes = subject.summary.nodes
-        leaves = sum(not node.branches for node in nodes)
-        depth = max(node.depth for node in nodes)
-        sizes = (("n_nodes", "nodes", len(nodes)), ("n_leaves", "leaves", leaves), ("depth", "depth", depth))
-        figures += [_count(*size) for size in sizes]
-        figures += _costs(subject.summary)
+        figures += [*_sizes(subject.summary), *_costs(subject.summary)]
+    if isinstance(subject.summary, BayesTreeSummary):
+        models = _count("n_naive_bayes", "naive Bayes models", len(subject.summary.leaves))
+        figures += [*_sizes(subject.summary.tree), models]
     if judged is None:
         return Overview(tuple(figures), remark="No rows were given to judge the model by.")
     return Overview(tuple(figures), subject.classes, _confusion(subject, judged), _LEARNT_FROM)
+
+
+def _sizes(summary: TreeSummary) -> list[Figure]:
+    nodes = summary.nodes
+    leaves, depth = sum(not node.branches for node in nodes), max(node.depth for node in nodes)
+    sizes = (("n_nodes", "nodes", len(nodes)), ("n_leaves", "leaves", leaves), ("depth", "depth", depth))
+    return [_count(*size) for size in sizes]
 
 
 def _costs(summary: TreeSummary) -> list[Figure]:

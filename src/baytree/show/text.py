@@ -11,10 +11,12 @@ from baytree.show.linear.regression_text import regression_lines
 from baytree.show.linear.spline_text import spline_lines
 from baytree.show.terminal import in_columns
 from baytree.show.tree.certificate_text import proved
-from baytree.show.tree.outline_text import in_full
+from baytree.show.tree.condition_text import sentence
+from baytree.show.tree.outline_text import in_full, share
 from baytree.show.tree.rule_text import rule_set_lines
 from baytree.summary import Summary
 from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 
@@ -29,10 +31,14 @@ def text(summary: Summary) -> str:
 
 def _naive_bayes(summary: NaiveBayesSummary) -> list[str]:
     """Priors and class-conditional distributions as a table."""
+    belief = [wrapped(summary.belief)] if summary.belief else []
+    return [f"naive Bayes for {summary.target}", *_distributions(summary), *belief]
+
+
+def _distributions(summary: NaiveBayesSummary) -> list[str]:
     rows = [["", *summary.classes], ["prior", *(f"{p:.3f}" for p in summary.prior)]]
     rows += [row for likelihood in summary.likelihoods for row in likelihood_rows(likelihood)]
-    belief = [wrapped(summary.belief)] if summary.belief else []
-    return [f"naive Bayes for {summary.target}", *_by_class(rows, len(summary.classes)), *belief]
+    return _by_class(rows, len(summary.classes))
 
 
 def _by_class(rows: list[list[str]], n_classes: int) -> list[str]:
@@ -77,6 +83,16 @@ def _tree(summary: TreeSummary) -> list[str]:
     return [*in_full(summary.nodes, summary.classes), *told]
 
 
+def _bayes_tree(summary: BayesTreeSummary) -> list[str]:
+    """The tree, and below it each naive Bayes model with the way to its node; what all of them believe is told once."""
+    lines, beliefs = _tree(summary.tree), dict.fromkeys(leaf.model.belief for leaf in summary.leaves)
+    for leaf in summary.leaves:
+        way = " and ".join(map(sentence, leaf.conditions))
+        lines += ["", f"naive Bayes {f'where {way}' if way else 'of all rows'}: {share(leaf.share)} of the answer"]
+        lines += _distributions(leaf.model)
+    return [*lines, *(wrapped(belief) for belief in beliefs if belief)]
+
+
 def _trials(summary: TrialsSummary) -> list[str]:
     """Each trial under its number."""
     lines = [f"{len(summary.trials)} trials vote for {summary.target}"]
@@ -95,4 +111,5 @@ _PRINTERS: dict[type, Callable[[Any], list[str]]] = {
     TreeSummary: _tree,
     RuleSetSummary: rule_set_lines,
     TrialsSummary: _trials,
+    BayesTreeSummary: _bayes_tree,
 }

@@ -11,6 +11,7 @@ from baytree.storage.model_file_error import ModelFileError
 from baytree.storage.stored_arrays import decode
 
 RECORDS = {
+    "bayes_tree": "hybrid.model:BayesTree",
     "linear_discriminant": "linear.discriminant.model:LinearDiscriminant",
     "logistic": "linear.logistic.model:LogisticModel",
     "combinations": "bayes.combinations:Combinations",

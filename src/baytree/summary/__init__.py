@@ -10,12 +10,13 @@ import math
 import msgspec
 
 from baytree.summary.bayes import JointSummary, NaiveBayesSummary
+from baytree.summary.hybrid import BayesTreeSummary
 from baytree.summary.linear import LinearSummary, QuadraticSummary, RegressionSummary, SplineSummary
 from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary
 
 Summary = (
     NaiveBayesSummary | JointSummary | LinearSummary | RegressionSummary | SplineSummary | QuadraticSummary | TreeSummary
-    | RuleSetSummary | TrialsSummary
+    | RuleSetSummary | TrialsSummary | BayesTreeSummary
 )  # fmt: skip
 
 

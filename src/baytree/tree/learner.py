@@ -39,6 +39,10 @@ class TreeLearner(msgspec.Struct, frozen=True):
             tree = following(tree, _directions(self.policy, rows.schema), self.costs(tree, rows.schema))
         return Learnt(tree, told={"trace_": trace})
 
+    def grown(self, rows: Parts) -> Tree:
+        """The tree as it is grown and pruned, before anything is averaged."""
+        return self._tree(as_rows(rows))[0]
+
     def costs(self, tree: Tree, schema: Schema) -> Costs:
         """What the classes of a tree weigh."""
         return equal_costs(0) if not tree.n_classes else self.weighing.of_counts(tree.counts[0], schema.classes)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from baytree.bayes.estimation import Group
 from baytree.bayes.events.amount_events import Bernoulli, Complement, Multinomial, Poisson, PredictiveMultinomial
 from baytree.bayes.events.categorical import Categorical
 from baytree.bayes.events.discretized import Discretized
@@ -61,6 +62,18 @@ else:  # files are read by the types that the events keep and give
 def default_event(column: Column, numeric: str) -> str:
     """The event of a column that names none."""
     return numeric if column.kind is Kind.NUMERIC else "multinomial" if column.kind is Kind.TEXT else "categorical"
+
+
+def grouped(events: Sequence[str]) -> tuple[Group, ...]:
+    """The columns by the event of each, in order; the columns of some events are looked at together."""
+    together: dict[str, list[int]] = {}
+    alone = []
+    for j, event in enumerate(events):
+        if EVENTS[event].is_joint:
+            together.setdefault(event, []).append(j)
+        else:
+            alone.append(Group(event, (j,)))
+    return (*(Group(event, tuple(columns)) for event, columns in together.items()), *alone)
 
 
 def event_of(column: Column, name: str, conventions: Mapping[str, str]) -> str:

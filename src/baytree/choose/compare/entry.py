@@ -26,7 +26,10 @@ class Size(NamedTuple):
             rules, asked = sum(map(len, sets)), sum(len(rule.asked) for each in sets for rule in each)
             return cls(rules + asked, _counted(rules, "rule", "rules"))
         if hasattr(estimator, "n_leaves_"):
-            n = int(estimator.n_leaves_)
+            n, models = int(estimator.n_leaves_), getattr(estimator, "naive_bayes_", None)
+            if models:  # of all that there is to read, a tree is the smaller part
+                numbers = int(estimator.n_nodes_) + _numbers(estimator.model_.models)
+                return cls(numbers, _counted(numbers, "number", "numbers"))
             return cls(int(getattr(estimator, "n_nodes_", 2 * n - 1)), _counted(n, "leaf", "leaves"))
         if hasattr(estimator, "coef_"):
             coefficients = np.atleast_2d(estimator.coef_)  # of numbers there is one row

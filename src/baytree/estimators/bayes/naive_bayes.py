@@ -5,7 +5,7 @@ from __future__ import annotations
 from baytree import settings
 from baytree.bayes.conventions import CONVENTIONS, Convention
 from baytree.bayes.estimation import Estimation, Group, read_pseudo_counts
-from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of
+from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of, grouped
 from baytree.estimators.bayes.face import BayesClassifier
 from baytree.given import PriorsLike
 from baytree.settings import ByClass
@@ -72,19 +72,12 @@ class NaiveBayesClassifier(BayesClassifier):
         self.profile = profile
 
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
-        """Columns by event, in order; the columns of some events are looked at together."""
+        """Columns by event, in order."""
         events = settings.by_name("events", self.events, schema.names)
         numeric = settings.one_of("numeric", self.numeric, NUMERIC)
         replaced = self._convention().events
-        together: dict[str, list[int]] = {}
-        alone = []
-        for j, column in enumerate(schema.columns):
-            event = event_of(column, events.get(column.name) or default_event(column, numeric), replaced)
-            if EVENTS[event].is_joint:
-                together.setdefault(event, []).append(j)
-            else:
-                alone.append(Group(event, (j,)))
-        return (*(Group(event, tuple(columns)) for event, columns in together.items()), *alone)
+        named = [(column, events.get(column.name) or default_event(column, numeric)) for column in schema.columns]
+        return grouped([event_of(column, name, replaced) for column, name in named])
 
     def _estimation(self, schema: Schema) -> Estimation:
         estimate = settings.one_of("estimate", self.estimate, ("mle", "map", "bayes"))

@@ -37,6 +37,7 @@ SECTIONS = {
     records.JointView: "joint",
     records.VotingRulesView: "votes",
     records.TrialsView: "trials",
+    records.BayesLeavesView: "leaves",
 }
 SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their needs
 MOST_LETTERS = 120  # of a name in a heading

@@ -1,4 +1,4 @@
-"""Answers of all prunings of a tree, mixed: one pass down its nodes."""
+"""Answers of all prunings of a tree, mixed, and how many of them stop where: passes down its nodes."""
 
 from __future__ import annotations
 
@@ -26,3 +26,16 @@ def mixed(tree: Tree, answer: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
         left[here] = left[parent] * is_kept[parent]
         value[here] = stopped[here] + left[here, None] * answer[here]
     return value
+
+
+def stopped_and_split(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """float64 [n_nodes], twice: of all prunings, the share by weight that stops at a node, and that splits it.
+
+    The others, of those that a row that reaches the node could meet, have stopped above it.
+    """
+    kept, reaching, above = np.zeros(len(tree)), np.ones(len(tree)), parents(tree).tolist()
+    if tree.averaging:
+        kept[tree.averaging.node] = tree.averaging.kept
+    for node in range(1, len(tree)):  # a child comes after its parent
+        reaching[node] = reaching[above[node]] * kept[above[node]]
+    return reaching * (1 - kept), reaching * kept

@@ -31,9 +31,13 @@ class Beliefs(msgspec.Struct, frozen=True):
     answer: np.ndarray  # float64 [n_nodes, n_outputs]
 
 
-def averaged(tree: Tree, n_columns: int, costs: Costs) -> Tree:
-    """The tree that answers with the average of all its prunings, each with the weight that the rows give it."""
+def averaged(tree: Tree, n_columns: int, costs: Costs, more: np.ndarray | float = 0.0) -> Tree:
+    """The tree that answers with the average of all its prunings, each with the weight that the rows give it.
+
+    `more` [n_nodes] is what something better than the counts, as a leaf, adds to the log-evidence of each node.
+    """
     beliefs = _beliefs(tree, costs)
+    beliefs = msgspec.structs.replace(beliefs, log_evidence=beliefs.log_evidence + more)
     is_kept = _kept_share(tree, beliefs, n_columns)
     value = mixed(tree, beliefs.answer, is_kept)
     prediction = costs.best(value).astype(np.int32) if tree.n_classes else tree.prediction

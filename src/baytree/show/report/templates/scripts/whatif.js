@@ -85,11 +85,12 @@ class WhatIf {
       const start = total - lines.reduce((sum, [, amount]) => sum + amount, 0);
       if (Number.isFinite(start)) lines.unshift([null, start]);
       unit.textContent = other === undefined ? "what each column adds" : `log-odds for ${named(payload.classes[best])} against ${named(payload.classes[other])}`;
-    } else if (tree) {
+    } else if (tree && !payload.tree.isPart) {
       tree.follow(this.row);
       lines = tree.changes(best, payload.classes.length ? p[best] : p);
       unit.textContent = payload.classes.length ? `what each test changes of the probability of ${named(payload.classes[best])}` : "what each test changes";
     } else {
+      if (tree) tree.follow(this.row);  // a part of the model, whose tests do not tell all
       lines = payload.columns.map((column) => [column.name, this.without(column, best, p)]).filter(([, amount]) => Math.abs(amount) > 1e-12);
       unit.textContent = payload.classes.length ? `how much less probable ${named(payload.classes[best])} would be without it` : "how much less it would be without it";
     }

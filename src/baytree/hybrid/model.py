@@ -1,0 +1,156 @@
+"""A tree whose leaves are naive Bayes models where these pay: the average over all prunings and both kinds of leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from baytree.bayes.model import NaiveBayes
+from baytree.hybrid.node_rows import reached
+from baytree.limits.intervals import no_interval
+from baytree.model import Evidence, Explanation, softmax
+from baytree.summary.hybrid import BayesLeaf, BayesTreeSummary
+from baytree.summary.tree import NamedCondition, TreeSummary
+from baytree.table.schema import Schema
+from baytree.table.table import Table
+from baytree.tree.model import routing
+from baytree.tree.model.links import parents
+from baytree.tree.model.mixing import stopped_and_split
+from baytree.tree.model.structure import Tree
+
+if TYPE_CHECKING:
+    from baytree.formula import Formula
+
+
+class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bayes_tree", dict=True):
+    """Σ over the prunings of a tree, and over what their leaves are, of weight · answer.
+
+    The tree holds what its prunings say by counts alone: where naive Bayes reads no value, its prior is what the counts of
+    its node say. So an answer is that of the tree, and what the values change in the naive Bayes models.
+    """
+
+    tree: Tree  # averaged; every row reaches a leaf
+    node: np.ndarray  # int32 [n_models], ascending: the nodes whose leaf may be naive Bayes
+    chosen: np.ndarray  # float64 [n_models], of the prunings that stop there the share by weight whose leaf is
+    models: tuple[NaiveBayes, ...]
+
+    def __post_init__(self) -> None:
+        _require(self.node.dtype == np.int32 and self.chosen.dtype == np.float64, "nodes or shares have another type")
+        _require(self.node.shape == self.chosen.shape == (len(self.models),), "nodes, shares and models differ in number")
+        _require(bool(np.all((self.chosen >= 0) & (self.chosen <= 1))), "a share is not between 0 and 1")
+        rises = np.diff(self.node, prepend=-1) > 0
+        _require(bool(rises.all() and np.all(self.node < len(self.tree))), "a model has no node, or not its own")
+        _require(bool(self.tree.averaging), "the tree does not average its prunings")
+        _require(bool(np.all(self.tree.missing[~self.tree.is_leaf] >= 0)), "a row may come to rest before a leaf")
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """float64 [n_models]: what each model counts for in the answer of a row that reaches its node."""
+        return stopped_and_split(self.tree)[0][self.node] * self.chosen
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """float64 [n_nodes, n_classes]: what leaves that are counts add to the answer of a row that rests at a leaf."""
+        above, taken = parents(self.tree).tolist(), np.zeros_like(self.tree.value)
+        for k, model in enumerate(self.models):
+            taken[self.node[k]] = self.share[k] * np.exp(model.log_prior)
+        for node in range(1, len(self.tree)):  # a child comes after its parent
+            taken[node] += taken[above[node]]
+        return np.maximum(self.tree.value - taken, 0.0)
+
+    def answers(self, table: Table) -> np.ndarray:
+        """float64 [n_rows, n_classes]: what the counts of the nodes on a row's way say, and their naive Bayes models."""
+        leaf = routing.leaves(self.tree, table)
+        answers = self.counted[leaf]
+        for k, rows in self._asked(leaf):
+            answers[rows] += self.share[k] * self.models[k].answers(table.take(rows))
+        return answers
+
+    def intervals(self, table: Table, level: float) -> np.ndarray:
+        """None: what each model knows of itself does not tell how sure the choice between them is."""
+        raise no_interval("an average of trees and naive Bayes models has no interval; NaiveBayesClassifier and trees have")
+
+    def explain(self, table: Table) -> list[Explanation]:
+        """The ledger of each row: what each test changed, then what each value changed in the naive Bayes models."""
+        tests, effects, answers = routing.explain(self.tree, table), self._effects(table), self.answers(table)
+        lines = (_lines(table, row, effects[row]) for row in range(len(table)))
+        return [
+            msgspec.structs.replace(why, evidence=(*why.evidence, *more), probability=answer)
+            for why, more, answer in zip(tests, lines, answers, strict=True)
+        ]
+
+    def formula(self, schema: Schema) -> Formula:
+        """The tree and its models as an expression of the raw columns."""
+        from baytree.hybrid.formula import bayes_tree  # only who leaves needs it
+
+        return bayes_tree(self, schema)
+
+    def summary(self, schema: Schema) -> BayesTreeSummary:
+        """The tree as records, and each model with the way to its node."""
+        tree = self.tree.summary(schema)
+        ways = _ways(tree, set(self.node.tolist()))
+        told = zip(self.node.tolist(), self.chosen.tolist(), self.share.tolist(), self.models, strict=True)
+        leaves = (BayesLeaf(node, ways[node], chosen, share, model.summary(schema)) for node, chosen, share, model in told)
+        return BayesTreeSummary(tree.target, tree.classes, tree, tuple(leaves))
+
+    def check(self, schema: Schema) -> None:
+        """Raises an error unless the tree and every model fit the schema."""
+        self.tree.check(schema)
+        for model in self.models:
+            model.check(schema)
+
+    def _asked(self, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """The place of each model that rows ask on their way to a leaf [n_rows], and these rows."""
+        place = {node: k for k, node in enumerate(self.node.tolist())}
+        if not place:
+            return
+        for node, rows in reached(self.tree, leaf):
+            if node in place:
+                yield place[node], rows
+
+    def _effects(self, table: Table) -> np.ndarray:
+        """float64 [n_rows, n_columns, n_classes]: what each value changes in the models after those of columns before it."""
+        effects = np.zeros((len(table), len(table.schema), table.n_classes))
+        for k, rows in self._asked(routing.leaves(self.tree, table)):
+            effects[rows] += self.share[k] * _changes(self.models[k], table.take(rows))
+        return effects
+
+
+def _changes(model: NaiveBayes, table: Table) -> np.ndarray:
+    """float64 [n_rows, n_columns, n_classes]: how the posterior moves as the columns come in one after the other."""
+    added = np.zeros((len(table), len(table.schema) + 1, table.n_classes))
+    added[:, 0] = model.log_prior
+    for likelihood in model.likelihoods:
+        for j, effect in zip(likelihood.columns, likelihood.effects(table), strict=True):
+            added[:, j + 1] = effect
+    scores = np.cumsum(added, axis=1)
+    posterior = softmax(scores.reshape(-1, table.n_classes)).reshape(scores.shape)
+    return np.diff(posterior, axis=1)
+
+
+def _lines(table: Table, row: int, effects: np.ndarray) -> list[Evidence]:
+    """A line for each column that changed something: [n_columns, n_classes] in."""
+    columns, values = table.schema.columns, table.values
+    told = np.flatnonzero(effects.any(axis=1)).tolist()
+    return [Evidence(columns[j].name, columns[j].show(values[j][row]), effects[j]) for j in told]
+
+
+def _ways(summary: TreeSummary, wanted: set[int]) -> dict[int, tuple[NamedCondition, ...]]:
+    """The conditions on the way to each wanted node."""
+    way: list[NamedCondition] = []
+    found = {}
+    for node in summary.nodes:
+        if node.condition is not None:
+            way[node.depth - 1 :] = [node.condition]
+        if node.id in wanted:
+            found[node.id] = tuple(way[: node.depth])
+    return found
+
+
+def _require(is_true: bool, fault: str) -> None:
+    if not is_true:
+        raise ValueError(f"not a tree with naive Bayes leaves: {fault}")

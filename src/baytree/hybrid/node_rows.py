@@ -1,0 +1,114 @@
+"""Which rows reach which nodes of a tree, and what naive Bayes sees of them and would have said of each without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from baytree.bayes.events import Statistic
+from baytree.bayes.jackknife import with_class_scores
+from baytree.bayes.learner import NaiveBayesLearner
+from baytree.bayes.seen import Seen
+from baytree.statistics.counts import Counts
+from baytree.table.table import Table
+from baytree.tree.model import routing
+from baytree.tree.model.links import depths, parents
+from baytree.tree.model.structure import Tree
+from baytree.tree.prune.all_prunings import OF_EACH_CLASS
+
+LEAST_PROBABILITY = 1e-300  # of a class: what rounds to 0 has a logarithm too
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """The nodes of a tree that may be naive Bayes models, and the learner of these."""
+
+    tree: Tree
+    node: np.ndarray  # int32 [n_models], ascending
+    learner: NaiveBayesLearner
+
+    def tables(self, table: Table) -> Iterator[tuple[int, Table]]:
+        """The place of each offered node that rows reach, and these rows; the deepest first."""
+        place = np.full(len(self.tree), -1)
+        place[self.node] = np.arange(len(self.node))
+        for node, rows in reached(self.tree, routing.leaves(self.tree, table)):
+            if place[node] >= 0:
+                yield int(place[node]), table.take(rows)
+
+
+class NodesSeen(msgspec.Struct, frozen=True):
+    """What naive Bayes keeps of the rows of each offered node; those of parts add up."""
+
+    seen: tuple[Seen, ...]
+
+    @classmethod
+    def of(cls, table: Table, offer: Offer) -> Self:
+        """The statistics of the rows of a table, node by node."""
+        nothing = offer.learner.observe(table.rows(0, 0))
+        found = [nothing] * len(offer.node)
+        for place, part in offer.tables(table):
+            found[place] = offer.learner.observe(part)
+        return cls(tuple(found))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(one + more for one, more in zip(self.seen, other.seen, strict=True)))
+
+
+def telling(seen: Seen) -> Seen:
+    """Without the columns that have one level at a node: smoothed, it would speak for the class that has more rows."""
+    pairs = [pair for pair in zip(seen.groups, seen.statistics, strict=True) if _varies(pair[1])]
+    return Seen(tuple(group for group, _ in pairs), seen.classes, tuple(statistic for _, statistic in pairs))
+
+
+def _varies(statistic: Statistic) -> bool:
+    weights = statistic.level_weights()
+    return weights is None or bool(np.count_nonzero(weights) > 1)
+
+
+def left_out_losses(table: Table, offer: Offer, seen: tuple[Seen, ...]) -> Counts:
+    """−Σ weight · log p(class of a row | the node's other rows): of each node by naive Bayes, and by the counts alone.
+
+    A row that stands for several leaves one of them out, so that weight 2 is the row twice. Sums are exact. [n_models, 2]
+    """
+    code, loss = [np.zeros(0, np.int32)], [np.zeros((0, 2))]
+    for place, part in offer.tables(table):
+        code.append(np.full(len(part), place, np.int32))
+        loss.append(part.weight[:, None] * _losses(offer.learner, part, seen[place]))
+    codes, losses = np.repeat(np.concatenate(code), 2), np.concatenate(loss).ravel()
+    which = np.tile(np.arange(2, dtype=np.int32), len(codes) // 2)
+    return Counts.of(codes, which, losses, len(offer.node), 2)
+
+
+def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Each node that rows reach on their way to a leaf [n_rows], and the places of these rows; the deepest nodes first."""
+    at, depth, above = leaf.copy(), depths(tree), parents(tree)
+    for level in range(int(depth[at].max(initial=-1)), -1, -1):
+        here = np.flatnonzero(depth[at] == level)
+        order = here[np.argsort(at[here], kind="stable")]
+        starts = np.flatnonzero(np.diff(at[order], prepend=-1))
+        yield from zip(at[order[starts]].tolist(), np.split(order, starts[1:]), strict=True)
+        at[here] = above[at[here]]
+
+
+def _losses(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
+    """−log p of each row's class without the row: by naive Bayes, and by the counts. [n_rows, 2]"""
+    once, own = _once(table), np.arange(len(table))
+    priors = _log_priors(seen.classes.known()[:, 0], once)
+    counted = priors[own, table.label].copy()
+    shares = with_class_scores(learner, once, seen, priors)[own, table.label]
+    return -np.column_stack([np.log(np.maximum(shares, LEAST_PROBABILITY)), counted])
+
+
+def _once(table: Table) -> Table:
+    """The rows, those that stand for several as one of them."""
+    weight = np.minimum(table.weight, 1.0)
+    return msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
+
+
+def _log_priors(counts: np.ndarray, table: Table) -> np.ndarray:
+    """The log of each class's share without each row, half a row of each class beforehand: [n_rows, n_classes]."""
+    left = np.tile(counts + OF_EACH_CLASS, (len(table), 1))
+    left[np.arange(len(table)), table.label] -= table.weight
+    return np.log(left / left.sum(axis=1, keepdims=True))
