@@ -43,7 +43,9 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     made = {name: kind().fit(PENGUINS, "species").report(PENGUINS, folder / f"{name}.html") for name, kind in MODELS.items()}
     compared = bt.compare(PENGUINS, "species", models=["nb", "cart"], cv=3, repeats=1)
-    return made | {"comparison": compared.report(folder / "comparison.html")}
+    old, new = (bt.CARTClassifier().fit(rows, "species") for rows in (PENGUINS[::3], PENGUINS))
+    changed = bt.diff(old, new, PENGUINS).report(folder / "difference.html")
+    return made | {"comparison": compared.report(folder / "comparison.html"), "difference": changed}
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def overlaps(found):
     ]
 
 
-@pytest.mark.parametrize("name", [*MODELS, "comparison"])
+@pytest.mark.parametrize("name", [*MODELS, "comparison", "difference"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing(name, dark, pages, look, axe):
     page = look(pages[name], dark=dark, bypass=True)
@@ -44,7 +44,7 @@ def test_axe_finds_nothing(name, dark, pages, look, axe):
     assert page.evaluate(f"async () => (await axe.run()).{wrong}") == []
 
 
-@pytest.mark.parametrize("name", [*MODELS, "comparison"])
+@pytest.mark.parametrize("name", [*MODELS, "comparison", "difference"])
 def test_no_page_scrolls_sideways_on_a_telephone_or_on_paper(name, pages, look):
     for width, medium in ((360, "screen"), (718, "print")):
         page = look(pages[name], width=width)
@@ -53,7 +53,7 @@ def test_no_page_scrolls_sideways_on_a_telephone_or_on_paper(name, pages, look):
         assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("name", [*MODELS, "comparison"])
+@pytest.mark.parametrize("name", [*MODELS, "comparison", "difference"])
 def test_every_control_is_reached_by_the_tab_key_and_shows_it(name, pages, look):
     page = look(pages[name])
     able = "a[href],button,input,select,summary,[tabindex='0']"

@@ -76,6 +76,7 @@ LOGISTIC = {
     "tol": [1e-8, 1e-4],
     "max_iter": [1000, 50],
     "class_weight": [None, "balanced", {"class_weight": {"no": 2.0, "maybe": 1.0, "yes": 0.5}}],
+    "monotone": [None],  # this table has three classes; of two see test_signs.py
 }
 REGRESSION = {
     "standardize": [True, False],
@@ -98,6 +99,7 @@ MARS = {
     "ordinal": ["rank", "dummies"],
     "missing": ["mean+indicator", "mean"],
     "conventions": [None, "earth"],
+    "monotone": [None],
 }
 DROPIN = {"force_alpha": [True, False], "fit_prior": [True, False], "class_prior": [None, [0.2, 0.3, 0.5]]}
 # Each parameter's documented values; a dict sets further parameters that the value needs.
@@ -184,7 +186,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
     "JointDistribution": {"alpha": [0.0, 1.0]},
     "LinearDiscriminantAnalysis": DISCRIMINANT,
     "QuadraticDiscriminantAnalysis": DISCRIMINANT,
-    "MARSRegressor": MARS,
+    "MARSRegressor": {**MARS, "monotone": [None, {"monotone": {"visits": "up"}}]},
     "MARSClassifier": MARS,
     "LinearRegression": {
         "penalty": [None, "l2", "l1", {"penalty": "elasticnet", "l1_ratio": 0.4}],

@@ -185,3 +185,45 @@ def test_a_notebook_shows_the_same_sections_without_scripts():
     assert "<script" not in view
     found = bt.compare(PENGUINS, "species", models=["nb"], cv=3, repeats=1)
     assert 'data-testid="model"' in found._repr_html_()
+
+
+def test_sets_of_another_model_or_of_folds_are_refused_in_words(tmp_path):
+    model, other = (bt.NaiveBayesClassifier().fit(rows, "species") for rows in (PENGUINS[::2], PENGUINS))
+    held = PENGUINS[1::2]
+    with pytest.raises(ValueError, match="of another model"):
+        model.report(path=tmp_path / "page.html", sets=bt.conformal(other, held, "species", cv="fitted"))
+    folded = bt.conformal(bt.NaiveBayesClassifier(), PENGUINS, "species", method="cross", cv=3)
+    with pytest.raises(ValueError, match="cv='fitted'"):
+        folded.estimator_.report(path=tmp_path / "page.html", sets=folded)
+    with pytest.raises(ValueError, match="give what bt"):
+        model.report(path=tmp_path / "page.html", sets=0.9)
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("by_class", [False, True])
+def test_bounds_tell_the_same_sets_as_ranks(alpha, by_class):
+    model, held = bt.NaiveBayesClassifier().fit(PENGUINS[::2], "species"), PENGUINS[1::2]
+    sets = bt.conformal(model, held, "species", alpha=alpha, cv="fitted", by_class=by_class)
+    np.testing.assert_array_equal(model.predict_proba(PENGUINS) * (1 + 1e-9) >= sets.bounds(), sets.predict_set(PENGUINS))
+    line = bt.LinearRegression().fit(PENGUINS[::2].dropna(), "body_mass_g")
+    intervals = bt.conformal(line, held.dropna(), "body_mass_g", alpha=alpha, cv="fitted")
+    ends = line.predict(PENGUINS)[:, None] + intervals.bounds() * np.array([-1, 1])
+    np.testing.assert_allclose(intervals.predict(PENGUINS), ends)
+
+
+def test_names_cannot_change_one_element_of_the_page_of_a_difference(tmp_path):
+    def made(name: str, level: str) -> str:
+        rows = {name: [1.0, 2.0, 3.0, 4.0] * 6, "y": ["a", "a", level, level] * 6}
+        old, new = bt.CARTClassifier(min_split=2).fit(rows, "y"), bt.CARTClassifier(min_split=2, max_depth=0).fit(rows, "y")
+        return bt.diff(old, new, rows).report(tmp_path / "diff.html").read_text(encoding="utf-8")
+
+    harmless, hostile = made("x", "b"), made("<img src=x onerror=alert(1)>", "b</script><script>alert(1)</script>")
+    assert harmless.count("<") == hostile.count("<")
+    assert "12 of 24 rows answered otherwise" in harmless
+
+
+def test_two_models_that_are_the_same_have_a_page_that_says_so(tmp_path):
+    model = bt.CARTClassifier().fit(PENGUINS, "species")
+    text = bt.diff(model, model, PENGUINS).report(tmp_path / "diff.html").read_text(encoding="utf-8")
+    assert text.count("Nothing has changed.") == 2
+    assert "keeps no rows." in text

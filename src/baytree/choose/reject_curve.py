@@ -11,6 +11,7 @@ from baytree import settings
 from baytree.estimators.base import Classifier
 from baytree.estimators.unanswered import typicality
 from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.limits.silence import Answered
 from baytree.model import choices
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import in_columns
@@ -119,10 +120,8 @@ def reject_curve(
 
 def curve_of(by: str, sure: np.ndarray, is_right: np.ndarray, weight: np.ndarray) -> RejectCurve:
     """A point for each different threshold; rows that are as sure come together."""
-    order = np.argsort(-sure, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(sure[order])), len(order) - 1)
-    total, right = np.cumsum(weight[order])[last], np.cumsum((weight * is_right)[order])[last]
-    return RejectCurve(by, sure[order][last], total / total[-1], right / np.maximum(total, 1e-300))
+    found = Answered.of(sure, is_right, weight)
+    return RejectCurve(by, found.least, found.share, found.accuracy)
 
 
 def plot_reject(

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from baytree.cli import arguments
-from baytree.cli.console import progress
+from baytree.cli.console import progress, say
 from baytree.cli.table_options import read_options
 from baytree.show.terminal import escaped
 
@@ -17,8 +17,9 @@ from baytree.show.terminal import escaped
 @click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
 @click.argument("table", required=False, metavar="[TABLE]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of tables.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="As a page, FILE.")
 @read_options
-def diff(old: Path, new: Path, table: str | None, as_json: bool, **options: object) -> None:
+def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | None, **options: object) -> None:
     """Say what has changed from the model in OLD to that in NEW.
 
     Tells columns, levels and classes that are not the same; then rules, distributions or coefficients; and with TABLE, which
@@ -29,6 +30,7 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, **options: obje
     Examples:
       baytree diff monday.baytree tuesday.baytree
       baytree diff monday.baytree tuesday.baytree rows.csv --json
+      baytree diff monday.baytree tuesday.baytree rows.csv -o page.html
     """
     import msgspec
 
@@ -41,4 +43,8 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, **options: obje
         source = arguments.source_for_both(before, after, table, options)
         with progress(source.size, "comparing") as done:
             found = msgspec.structs.replace(found, rows=flips_of(before, after, source, done))
+    if output is not None:
+        found.report(output)
+        say(f"saved to {output}")
+        return
     click.echo(msgspec.json.encode(found.to_dict()).decode() if as_json else escaped(str(found), keep="\n"))

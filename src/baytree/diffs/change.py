@@ -62,6 +62,13 @@ def sorted_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=lambda change: -change.size))
 
 
+def told(value: Value | None) -> str:
+    """A value as a person reads it; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def are_equal(old: Value | None, new: Value | None) -> bool:
     """Whether the same is said; what is no number is no number in both."""
     return old == new or (old != old and new != new)

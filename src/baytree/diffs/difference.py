@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from baytree.diffs.change import Change, Value
+from baytree.diffs.change import Change, Value, told
 from baytree.diffs.flips import Flips
 from baytree.show.names import counted, shortened
 from baytree.show.terminal import aligned
@@ -63,6 +64,25 @@ class Difference(msgspec.Struct, frozen=True):
         assert isinstance(plain, dict)
         return plain
 
+    def report(self, path: str | os.PathLike = "diff.html") -> Path:
+        """One self-contained HTML page: what differs, which rows are answered otherwise, and through which column.
+
+        Parameters
+        ----------
+        path : path, default="diff.html"
+            The file to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+        """
+        from baytree.diffs.difference_page import page_of  # only who looks needs it
+        from baytree.show.report.page import to_html
+
+        Path(path).write_text(to_html(page_of(self)), encoding="utf-8", errors="backslashreplace")
+        return Path(path)
+
     def __str__(self) -> str:
         return "\n\n".join([self._head(), *map(_text, self._sections())])
 
@@ -80,9 +100,10 @@ class Difference(msgspec.Struct, frozen=True):
         if self.is_empty:
             return f"{told}: nothing has changed."
         untold = " The models differ in numbers that they do not tell, such as weights of rows." if self.is_untold else ""
-        return f"{told}: {self._numbers()}.{untold}"
+        return f"{told}: {self.numbers()}.{untold}"
 
-    def _numbers(self) -> str:
+    def numbers(self) -> str:
+        """How many changes there are, in words."""
         parts = (("schema", self.schema), ("model", self.model))
         found = [f"{counted(len(changes), 'change')} of the {part}" for part, changes in parts]
         if self.rows is not None:
@@ -111,13 +132,9 @@ def _changes(caption: str, changes: Sequence[Change]) -> Section:
 
 def _ways(flips: Flips) -> Section:
     """How many rows go from which answer to which, through which column; of numbers, through which column."""
-    ways = Counter(
-        (*(("a number", "another") if flips.are_numbers else (str(flip.old), str(flip.new))), _column(flip.column))
-        for flip in flips.flipped
-    )
-    order = sorted(ways, key=lambda way: (-ways[way], way))
-    rows = [[*map(_short, way), f"{ways[way]:,}"] for way in order[:MOST_CHANGES]]
-    return "answers", ["old", "new", "through", "rows"], rows, _more(len(order), MOST_CHANGES)
+    ways = flips.ways()
+    rows = [[*map(_short, way), f"{count:,}"] for way, count in ways[:MOST_CHANGES]]
+    return "answers", ["old", "new", "through", "rows"], rows, _more(len(ways), MOST_CHANGES)
 
 
 def _rows(flips: Flips) -> Section:
@@ -126,7 +143,7 @@ def _rows(flips: Flips) -> Section:
             str(flip.row),
             _told(flip.old),
             _told(flip.new),
-            _column(flip.column),
+            _short(flip.through),
             _told(flip.old_effect),
             _told(flip.new_effect),
         ]
@@ -136,14 +153,8 @@ def _rows(flips: Flips) -> Section:
     return "rows", header, rows, _more(flips.n_flipped, MOST_ROWS)
 
 
-def _column(name: str | None) -> str:
-    return "the start" if name is None else _short(name)
-
-
 def _told(value: Value | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.6g}" if isinstance(value, float) else _short(str(value))
+    return _short(told(value))
 
 
 def _short(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -41,6 +42,11 @@ class Flip(msgspec.Struct, frozen=True):
     old_effect: float
     new_effect: float
 
+    @property
+    def through(self) -> str:
+        """The column in words."""
+        return "the start" if self.column is None else self.column
+
 
 class Flips(msgspec.Struct, frozen=True):
     """The rows that two models answer otherwise.
@@ -65,6 +71,16 @@ class Flips(msgspec.Struct, frozen=True):
     def n_flipped(self) -> int:
         """How many rows are answered otherwise."""
         return len(self.flipped)
+
+    def ways(self) -> list[tuple[tuple[str, str, str], int]]:
+        """From which answer to which, through which column, and how many rows: the commonest way first."""
+        found = Counter(self._way(flip) for flip in self.flipped)
+        return sorted(found.items(), key=lambda way: (-way[1], way[0]))
+
+    def _way(self, flip: Flip) -> tuple[str, str, str]:
+        if self.are_numbers:
+            return "a number", "another", flip.through
+        return str(flip.old), str(flip.new), flip.through
 
     @classmethod
     def of(cls, old: Predictor, new: Predictor, frame: FrameLike) -> Self:

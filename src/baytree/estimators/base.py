@@ -39,6 +39,7 @@ from baytree.table.table import Table
 
 if TYPE_CHECKING:
     from baytree.interview.interview import Interview
+    from baytree.reports.set_section import Sets
 
 SETTLING = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
 
@@ -132,12 +133,16 @@ class Estimator(BaseEstimator):
         return export(self, target, path, reject=reject, **options)
 
     def report(
-        self, frame: FrameLike = None, path: str | os.PathLike = "page.html", rows: int | Sequence[int] | None = None
+        self,
+        frame: FrameLike = None,
+        path: str | os.PathLike = "page.html",
+        rows: int | Sequence[int] | None = None,
+        sets: Sets | None = None,
     ) -> Path:
         """One self-contained HTML page that shows the model, judged on rows where they are given: see `baytree.report`."""
         from baytree.reports import report  # only who looks needs it
 
-        return report(self, frame, path, rows=rows)
+        return report(self, frame, path, rows=rows, sets=sets)
 
     def _learner(self, schema: Schema) -> Learner:
         """The parameters, checked, as a learner of rows of this schema."""

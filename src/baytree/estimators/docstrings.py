@@ -29,7 +29,8 @@ PARAMETERS = {
     "monotone": (
         "dict, optional",
         "Columns of numbers or ranks that answers must follow, whatever others hold: ``{'age': 'up', 'debt': 'down'}``.\n"
-        "Of classes, the probability of a class or any later one, for each class in its order; of two, that of the second.",
+        "Of classes, the probability of a class or any later one, for each class in its order; of two, that of the second.\n"
+        "Logistic regression and MARS follow columns for numbers and two classes.",
     ),
     "first_split": (
         "str, optional",

@@ -37,6 +37,10 @@ PARAMETERS = {
         "int or list of int, optional",
         "Rows of the frame that the page explains: so many of the worst and most doubtful, or those at these places.",
     ),
+    "sets": (
+        "PredictionSets or PredictionIntervals, optional",
+        "What `baytree.conformal` gave for this model with ``cv='fitted'``: the page tells a row's set, or interval.",
+    ),
     "options": ("keyword arguments", "What else that target takes: see `baytree.export`."),
     "column": ("str", "The name of a column."),
     "ax": ("matplotlib Axes, optional", "Where to draw; new axes by default."),

@@ -14,6 +14,18 @@ def weight_up_to(seen: np.ndarray, weight: np.ndarray, new: np.ndarray) -> np.nd
     return total[np.searchsorted(seen[order], new * (1 + TIE) + 1e-300, side="right")]
 
 
+def least_conforming(seen: np.ndarray, weight: np.ndarray, alpha: float) -> float:
+    """The least conformity with which an answer is kept: more than α of the rows seen, and itself, conform no better.
+
+    >>> least_conforming(np.array([0.2, 0.5, 0.9]), np.ones(3), 0.3)  # the worst of four is below it
+    0.2
+    """
+    order = np.argsort(seen, kind="stable")
+    rank = (np.concatenate([[0.0], np.cumsum(weight[order])]) + 1) / (weight.sum() + 1)
+    place = int(np.argmax(rank > alpha * (1 + TIE)))
+    return float(seen[order][place - 1]) if place else 0.0
+
+
 def lower_bounds(values: np.ndarray, weight: np.ndarray, alpha: float) -> np.ndarray:
     """For each new row the largest of its values [n_seen, n_new] below which at most α of the weight lies, −∞ counted as one
     more: the ⌊α (n + 1)⌋-th smallest, −∞ where that is none."""

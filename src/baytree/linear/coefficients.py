@@ -55,8 +55,10 @@ class CoefficientTable(FeatureTable, frozen=True):
         return "\n".join(coefficient_lines(self.summary("", "")))
 
 
-def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95) -> CoefficientTable:
-    """The table of a linear model's coefficients, the intercept of each class first."""
+def coefficient_table(
+    model: LinearModel, covariance: np.ndarray, schema: Schema, level: float = 0.95, is_bound: np.ndarray | None = None
+) -> CoefficientTable:
+    """The table of a linear model's coefficients, the intercept of each class first; `is_bound` [p]: 0 by a bound."""
     classes = schema.classes
     names = ["(intercept)", *model.design.names(schema.columns)]
     columns = ["", *(schema.columns[j].name for j in model.design.source)]
@@ -68,6 +70,9 @@ def coefficient_table(model: LinearModel, covariance: np.ndarray, schema: Schema
         for c, label in enumerate(labels)
         for f in range(len(names))
     ]
+    if is_bound is not None and is_bound.any():
+        bound = np.tile(np.append(False, is_bound), len(labels))
+        rows = [msgspec.structs.replace(row, is_bound=bool(at)) for row, at in zip(rows, bound, strict=True)]
     return CoefficientTable(tuple(rows), references_of(model, schema), base)
 
 

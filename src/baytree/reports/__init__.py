@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
 from baytree.reports.comparison import Comparison
+from baytree.reports.set_section import Sets
 from baytree.reports.subject import Fitted, predictor_of
 from baytree.show.report.records import Page
 
@@ -30,6 +31,7 @@ def report(
     path: str | os.PathLike = "page.html",
     *,
     rows: int | Sequence[int] | None = None,
+    sets: Sets | None = None,
 ) -> Path:
     """One self-contained HTML file that shows a model or a comparison: it opens anywhere and asks nothing of the network.
 
@@ -48,6 +50,9 @@ def report(
     rows : int or list of int, optional
         Rows of the frame that are explained on the page: so many of the worst mistakes and of the most doubtful rows, or
         those at these places.
+    sets : PredictionSets or PredictionIntervals, optional
+        What ``bt.conformal(model, held_out, target, cv="fitted")`` gave for this model: "what if" then shows the set of
+        classes, or the interval, of the row.
 
     Returns
     -------
@@ -62,14 +67,14 @@ def report(
     >>> page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    text = _page(model, frame, rows)
+    text = _page(model, frame, rows, sets)
     Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     return Path(path)
 
 
 def page_of(model: Reported) -> str:
     """The page of a model or a comparison, without rows, as it would stand in a file."""
-    return _page(model, None, None)
+    return _page(model, None, None, None)
 
 
 def notebook_view(model: Reported) -> str | None:
@@ -96,7 +101,7 @@ def _is_comparison(model: Reported) -> TypeIs[Comparison]:
     return hasattr(model, "entries") and hasattr(model, "advice")
 
 
-def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None) -> str:
+def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None, sets: Sets | None) -> str:
     from baytree.show.report.page import to_html
 
     if _is_comparison(model):
@@ -106,4 +111,4 @@ def _page(model: Reported, frame: FrameLike, rows: int | Sequence[int] | None) -
         return next(text for text in texts if len(text) <= MOST_LETTERS or "<template " not in text)
     from baytree.reports.model_page import model_page
 
-    return to_html(model_page(model, frame, rows))
+    return to_html(model_page(model, frame, rows, sets))

@@ -29,8 +29,11 @@ def coefficients_view(summary: LinearSummary) -> CoefficientsView:
     groups = [_group(label, place, lines) for place, (label, lines) in enumerate(by_class.items())]
     against = f"against {summary.base}" if summary.base else "of each class"
     zeros = "; ".join(f"{column}: {level}" for column, level in summary.references[:12])
-    note = f"Log-odds {against} per unit of a feature; bars per standard deviation." + (
-        f" Levels are compared with these: {zeros}." if zeros else ""
+    bound = ", ".join(dict.fromkeys(each.feature for each in summary.coefficients if each.is_bound))
+    note = (
+        f"Log-odds {against} per unit of a feature; bars per standard deviation."
+        + (f" Levels are compared with these: {zeros}." if zeros else "")
+        + (f" At the bound, 0, since answers must follow the column: {bound}." if bound else "")
     )
     has_intervals = any(each.interval is not None for each in summary.coefficients)
     return CoefficientsView(tuple(groups), note, True, has_intervals)

@@ -12,6 +12,7 @@ from baytree.exports import export
 from baytree.reports.column_section import table_view
 from baytree.reports.comparison import Comparison, Entry, Standing, Validation
 from baytree.reports.model_page import whole
+from baytree.reports.silence_section import Curve
 from baytree.reports.subject import Subject, predictor_of
 from baytree.show.names import number
 from baytree.show.report.records import Page, Section
@@ -51,11 +52,18 @@ def compared_pages(comparison: Comparison) -> Iterator[Page]:
     page = compared(comparison)
     subjects = [Subject.of(predictor_of(entry.fitted), None) for entry in comparison.entries]
     tables = tuple(table_view(each.predictor.schema, each.profile) for each in subjects if each.profile is not None)[:1]
-    opened = [(*whole(subject), str(export(subject.predictor, "javascript"))) for subject in subjects]
+    kept_back = [_curve_of(entry) for entry in comparison.entries]
+    wholes = [whole(*each) for each in zip(subjects, kept_back, strict=True)]
+    opened = [(*one, str(export(each.predictor, "javascript"))) for one, each in zip(wholes, subjects, strict=True)]
     for n in range(len(opened), -1, -1):
         board = msgspec.structs.replace(page.sections[0], **_first_opened(page.sections[0], opened[:n]))
         payloads, programs = (tuple(each[k] for each in opened[:n]) for k in (1, 2))
         yield msgspec.structs.replace(page, sections=(board, *tables), payloads=payloads, programs=programs)
+
+
+def _curve_of(entry: Entry) -> Curve | None:
+    """Accuracy against the share answered, by the answers for rows that were kept back; None without probabilities."""
+    return entry.validation.reject_curve() if entry.validation.pooled[2] is not None else None
 
 
 def _first_opened(board: Any, opened: list[tuple[list[Section], dict[str, Any], str]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from baytree.reports.silence_section import Curve
 from baytree.reports.subject import Fitted
 from baytree.table.labels import Labels
 
@@ -34,6 +35,7 @@ class Validation(Protocol):
     def mean(self, metric: str, /) -> float: ...
     def summary(self, metric: str, /) -> tuple[float, float, float]: ...
     def calibration(self) -> dict[str, np.ndarray]: ...
+    def reject_curve(self) -> Curve: ...
 
 
 class Worded(Protocol):

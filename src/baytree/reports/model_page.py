@@ -19,6 +19,8 @@ from baytree.reports.leaf_section import leaves_view
 from baytree.reports.likelihoods import bayes_view
 from baytree.reports.overview import overview
 from baytree.reports.pruned_errors import Path, validated_path, with_errors
+from baytree.reports.set_section import Sets, sets_payload
+from baytree.reports.silence_section import Curve, silence_payload, silence_view
 from baytree.reports.spline_section import functions_view
 from baytree.reports.subject import Fitted, Subject, predictor_of
 from baytree.reports.vote_section import trials_view, voting_rules_view
@@ -35,11 +37,13 @@ from baytree.table.schema import Kind
 MOST_PROSE = 20_000  # letters
 
 
-def model_page(model: Fitted | Predictor, frame: FrameLike, rows: int | Sequence[int] | None) -> Page:
+def model_page(
+    model: Fitted | Predictor, frame: FrameLike, rows: int | Sequence[int] | None, sets: Sets | None = None
+) -> Page:
     """Everything about one model."""
     predictor = predictor_of(model)
     subject = Subject.of(predictor, frame)
-    own, payload = whole(subject, validated_path(model, subject, frame))
+    own, payload = whole(subject, validated=validated_path(model, subject, frame), sets=sets)
     sections: list[Section] = [overview(subject), *own]
     if subject.profile is not None:
         sections.append(table_view(predictor.schema, subject.profile))
@@ -52,10 +56,21 @@ def model_page(model: Fitted | Predictor, frame: FrameLike, rows: int | Sequence
     return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (program,), rows is not None)
 
 
-def whole(subject: Subject, validated: Path | None = None) -> tuple[list[Section], dict[str, Any]]:
-    """The sections in which a model is looked at and tried, and what their scripts read."""
+def whole(
+    subject: Subject, kept_back: Curve | None = None, validated: Path | None = None, sets: Sets | None = None
+) -> tuple[list[Section], dict[str, Any]]:
+    """The sections in which a model is looked at and tried, and what their scripts read.
+
+    `kept_back` is how accurate the surest answers are for rows that the model has not learnt from.
+    """
     target, payload = subject.predictor.schema.target.name, _payload(subject, validated)
-    sections: list[Section] = [*_drawn(subject, payload), WhatIfView(subject.classes, target)]
+    if subject.classes:
+        payload["silence"] = silence_payload(subject, kept_back)
+    if sets is not None:
+        payload["sets"] = sets_payload(subject, sets)
+    silence = silence_view(payload["silence"]) if subject.classes else None
+    promise = "" if sets is None else str(sets.promise)
+    sections: list[Section] = [*_drawn(subject, payload), WhatIfView(subject.classes, target, silence, promise)]
     if payload.get("ask"):
         sections.append(AskView(target, subject.classes, _unasked(subject)))
     if len(payload["boundary"]) > 1:

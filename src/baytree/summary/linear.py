@@ -9,7 +9,8 @@ class Coefficient(msgspec.Struct, frozen=True):
     """One line: a feature's coefficient for a class (against `base`, where coefficients compare two classes).
 
     `importance` is the coefficient per standard deviation of the feature. Standard error and what follows from it are None
-    where the fit was penalised: they would claim a certainty that shrinkage has taken away.
+    where the fit was penalised: they would claim a certainty that shrinkage has taken away. `is_bound`: the column must be
+    followed, and the rows would have it otherwise, so that the coefficient is 0.
     """
 
     label: object  # a class, as the user wrote it
@@ -22,6 +23,7 @@ class Coefficient(msgspec.Struct, frozen=True):
     z: float | None = None
     p: float | None = None
     interval: tuple[float, float] | None = None
+    is_bound: bool = False
 
 
 class LinearSummary(msgspec.Struct, frozen=True, tag="linear"):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from baytree import settings
-from baytree.choose.conformal.asked_rows import Asked
-from baytree.choose.conformal.comparisons import Comparison
+from baytree.choose.conformal.asked_rows import Asked, OfFrame
+from baytree.choose.conformal.comparisons import Comparison, Folded, Part
 from baytree.given import EstimatorLike, FrameLike, TargetLike
 from baytree.labelled import column_named
-from baytree.limits.ranks import TIE, lower_bounds
+from baytree.limits.ranks import TIE, least_conforming, lower_bounds
 from baytree.predictor import is_without_rows
 from baytree.show.results import Shown
 from baytree.show.terminal import escaped
@@ -143,6 +143,24 @@ class PredictionSets(Shown):
         members = self.predict_set(X, alpha).tolist()
         return [tuple(label for label, is_in in zip(classes, row, strict=True) if is_in) for row in members]
 
+    def bounds(self, alpha: float | None = None) -> np.ndarray:
+        """The least probability with which each class is in a set, of a model that was fitted before (``cv="fitted"``).
+
+        Parameters
+        ----------
+        alpha : float, optional
+            How often the truth may be missed; as it was asked for by default.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            The same for all classes, unless the promise is kept within each.
+        """
+        alpha = self.promise.alpha if alpha is None else settings.inside("alpha", alpha)
+        part = _of_one_model(self._comparison)
+        rows = [part.label == k if self.by_class else slice(None) for k in range(len(self.classes_))]
+        return np.array([least_conforming(part.conformity()[own], part.weight[own], alpha) for own in rows])
+
     def coverage(self, X: FrameLike, y: TargetLike = None, alpha: float | None = None) -> Coverage:
         """How often the sets of rows with a known class hold it.
 
@@ -223,6 +241,24 @@ class PredictionIntervals(Shown):
         """
         return self.predict_set(X, alpha)
 
+    def bounds(self, alpha: float | None = None) -> np.ndarray:
+        """How far an interval reaches to both sides of the number, of a model that was fitted before (``cv="fitted"``).
+
+        Parameters
+        ----------
+        alpha : float, optional
+            How often the truth may be missed; as it was asked for by default.
+
+        Returns
+        -------
+        ndarray of shape (1,)
+            Infinite where the rows are too few for what was asked for.
+        """
+        alpha = self.promise.alpha if alpha is None else settings.inside("alpha", alpha)
+        part = _of_one_model(self._comparison)
+        miss = np.abs(part.label - part.answers[:, 0])
+        return -lower_bounds(-miss[:, None], self._weight, alpha)
+
     def coverage(self, X: FrameLike, y: TargetLike = None, alpha: float | None = None) -> Coverage:
         """How often the intervals of rows with a known number hold it.
 
@@ -243,6 +279,18 @@ class PredictionIntervals(Shown):
 
     def __str__(self) -> str:
         return f"prediction intervals of {type(self.estimator_).__name__}: {self.promise}"
+
+
+def _of_one_model(comparison: Comparison) -> Part:
+    """The rows that the model itself, as it was fitted before, is compared with."""
+    if not (
+        isinstance(comparison, Folded) and len(comparison.parts) == 1 and isinstance(comparison.parts[0].model, OfFrame)
+    ):
+        raise ValueError(
+            "these sets ask models of other rows than the one that answers; "
+            "bt.conformal(model, held_out, target, cv='fitted') compares with rows that the model has not learnt from"
+        )
+    return comparison.parts[0]
 
 
 def _truth(X: FrameLike, y: TargetLike, estimator: EstimatorLike) -> Any:

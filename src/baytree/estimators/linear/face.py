@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import SOLVERS, Options
 from baytree.linear.penalty_path import Path
+from baytree.table.schema import Kind, Schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +37,7 @@ class LogisticClassifier(Classifier):
     tol: float
     max_iter: int
     class_weight: dict | str | None
+    monotone: Mapping[str, str] | None
     model_: LogisticModel
     path_: Path
     loss_curve_: tuple[float, ...] | list[tuple[float, ...]]
@@ -78,7 +81,7 @@ class LogisticClassifier(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # the parameter `lambda_` ends like a fitted attribute, and is none
 
-    def _options(self) -> Options:
+    def _options(self, schema: Schema) -> Options:
         """What all logistic regressions let users choose."""
         return Options(
             l1_share=l1_share_of(self.penalty, self.l1_ratio),
@@ -90,7 +93,22 @@ class LogisticClassifier(Classifier):
             solver=settings.one_of("solver", self.solver, SOLVERS),
             tol=settings.positive("tol", self.tol),
             max_iter=settings.whole("max_iter", self.max_iter, 1),
+            monotone=followed_columns(self.monotone, self.ordinal, schema),
         )
+
+
+def followed_columns(given: object, ordinal: str, schema: Schema) -> tuple[tuple[str, int], ...]:
+    """Columns that one score must follow, each by one number: its own, or its rank."""
+    if given is not None and len(schema.classes) > 2:
+        raise ValueError(
+            f"monotone: the {len(schema.classes)} classes of {schema.target.name!r} have a score each, and none of them "
+            "says how answers follow a column; use DecisionTreeClassifier(monotone=…), or a target of two classes"
+        )
+    followed = settings.monotone(given, schema)
+    for name, _ in followed:
+        if ordinal != "rank" and schema[name].kind is Kind.ORDINAL:
+            raise ValueError(f"monotone: ordinal={ordinal!r} gives each level of {name!r} a coefficient; use ordinal='rank'")
+    return followed
 
 
 def l1_share_of(penalty: str | None, l1_ratio: float | None) -> float:

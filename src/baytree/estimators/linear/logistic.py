@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 import numpy as np
 
@@ -94,6 +96,7 @@ class LogisticRegression(LogisticClassifier):
         warm_start: bool = False,
         learning_rate: float | None = None,
         path: int = 0,
+        monotone: Mapping[str, str] | None = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -114,6 +117,7 @@ class LogisticRegression(LogisticClassifier):
         self.warm_start = warm_start
         self.learning_rate = learning_rate
         self.path = path
+        self.monotone = monotone
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -122,7 +126,7 @@ class LogisticRegression(LogisticClassifier):
     def _learner(self, schema: Schema) -> Logistic:
         rate = self.learning_rate
         options = msgspec.structs.replace(
-            self._options(),
+            self._options(schema),
             C=settings.positive("C", self.C),
             lambda_=None if self.lambda_ is None else settings.finite("lambda_", self.lambda_, 0),
             learning_rate=None if rate is None else settings.positive("learning_rate", rate),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,6 +106,7 @@ class LogisticRegressionCV(LogisticClassifier):
         tol: float = 1e-8,
         max_iter: int = 1000,
         class_weight: dict | str | None = None,
+        monotone: Mapping[str, str] | None = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -123,6 +125,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.monotone = monotone
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -140,7 +143,7 @@ class LogisticRegressionCV(LogisticClassifier):
         if self.penalty is None:
             raise ValueError("penalty=None leaves nothing to choose; use LogisticRegression(penalty=None)")
         return LogisticCV(
-            self._options(),
+            self._options(schema),
             settings.class_weights(self.class_weight, schema.classes),
             _strengths(self.Cs),
             folds_setting(self.cv) if fold is None else fold,

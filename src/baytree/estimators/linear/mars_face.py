@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Estimator
+from baytree.estimators.linear.face import followed_columns
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.splines.importance import ImportanceTable
 from baytree.linear.splines.learner import Mars, refuse_text
@@ -103,6 +105,7 @@ class MarsEstimator(Estimator):
         ordinal: str = "rank",
         missing: str = "mean+indicator",
         conventions: str | None = None,
+        monotone: Mapping[str, str] | None = None,
         schema: dict | Schema | None = None,
         unseen: str = "missing",
         n_jobs: int | None = None,
@@ -122,6 +125,7 @@ class MarsEstimator(Estimator):
         self.ordinal = ordinal
         self.missing = missing
         self.conventions = conventions
+        self.monotone = monotone
         self.schema = schema
         self.unseen = unseen
         self.n_jobs = n_jobs
@@ -165,9 +169,9 @@ class MarsEstimator(Estimator):
 
     def _learner(self, schema: Schema) -> Mars:
         refuse_text(schema)
-        return Mars(self._options())
+        return Mars(self._options(schema))
 
-    def _options(self) -> Options:
+    def _options(self, schema: Schema) -> Options:
         return Options(
             max_degree=settings.whole("max_degree", self.max_degree, 1, MOST_DEGREE),
             max_terms=None if self.max_terms is None else settings.whole("max_terms", self.max_terms, 1, _MOST_TERMS),
@@ -183,7 +187,16 @@ class MarsEstimator(Estimator):
             ordinal=settings.one_of("ordinal", self.ordinal, ("rank", "dummies")),
             missing=settings.one_of("missing", self.missing, MISSING_POLICIES),
             conventions=settings.one_of("conventions", self.conventions, (None, "earth")),
+            monotone=self._followed(schema),
         )
+
+    def _followed(self, schema: Schema) -> tuple[tuple[str, int], ...]:
+        if self.monotone and self.max_degree > 1:
+            raise ValueError(
+                f"monotone: max_degree={self.max_degree!r} multiplies columns, and a product follows none of them whatever "
+                "the other holds; use max_degree=1, or DecisionTreeRegressor and DecisionTreeClassifier(monotone=…)"
+            )
+        return followed_columns(self.monotone, self.ordinal, schema)
 
 
 def _penalty(given: Any) -> float | None:

@@ -16,6 +16,7 @@ from baytree.linear.logistic.rows.task_rows import Rows
 from baytree.linear.logistic.solvers.gradient import gradient_descent, safe_rate
 from baytree.linear.logistic.solvers.newton import newton
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.solvers.signs import optimum_under_signs
 from baytree.linear.logistic.solvers.solve import optimum
 from baytree.linear.logistic.task import Task, penalty_of, strength
 from baytree.linear.model import NEVER, LinearModel, Link
@@ -37,13 +38,21 @@ def strongest(task: Task, options: Options) -> float:
 
 def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
     """The optimum of one multinomial (or two-class) problem by the chosen solver, within an aim or as near as it comes."""
+
+    def solve(rows: Rows, own: Penalty, near: Fit | None) -> Fit:
+        return _fit_rows(rows, options, own, near, aim)
+
+    return optimum_under_signs(task.rows, penalty, task.signs, solve, start)
+
+
+def _fit_rows(rows: Rows, options: Options, penalty: Penalty, start: Fit | None, aim: Aim | None) -> Fit:
     given, aim = aim, aim or Aim.of(options.tol, options.max_iter, penalty)
     if options.solver != "gradient_descent":
-        fit = optimum(task.rows, penalty, aim, start, options.solver)
-        return fit if given else _closer(task.rows, penalty, aim, fit)
-    theta = np.zeros((task.rows.k, task.rows.q)) if start is None else start.theta
-    rate = safe_rate(task.rows, penalty) if options.learning_rate is None else options.learning_rate
-    return gradient_descent(task.rows, penalty, theta, aim, rate)
+        fit = optimum(rows, penalty, aim, start, options.solver)
+        return fit if given else _closer(rows, penalty, aim, fit)
+    theta = np.zeros((rows.k, rows.q)) if start is None else start.theta
+    rate = safe_rate(rows, penalty) if options.learning_rate is None else options.learning_rate
+    return gradient_descent(rows, penalty, theta, aim, rate)
 
 
 def _closer(rows: Rows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
@@ -81,7 +90,14 @@ def model_of(task: Task, options: Options, fits: list[Fit]) -> LogisticModel:
         return _model(task, _kept(np.vstack([fit.theta for fit in fits]), options), "ovr", None)
     covariance = covariance_of(task, fits[0]) if penalty.is_none and len(task.present) == task.n_classes > 1 else None
     theta = _kept(settled(fits[0].theta, penalty), options)
-    return _model(task, theta, "sigmoid" if task.rows.k == 1 else "softmax", covariance)
+    model = _model(task, theta, "sigmoid" if task.rows.k == 1 else "softmax", covariance)
+    return msgspec.structs.replace(model, bound=bound_of(task, penalty, theta)) if task.signs.any() else model
+
+
+def bound_of(task: Task, penalty: Penalty, theta: np.ndarray) -> np.ndarray:
+    """The features that would have the other sign if they might: the objective falls beyond their bound. int32"""
+    fall = task.signs * task.rows.slope(theta).gradient[0] - penalty.lasso
+    return np.flatnonzero((task.signs != 0) & (theta[0] == 0) & (fall > 0)).astype(np.int32)
 
 
 def _kept(theta: np.ndarray, options: Options) -> np.ndarray:
@@ -108,14 +124,19 @@ def settled(theta: np.ndarray, penalty: Penalty) -> np.ndarray:
 def covariance_of(task: Task, fit: Fit) -> np.ndarray:
     """The covariance of unpenalised coefficients in standard units, those of the first class (of three or more) fixed.
 
-    The inverse of the observed information, Σ weight · curvature.
+    The inverse of the observed information, Σ weight · curvature; what is at its bound is taken as given, and has none.
     """
+    is_bound = (task.signs != 0) & (fit.theta == 0).all(axis=0)
     if not isinstance(task.rows, DenseRows) or task.rows.k * task.rows.q > 2500:
         return np.zeros((0, 0))
     curvature = task.rows.curvature(fit.theta) if fit.curvature is None else fit.curvature  # without a penalty: at the end
     first = task.rows.q if task.rows.k > 1 else 0
     reduced = curvature[first:, first:]
-    return solve(reduced, np.eye(len(reduced))) / task.total
+    if not is_bound.any():
+        return solve(reduced, np.eye(len(reduced))) / task.total
+    free, covariance = np.ix_(~is_bound, ~is_bound), np.zeros_like(reduced)
+    covariance[free] = solve(reduced[free], np.eye(len(free[0]))) / task.total
+    return covariance
 
 
 def _model(task: Task, theta: np.ndarray, link: Link, covariance: np.ndarray | None) -> LogisticModel:

@@ -10,6 +10,7 @@ from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.solvers.few_rows import are_few, losses_of_few_rows
 from baytree.linear.logistic.solvers.lockstep import Problems, solve_together
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
+from baytree.linear.logistic.solvers.signs import Solve, optimum_under_signs
 from baytree.linear.logistic.solvers.solve import optimum
 from baytree.linear.logistic.task import Task, penalty_of
 
@@ -37,9 +38,13 @@ def held_out_losses(
         for i in left:
             near = fits[i] if last is None else _moved(*last, fits[i])
             aim = _aim(penalties[f][i])
-            fit = optimum(others, penalties[f][i], Aim(aim, options.max_iter, aim), near)
+            fit = optimum_under_signs(others, penalties[f][i], task.signs, _solver(Aim(aim, options.max_iter, aim)), near)
             loss[f, i], last = task.rows.held_loss(fit.theta, f), (fit, fits[i])
     return loss, weight
+
+
+def _solver(aim: Aim) -> Solve:
+    return lambda rows, penalty, near: optimum(rows, penalty, aim, near)
 
 
 def _penalties(task: Task, options: Options, lambdas: np.ndarray, fold: int) -> list[Penalty]:
@@ -54,8 +59,13 @@ def _penalties(task: Task, options: Options, lambdas: np.ndarray, fold: int) -> 
 def _together(
     task: Task, fold_weight: np.ndarray, penalties: list[list[Penalty]], fits: list[Fit], max_iter: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much."""
+    """Held-out losses of all folds and strengths at once, and which were found; none where problems differ too much.
+
+    Problems with bounds are solved one by one: each has its own features at them.
+    """
     shape = len(penalties), len(fits)
+    if task.signs.any():
+        return np.zeros(shape), np.zeros(shape, bool)
     curvatures = [fit.curvature for fit in fits if fit.curvature is not None]
     aims = np.array([[_aim(each) for each in own] for own in penalties])
     if len(curvatures) == len(fits) and isinstance(task.rows, DenseRows) and are_few(task.rows):

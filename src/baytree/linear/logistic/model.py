@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.limits.intervals import no_interval, score_intervals
 from baytree.linear.coefficients import CoefficientTable, coefficient_table
-from baytree.linear.design.array_checks import check_floats
+from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.design import Design
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import LinearModel
@@ -28,6 +28,7 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
     linear: LinearModel
     covariance: np.ndarray  # float64 [m, m] of the coefficients in standard units, the constant last; or [0, 0]
     total: float  # sum of the weights
+    bound: np.ndarray | msgspec.UnsetType = msgspec.UNSET  # int32, features whose coefficient a bound keeps at 0
 
     def __post_init__(self) -> None:
         check_floats("logistic", covariance=self.covariance)
@@ -35,6 +36,21 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
         sizes = (0, q if self.linear.link == "sigmoid" else (k - 1) * q, k * q)
         if self.covariance.shape not in [(m, m) for m in sizes]:
             raise ValueError("logistic: the covariance must fit the coefficients")
+        if isinstance(self.bound, np.ndarray):
+            self._check_bound(self.bound)
+
+    def _check_bound(self, bound: np.ndarray) -> None:
+        check_integers("logistic", bound=bound)
+        if len(bound) and not (bound.min() >= 0 and bound.max() < len(self.design)):
+            raise ValueError("logistic: a feature at its bound does not exist")
+        if self.linear.weight[:, bound].any():
+            raise ValueError("logistic: a coefficient at its bound is not 0")
+
+    @property
+    def is_bound(self) -> np.ndarray:
+        """Which features have a coefficient that is 0 because it may not go on. bool [n_features]"""
+        bound = np.zeros(0, np.int32) if self.bound is msgspec.UNSET else self.bound
+        return np.isin(np.arange(len(self.design)), bound)
 
     def check(self, schema: Schema) -> None:
         """Raises an error unless the model fits a schema."""
@@ -55,6 +71,10 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
             raise no_interval(
                 "the coefficients have no standard errors: they were penalised, too many, or learnt class by class; "
                 "fit with penalty=None and multi_class='multinomial'"
+            )
+        if self.is_bound.any():
+            raise no_interval(
+                "a column that answers must follow has its coefficient at the bound, where errors know nothing of the bound"
             )
         scores, out = self.linear.scores(table), np.empty((len(table), self.linear.n_classes, 2))
         for rows, x in self.design.blocks(table):
@@ -78,7 +98,7 @@ class LogisticModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
 
     def coefficients(self, schema: Schema, level: float = 0.95) -> CoefficientTable:
         """The coefficients in original and standard units, and how sure they are."""
-        return coefficient_table(self.linear, self.covariance, schema, level)
+        return coefficient_table(self.linear, self.covariance, schema, level, self.is_bound)
 
     def formula(self, schema: Schema) -> Formula:
         """The model as an expression of the raw columns."""

@@ -22,4 +22,5 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     tol: float = 1e-8
     max_iter: int = 1000
     learning_rate: float | None = None
+    monotone: tuple[tuple[str, int], ...] = ()  # columns with which the second class may not fall (1), or not rise (−1)
     constant: float = 0.0  # what the penalty counts the constant for, 0 where it is free; infinity: there is none

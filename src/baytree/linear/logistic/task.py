@@ -15,6 +15,7 @@ from baytree.linear.design.spread import look_at
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows.task_rows import Labels, Rows, rows_of
 from baytree.linear.logistic.solvers.objective import Penalty
+from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 _NO_CONSTANT = 1e12  # a penalty under which the constant is 0, up to what doubles can tell
@@ -30,6 +31,7 @@ class Task(msgspec.Struct, frozen=True):
     total: float  # sum of the weights
     factor: np.ndarray  # [q], each feature's size in units of the penalty: 1, or 1 / sd; 0 for the constant
     above: np.ndarray  # [q], how far each feature of the rows lies above the design's
+    signs: np.ndarray  # int32 [q], 1 where a coefficient may not be below 0, −1 where not above; else 0
 
 
 def task_of(rows: Parts, options: Options, class_weight: np.ndarray) -> Task:
@@ -52,7 +54,17 @@ def task_of(rows: Parts, options: Options, class_weight: np.ndarray) -> Task:
     factor[-1] = options.constant if options.constant < np.inf else 0.0
     if not options.standardize:
         factor[:-1] = 1 / np.clip(design.scale, 1e-140, 1e140)  # squares of factors must be doubles
-    return Task(design, ready, present, n_classes, look.weight, factor, above)
+    signs = signs_of(design, rows.schema, options)
+    return Task(design, ready, present, n_classes, look.weight, factor, above, np.append(signs, np.int32(0)))
+
+
+def signs_of(design: Design, schema: Schema, options: Options) -> np.ndarray:
+    """Which way the coefficient of each feature must point: that of a column's number or rank, not that of its gaps. [p]"""
+    ways = dict(options.monotone)
+    way = np.array([ways.get(name, 0) for name in schema.names], np.int32)
+    is_value = np.zeros(len(design), bool)
+    is_value[: design.n_dense] = design.layout.level == VALUE
+    return np.where(is_value, way[design.source], 0).astype(np.int32)
 
 
 def weight_of_classes(table: Table) -> np.ndarray:

@@ -8,10 +8,46 @@ from __future__ import annotations
 
 import numpy as np
 
+from baytree.linear.splines.follow import least_squares_within
+
 _STEPS = 25
+_MORE = 100  # steps where columns must be followed: a step may be halved
 _CONVERGED = 1e-8
 _STEEP = 30.0  # log-odds beyond which the curve counts as flat
 _EPSILON = np.finfo(np.float64).eps
+_RIDGE = 1e-8  # of a column's size: sure rows leave columns that others determine
+_NEAR = 1e-12  # a share of the deviance by which a step no longer pays
+
+
+def logistic_within(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray, pieces: np.ndarray) -> np.ndarray:
+    """The coefficients of the log-odds where pieces @ coefficients ≥ 0; the free ones where they are within."""
+    free = logistic(basis, hit, weight)
+    if (pieces @ free >= 0).all():
+        return free
+    share = float(np.clip(np.average(hit, weights=weight), 1e-6, 1 - 1e-6))
+    at = np.append(np.log(share / (1 - share)), np.zeros(basis.shape[1] - 1))  # within: nothing rises or falls
+    deviance = _deviance(hit, _mean(basis @ at), weight)
+    for _ in range(_MORE):
+        move = _target(basis, hit, weight, pieces, at) - at
+        halves = (at + 0.5**k * move for k in range(30))
+        better = next((c for c in halves if _deviance(hit, _mean(basis @ c), weight) < deviance), None)
+        if better is None:
+            break
+        before, at, deviance = deviance, better, _deviance(hit, _mean(basis @ better), weight)
+        if before - deviance <= _NEAR * (deviance + 0.1):
+            break
+    return at
+
+
+def _target(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray, pieces: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The minimum, within, of the quadratic that the deviance is near these coefficients."""
+    eta = basis @ at
+    mean, slope = _mean(eta), _slope(eta)
+    root = np.sqrt(weight * slope)
+    ridge = np.diag(_RIDGE * np.sqrt(weight @ np.square(basis)))
+    response = np.append(root * (eta + (hit - mean) / slope), ridge @ at)
+    q, r = np.linalg.qr(np.vstack([root[:, None] * basis, ridge]))
+    return least_squares_within(r, q.T @ response, pieces)
 
 
 def logistic(basis: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from baytree.engine.blas import at_most
@@ -13,9 +14,10 @@ from baytree.learner import Learnt
 from baytree.linear.model import NEVER
 from baytree.linear.splines.basis import columns_of
 from baytree.linear.splines.features import learn_features
+from baytree.linear.splines.follow import least_squares_within, pieces_of
 from baytree.linear.splines.forward import grow
 from baytree.linear.splines.given_rows import Rows
-from baytree.linear.splines.glm import logistic
+from baytree.linear.splines.glm import logistic_within
 from baytree.linear.splines.importance import worth_of
 from baytree.linear.splines.model import Link, Splines, Terms
 from baytree.linear.splines.options import Options
@@ -58,15 +60,19 @@ def _learn(table: Table, options: Options) -> Splines:
     factor = Factor.of(root[:, None] * basis, (root * y).T)
     pruned = prune(factor, options, rows.n_rows)
     kept = [terms[k] for k in pruned.kept]
-    coefficient, link = _coefficients(table, basis[:, pruned.kept], factor.take(pruned.kept), rows, unit)
+    pieces = pieces_of(kept, features, table.schema, options.monotone)
+    own = factor.take(pruned.kept)
+    coefficient, link = _coefficients(table, basis[:, pruned.kept], own, rows, unit, pieces)
+    stays = np.any(coefficient, axis=0) | ~np.any(pieces, axis=0)  # what the bound has made 0 is no term
+    reached = _within(pruned, own, pieces, options, rows.n_rows, int(np.count_nonzero(stays)))
     return Splines(
         features,
-        Terms.of(kept),
-        coefficient,
+        Terms.of([kept[k] for k in np.flatnonzero(stays)]),
+        np.ascontiguousarray(coefficient[:, stays]),
         link,
         _scaled(worth_of(terms, pruned, len(features)), unit),
         rows.n_rows,
-        *_quality(pruned, unit),
+        *_quality(reached, unit),
     )
 
 
@@ -91,16 +97,30 @@ def _differing(weight: np.ndarray) -> np.ndarray | None:
     return weight if np.ptp(weight) > _EQUAL * weight.max() else None
 
 
-def _coefficients(table: Table, basis: np.ndarray, factor: Factor, rows: Rows, unit: float) -> tuple[np.ndarray, Link]:
+def _within(pruned: Pruned, factor: Factor, pieces: np.ndarray, options: Options, n_rows: int, n_terms: int) -> Pruned:
+    """The terms that remain, with the RSS and GCV that they reach where columns must be followed."""
+    if not len(pieces):
+        return pruned
+    left = factor.z[:, 0] - factor.r @ least_squares_within(factor.r, factor.z[:, 0], pieces)
+    rss, gcv, at = pruned.rss.copy(), pruned.gcv.copy(), pruned.size - 1
+    rss[at] = factor.rest + float(left @ left)
+    gcv[at] = options.gcv(rss[at], n_terms, n_rows)
+    return msgspec.structs.replace(pruned, rss=rss, gcv=gcv)
+
+
+def _coefficients(
+    table: Table, basis: np.ndarray, factor: Factor, rows: Rows, unit: float, pieces: np.ndarray
+) -> tuple[np.ndarray, Link]:
     """Of a number by least squares, of classes by the glm step; a class without rows is never the answer."""
     if table.schema.target.classes is None:
-        return factor.solution().T * unit, "identity"
+        found = least_squares_within(factor.r, factor.z[:, 0], pieces)[None] if len(pieces) else factor.solution().T
+        return found * unit, "identity"
     present, weight = np.unique(table.label), np.ones(rows.n_rows) if rows.weight is None else rows.weight
     coefficient = np.zeros((table.n_classes, basis.shape[1]))
     coefficient[:, 0] = NEVER
     coefficient[present, 0] = 0.0
     if len(present) > 1:
-        found = np.stack([logistic(basis, y, weight) for y in rows.y])
+        found = np.stack([logistic_within(basis, y, weight, pieces) for y in rows.y])
         coefficient[present] = found if len(present) > 2 else np.concatenate([-found, found])
     if table.n_classes != 2:
         return coefficient, "ovr"

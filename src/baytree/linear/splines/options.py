@@ -26,6 +26,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     standardize: bool = False
     ordinal: str = "rank"
     missing: str = "mean+indicator"
+    monotone: tuple[tuple[str, int], ...] = ()  # columns with which answers may not fall (1), or not rise (−1)
     conventions: str | None = None  # "earth": whole weights weigh residuals too
 
     def slots(self, n_features: int) -> int:

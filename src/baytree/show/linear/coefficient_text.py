@@ -18,10 +18,12 @@ def coefficient_lines(table: LinearSummary) -> list[str]:
     by_feature: dict[str, list[Coefficient]] = {}
     for row in table.coefficients:
         by_feature.setdefault(row.feature, []).append(row)
-    resting = [name for name, own in by_feature.items() if own[0].column and not any(row.estimate for row in own)]
-    active = {name: own for name, own in by_feature.items() if name not in set(resting)}
+    zero = [name for name, own in by_feature.items() if own[0].column and not any(row.estimate for row in own)]
+    bound = [name for name in zero if by_feature[name][0].is_bound]
+    resting = [name for name in zero if name not in set(bound)]
+    active = {name: own for name, own in by_feature.items() if name not in set(zero)}
     shown = {name: active[name] for name in _largest(active)}
-    notes = [*_more(len(active)), *_resting(resting), *_compared(table), *_references(table)]
+    notes = [*_more(len(active)), *_resting(resting), *_bound(bound, table), *_compared(table), *_references(table)]
     return [*_lines(table, shown), *notes]
 
 
@@ -90,10 +92,21 @@ def _more(count: int) -> list[str]:
 
 
 def _resting(names: list[str]) -> list[str]:
+    return [wrapped(f"0 throughout, so not used ({len(names)}): {_listed(names)}")] if names else []
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _bound(names: list[str], table: LinearSummary) -> list[str]:
+    """What is 0 because the answer must follow its column, and what that means for errors."""
     if not names:
         return []
-    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [wrapped(f"0 throughout, so not used ({len(names)}): {', '.join(names[:_NAMED])}{rest}")]
+    has_errors = any(row.standard_error is not None for row in table.coefficients)
+    given = "; the errors of the others take that as given" if has_errors else ""
+    why = "at the bound, 0, since answers must follow the column and the rows go against it"
+    return [wrapped(f"{why}: {_listed(names)}{given}")]
 
 
 def _compared(table: LinearSummary) -> list[str]:

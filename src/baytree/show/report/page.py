@@ -38,6 +38,8 @@ SECTIONS = {
     records.VotingRulesView: "votes",
     records.TrialsView: "trials",
     records.BayesLeavesView: "leaves",
+    records.ChangesView: "changes",
+    records.FlipsView: "flips",
 }
 SCRIPTS = ("words", "charts", "tree", "whatif", "ask", "boundary", "sort", "main")  # in the order of their needs
 MOST_LETTERS = 120  # of a name in a heading

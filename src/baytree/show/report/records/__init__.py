@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from baytree.show.report.records.comparison_views import LeaderboardView
+from baytree.show.report.records.difference_views import ChangesView, FlipsView
 from baytree.show.report.records.distribution_views import EllipsesView, JointView
 from baytree.show.report.records.hybrid_views import BayesLeavesView
 from baytree.show.report.records.interactive_views import AskView, BoundaryView, ImpurityView, RowsView, WhatIfView
@@ -26,7 +27,7 @@ from baytree.show.report.records.vote_views import TrialsView, VotingRulesView
 Section = (
     Overview | TableView | TreeView | RulesView | BayesView | CoefficientsView | NomogramView | ProseView | WhatIfView
     | AskView | BoundaryView | ImpurityView | RowsView | LeaderboardView | FunctionsView
-    | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView
+    | VotingRulesView | TrialsView | EllipsesView | JointView | DrawingView | BayesLeavesView | ChangesView | FlipsView
 )  # fmt: skip
 
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 import msgspec
 
 
+class SilenceView(msgspec.Struct, frozen=True):
+    """What asking for a least probability brings: accuracy against the share of rows that are answered."""
+
+    path: str  # in a box of 200 by 200; empty where no rows with their answers are at hand
+    low: float  # the accuracy at the bottom of the box
+    tried: str = ""  # on which rows
+
+
 class WhatIfView(msgspec.Struct, frozen=True):
     """A form for a row, filled by the page."""
 
     classes: tuple[str, ...]
     target: str
+    silence: SilenceView | None = None  # of classes
+    promise: str = ""  # of prediction sets, in words
     id: str = "what-if"
     title: str = "What if"
 

@@ -1,9 +1,13 @@
 // What is on this page is set going; sections that are not there are passed over.
 const here = (id) => document.getElementById(id) !== null;
 
+function sortTables() {
+  document.querySelectorAll("table[data-sortable]").forEach(sortable);
+}
+
 function start(place) {
   [payload, model] = [payloads[place], models[place]];
-  document.querySelectorAll("table[data-sortable]").forEach(sortable);
+  sortTables();
   tree = here("tree-drawing") ? new TreeDrawing(payload.tree) : null;
   boundary = here("boundary-drawing") ? new Boundary(payload.boundary) : null;
   if (here("whatif-form")) {
@@ -38,4 +42,5 @@ document.querySelectorAll("details").forEach((each) => {
     else if (whole) whole.replaceChildren();
   });
 });
-if (!document.querySelector("template") && payloads.length) start(0);
+if (!payloads.length) sortTables();
+else if (!document.querySelector("template")) start(0);

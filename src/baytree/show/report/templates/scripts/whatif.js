@@ -1,6 +1,7 @@
 // What if: a row that can be changed, what the model's own formula says of it, why, and what would change the answer.
 const MOST_OPTIONS = 300;
 const MOST_TRIES = 3000;
+const TIE = 1e-9; // relative: what is alike must not be told apart by rounding
 
 class WhatIf {
   constructor(changed) {
@@ -12,7 +13,24 @@ class WhatIf {
     const bars = document.getElementById("whatif-bars");
     if (payload.classes.length) this.beliefs = new Beliefs(bars, payload.classes, "p");
     else bars.append(this.number = element("p", { class: "question", "data-testid": "value", "data-value": "" }));
+    this.least = document.getElementById("whatif-least");
+    if (this.least) this.least.addEventListener("input", () => { this.silence(); this.update(); });
+    if (this.least) this.silence();
     this.update();
+  }
+
+  // What asking for this much brings: the share of rows that are answered, and of right answers among them.
+  silence() {
+    const place = Math.round(100 * Number(this.least.value)), { share, right, low, tried } = payload.silence;
+    document.getElementById("whatif-least-told").textContent = `${place} %`;
+    if (!share) return;
+    const told = document.getElementById("whatif-answered"), dot = document.getElementById("whatif-least-dot");
+    told.dataset.share = String(share[place]);
+    told.dataset.right = right[place] === null ? "" : String(right[place]);
+    told.textContent = right[place] === null ? `No row is answered, ${tried}.` : `${percent(share[place])} of the rows are answered, ${percent(right[place])} of those right, ${tried}.`;
+    dot.toggleAttribute("hidden", right[place] === null);
+    dot.setAttribute("cx", 200 * share[place]);
+    dot.setAttribute("cy", 200 * (1 - (right[place] ?? 1)) / (1 - low));
   }
 
   entry(column, j) {
@@ -67,13 +85,30 @@ class WhatIf {
       this.number.dataset.value = String(value);
       this.number.textContent = short(value);
       told.textContent = plain(payload.target);
+      if (payload.sets) this.between(value, payload.sets.bounds[0]);
       this.ledger([0], value);
       return;
     }
     const p = shares(this.row), order = p.map((_, k) => k).sort((a, b) => p[b] - p[a] || a - b);
     this.beliefs.show(p);
-    told.textContent = `${named(payload.target)}: ${named(model.predict(this.row))}`;
+    const answer = model.predict(this.row), sure = p[payload.classes.indexOf(answer)], least = Number(this.least.value);
+    told.dataset.isSilent = String(sure < least);
+    told.textContent = sure < least ? `${named(payload.target)}: no answer, since ${named(answer)} has probability ${percent(sure)}` : `${named(payload.target)}: ${named(answer)}`;
+    if (payload.sets) this.within(payload.classes.filter((_, k) => p[k] * (1 + TIE) + 1e-300 >= payload.sets.bounds[k]));
     this.ledger(order.slice(0, 2), p);
+  }
+
+  // The set of classes that rows kept back leave, as often right as was asked for.
+  within(classes) {
+    const set = document.getElementById("whatif-set"), names = classes.map((name) => named(name));
+    set.dataset.value = JSON.stringify(classes);
+    set.textContent = `${percent(payload.sets.asked)} set: ${names.length ? names.join(" or ") : "no class; the row would be odd with any"}`;
+  }
+
+  between(value, reach) {
+    const set = document.getElementById("whatif-set");
+    set.dataset.value = JSON.stringify(reach === null ? [] : [value - reach, value + reach]);
+    set.textContent = `${percent(payload.sets.asked)} interval: ${reach === null ? "any number; too few rows were kept back" : `${short(value - reach)} to ${short(value + reach)}`}`;
   }
 
   // Of classes the answer against the next; where columns add nothing to scores (trees), what the answer loses without each.
