@@ -137,6 +137,10 @@ class Additive(Learner, Protocol):
         """Whether all − of(rows) is what the other rows would have given: not where bins or vocabularies read all rows."""
         return True
 
+    def n_kept(self, seen: Any) -> int:
+        """How many rows a statistic holds on to; 0 where it is as large for many rows as for few."""
+        return 0
+
     def total(self, rows: Parts) -> Any:
         """The statistic of all rows, Σ of(part); a learner that has something to say of them all says it here, once."""
         return rows.total(self.observe)

@@ -1,15 +1,11 @@
 // Threads that take tasks from one counter. Nothing lives longer than the call, so a fork in between is harmless.
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <functional>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
-#include <vector>
+#include <utility>
 
 namespace baytree {
 
@@ -28,42 +24,20 @@ class Workers {
 
   // Calls task(i, worker) for every i in [0, tasks); the order over threads is free, so tasks must not share state.
   template <std::invocable<size_t, int> Task> void run(size_t tasks, const Task& task) {
-    std::atomic<size_t> next{0};
-    std::atomic<bool> stop{false};
-    std::exception_ptr failure;
-    std::mutex guard;
-    auto work = [&](int worker) {
-      try {
-        for (size_t i; !stop && (i = next++) < tasks;) {
-          task(i, worker);
-          if (worker == 0) poll();
-        }
-      } catch (...) {
-        stop = true;
-        const std::lock_guard lock(guard);
-        if (!failure) failure = std::current_exception();
-      }
-    };
-    std::vector<std::thread> others;
-    const int needed = int(std::min<size_t>(size_t(threads_), tasks));
-    try {
-      for (int worker = 1; worker < needed; ++worker) others.emplace_back(work, worker);
-    } catch (...) {  // no more threads to be had: those that started, and this one, do the work
-    }
-    work(0);
-    for (auto& other : others) other.join();
-    if (failure) std::rethrow_exception(failure);
+    run(tasks, {&task, [](const void* it, size_t i, int worker) { (*static_cast<const Task*>(it))(i, worker); }});
   }
 
   // Asks whether the user wants to stop, at most every 20 ms; only on the calling thread.
-  void poll() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - asked_ < std::chrono::milliseconds(20)) return;
-    asked_ = now;
-    if (is_stopped_ && is_stopped_()) throw Interrupted();
-  }
+  void poll();
 
  private:
+  // A task, whatever its type: threads, locks and failures are compiled once, not for each of the hundred tasks of the core.
+  struct AnyTask {
+    const void* it;
+    void (*call)(const void* it, size_t i, int worker);
+  };
+  void run(size_t tasks, AnyTask task);
+
   int threads_;
   std::function<bool()> is_stopped_;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();

@@ -1,12 +1,16 @@
 """The laws of naive Bayes: parts are the whole, forgetting is exact, weight 2 is the row twice, no value is the prior."""
 
+import pickle
 import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import baytree as bt
+from baytree.statistics.corpora import Corpus
+from baytree.storage import dumps
 
 RNG = np.random.default_rng(3)
 N = 90
@@ -226,6 +230,34 @@ def test_limits_and_weights_of_words_follow_all_documents(limits, norm):
     assert np.allclose(
         model.predict_proba(documents), peer.predict_proba(vectorizer.transform(documents["review"])), atol=1e-12
     )
+
+
+def test_batches_of_documents_are_added_up_few_times_and_weighed_when_somebody_asks(monkeypatch):
+    added, add = [], Corpus.__add__
+    monkeypatch.setattr(Corpus, "__add__", lambda one, other: added.append(len(other.documents)) or add(one, other))
+    documents = pd.DataFrame({"review": [f"word{i} word{i % 7} word{i // 5}" for i in range(256)]})
+    labels = np.arange(256) % 2
+    make = partial(bt.NaiveBayesClassifier, schema={"review": bt.Text(tfidf=True)})
+    model, forgetful = make(), make()
+    for rows in np.array_split(np.arange(256), 64):
+        model.partial_fit(documents.iloc[rows], labels[rows])
+        assert "model_" not in vars(model) or rows[0] == 0
+    assert sum(added) <= 256 * np.log2(64)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict_proba(documents) == model.predict_proba(documents)).all()
+    assert dumps(model) == dumps(make().fit(documents, labels))
+    for rows in (slice(0, 150), slice(150, 256)):
+        forgetful.partial_fit(documents[rows], labels[rows])
+    forgetful.forget(documents[100:], labels[100:])
+    assert dumps(forgetful) == dumps(make().fit(documents[:100], labels[:100]))
+
+
+def test_a_model_that_is_made_later_has_the_parameters_of_its_batch():
+    text = {"review": ["good food", "bad food", "good", "bad"]}
+    model, late = (bt.NaiveBayesClassifier(schema={"review": bt.Text(tfidf=True)}) for _ in range(2))
+    for _ in range(2):
+        model.partial_fit(text, list("xyxy")), late.partial_fit(text, list("xyxy"))
+    assert (late.set_params(estimate="mle").predict_proba(text) == model.predict_proba(text)).all()
 
 
 def test_a_word_of_a_document_that_weighs_little_is_kept():

@@ -30,6 +30,25 @@ def rows(seed: int, n: int = 400) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame({"x": x, "colour": colour, "size": size, "flat": 1.0}), y
 
 
+def test_a_batch_makes_no_tree_until_somebody_asks_for_it():
+    X, y = rows(3)
+    model, whole = bt.StreamingTreeClassifier(**EAGER), bt.StreamingTreeClassifier(**EAGER).fit(X, y)
+    for first, last in pairwise([0, 150, 400]):
+        model.partial_fit(X[first:last], y[first:last])
+        assert "model_" not in vars(model)
+    assert (model.predict_proba(X) == whole.predict_proba(X)).all()
+    assert "model_" in vars(model)
+
+
+def test_a_tree_that_nobody_asked_for_is_pickled_and_its_parameters_are_those_of_its_batch():
+    X, y = rows(4)
+    model = bt.StreamingTreeClassifier(**EAGER).partial_fit(X, y)
+    again = pickle.loads(pickle.dumps(bt.StreamingTreeClassifier(**EAGER).partial_fit(X, y)))
+    assert dumps(again) == dumps(model)
+    late = bt.StreamingTreeClassifier(**EAGER).partial_fit(X, y).set_params(criterion="gini")
+    assert (late.tree_.impurity == model.tree_.impurity).all()
+
+
 def in_batches(model, X, y, borders, weight=None):
     for first, last in pairwise([0, *borders, len(y)]):
         model = model.partial_fit(X[first:last], y[first:last], sample_weight=None if weight is None else weight[first:last])

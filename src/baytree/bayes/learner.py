@@ -17,6 +17,7 @@ from baytree.engine.rounds.outliers import Outliers
 from baytree.learner import Additive, After
 from baytree.limits.intervals import JEFFREYS, log_amount_moments, score_intervals
 from baytree.settings import ByClass
+from baytree.statistics.corpora import Corpus
 from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
 
@@ -85,6 +86,10 @@ class NaiveBayesLearner(Additive):
         if prior is not None:
             return np.log(np.maximum(prior, 1e-300)), np.zeros(len(prior))
         return log_amount_moments(seen.classes.known()[:, 0] + JEFFREYS)
+
+    def n_kept(self, seen: Seen) -> int:
+        """How many documents it keeps: their lengths depend on all others."""
+        return sum(len(statistic.documents) for statistic in seen.statistics if isinstance(statistic, Corpus))
 
     def can_subtract(self, schema: Schema) -> bool:
         """Whether every event can: not where distinct values or words of all rows are read."""

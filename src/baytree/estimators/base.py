@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from baytree.interview.interview import Interview
     from baytree.reports.set_section import Sets
 
-SETTLING = threading.Lock()  # guards the one moment in which several threads may add to the same estimator
+SETTLING = threading.RLock()  # guards the one moment in which several threads may add to the same estimator
 
 
 class Entered(NamedTuple):
@@ -215,6 +215,13 @@ class Estimator(BaseEstimator):
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         """Puts a finished fit in place, all at once."""
+        for name, value in learnt.told.items():
+            setattr(self, name, value)
+        self._settle_rows(schema, learnt.profile, has_text_names)
+        self.model_ = learnt.model
+
+    def _settle_rows(self, schema: Schema, profile: Profile | None, has_text_names: bool) -> None:
+        """Puts in place what is known of the rows themselves."""
         self.n_features_in_ = len(schema.inputs)
         if has_text_names:
             self.feature_names_in_ = np.array(schema.inputs, dtype=object)
@@ -222,9 +229,7 @@ class Estimator(BaseEstimator):
             del self.feature_names_in_
         if schema.target.classes is not None:
             self.classes_ = labels.classes_array(schema.target)
-        for name, value in learnt.told.items():
-            setattr(self, name, value)
-        self.schema_, self.model_, self.profile_ = schema, learnt.model, learnt.profile
+        self.schema_, self.profile_ = schema, profile
 
     def _restore(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         """Puts what a model file held in place."""

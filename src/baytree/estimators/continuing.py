@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree.engine.parts import InMemory
-from baytree.estimators.base import Entered, Estimator
+from baytree.estimators.base import SETTLING, Entered, Estimator
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Learnt
 from baytree.show.names import listed
+from baytree.statistics.profile import Profile
 from baytree.table import encode, label_reading, labels
 from baytree.table.infer import Census
 from baytree.table.sample import batch_census, with_notes
@@ -22,9 +24,13 @@ from baytree.table.table import Table
 
 
 class ContinuingEstimator(Estimator):
-    """An estimator that can go on learning."""
+    """An estimator that can go on learning.
+
+    Where a model costs as much as all rows so far, it is made when somebody asks for it, not after every batch.
+    """
 
     _census: Census | None = None  # of all batches of partial_fit so far; None where some came in another way
+    _later: Mapping[str, Callable[[], Any]] = {}  # attributes that nobody has asked for yet, and how they are made
 
     def merge(self, other: Self) -> Self:
         """A new estimator that knows what both have learnt."""
@@ -46,7 +52,35 @@ class ContinuingEstimator(Estimator):
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._settle(schema, learnt, has_text_names)
-        self._census = None
+        self._census, self._later = None, {}
+
+    def _settle_later(
+        self, schema: Schema, profile: Profile | None, has_text_names: bool, later: Mapping[str, Callable[[], Any]]
+    ) -> None:
+        """Puts in place what is known of the rows, and how attributes are made of them once they are asked for."""
+        self._settle_rows(schema, profile, has_text_names)
+        self._census, self._later = None, later
+        for name in later:
+            vars(self).pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there: makes what was left for later."""
+        if name not in self._later:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        with SETTLING:
+            if name not in vars(self):  # else another thread was faster
+                setattr(self, name, self._later[name]())
+            return vars(self)[name]
+
+    def _is_known(self, name: str) -> bool:
+        """Whether there is such an attribute, made or left for later."""
+        return name in vars(self) or name in self._later
+
+    def __getstate__(self) -> Any:
+        for name in self._later:
+            getattr(self, name)
+        self._later = {}
+        return super().__getstate__()
 
     def _enter_more(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike, known: Schema) -> Entered:
         """A further batch under the kinds of those before it; its levels and classes may be new."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -161,8 +162,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
             stream = learner.further(before, table)
             if not is_first:
                 profile = joined_profiles((self.schema_, self.profile_), (table.schema, profile), table.schema)
-            learnt = Learnt(learner.tree(stream), stream, profile=profile)
-            self._settle(table.schema, learnt, entered.has_text_names)
+            self._before, self._done, self._stream = None, "", stream
+            self._settle_later(table.schema, profile, entered.has_text_names, {"model_": partial(learner.tree, stream)})
             return self._told(whole, census)
 
     def merge(self, other: Self) -> Self:
