@@ -61,7 +61,7 @@ class ContinuingEstimator(Estimator):
         self._settle_rows(schema, profile, has_text_names)
         self._census, self._later = None, later
         for name in later:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there: makes what was left for later."""
