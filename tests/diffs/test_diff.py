@@ -197,6 +197,12 @@ def test_the_command_writes_json(files, tree, penguins):
     assert json.loads(run("diff", *files, "penguins", "--json")) == bt.diff(tree, tree.snip(1), penguins).to_dict()
 
 
+def test_the_command_writes_the_page_that_python_writes(files, tree, penguins, tmp_path):
+    run("diff", *files, "penguins", "-o", tmp_path / "page.html")
+    python = bt.diff(tree, tree.snip(1), penguins).report(tmp_path / "python.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == python.read_text(encoding="utf-8")
+
+
 def test_a_table_may_lack_no_column_that_either_model_needs(files, penguins, tmp_path):
     penguins.drop(columns="flipper_length_mm").to_csv(tmp_path / "t.csv", index=False)
     result = CliRunner().invoke(main, ["diff", *map(str, files), str(tmp_path / "t.csv")])
