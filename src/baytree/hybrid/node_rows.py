@@ -12,7 +12,7 @@ from baytree.bayes.events import Statistic
 from baytree.bayes.jackknife import leave_one_of_each_out, log_shares_without
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.seen import Seen
-from baytree.statistics.counts import Counts
+from baytree.statistics.moments import Moments
 from baytree.table.table import Table
 from baytree.tree.model import routing
 from baytree.tree.model.links import depths, parents
@@ -66,18 +66,17 @@ def _varies(statistic: Statistic) -> bool:
     return weights is None or bool(np.count_nonzero(weights) > 1)
 
 
-def left_out_losses(table: Table, offer: Offer, seen: tuple[Seen, ...]) -> Counts:
-    """−Σ weight · log p(class of a row | the node's other rows): of each node by naive Bayes, and by the counts alone.
+def left_out_losses(table: Table, offer: Offer, seen: tuple[Seen, ...]) -> Moments:
+    """−log p(class of a row | the node's other rows), summed up for each node: by naive Bayes, and by the counts alone.
 
     A row that stands for several leaves one of them out, so that weight 2 is the row twice. Sums are exact. [n_models, 2]
     """
-    code, loss = [np.zeros(0, np.int32)], [np.zeros((0, 2))]
+    code, weight, loss = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros((0, 2))]
     for place, part in offer.tables(table):
         code.append(np.full(len(part), place, np.int32))
-        loss.append(part.weight[:, None] * _losses(offer.learner, part, seen[place]))
-    codes, losses = np.repeat(np.concatenate(code), 2), np.concatenate(loss).ravel()
-    which = np.tile(np.arange(2, dtype=np.int32), len(codes) // 2)
-    return Counts.of(codes, which, losses, len(offer.node), 2)
+        weight.append(part.weight)
+        loss.append(_losses(offer.learner, part, seen[place]))
+    return Moments.of(np.concatenate(loss), np.concatenate(code), np.concatenate(weight), len(offer.node))
 
 
 def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
