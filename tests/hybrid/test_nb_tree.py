@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import baytree as bt
 from baytree import summary
 from baytree.bayes.estimation import Estimation, Group
+from baytree.bayes.jackknife import leave_one_of_each_out, leave_one_out
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.cli import main
 from baytree.engine.parts import InMemory
@@ -217,6 +218,29 @@ def test_rows_on_disk_give_the_tree_of_rows_in_memory(tmp_path):
     near = bt.NBTreeClassifier().fit(bt.read(tmp_path / "rows.csv"), "y")
     assert far.naive_bayes_ == near.naive_bayes_
     assert np.array_equal(far.predict_proba(frame), near.predict_proba(frame))
+
+
+def test_a_row_that_stands_for_several_leaves_one_of_them_out():
+    frame, y = table(3, 60)
+    times = np.random.default_rng(1).integers(1, 4, 60)
+    model = bt.NaiveBayesClassifier()
+    whole = model.fit(frame, y)._enter_more(frame, y, times.astype(float), model.schema_).table
+    learner = model._learner(whole.schema)
+    each = np.repeat(np.arange(60), times)
+    alone = model._enter_more(frame.iloc[each], y[each], None, model.schema_).table
+    ours = leave_one_of_each_out(learner, whole, learner.observe(whole))
+    np.testing.assert_allclose(ours[each], leave_one_out(learner, alone, learner.observe(alone)), rtol=1e-12)
+
+
+def test_a_row_that_stands_for_part_of_one_is_left_out_as_a_whole():
+    frame, y = table(3, 60)
+    weight = np.random.default_rng(1).uniform(0.1, 1.0, 60)
+    model = bt.NaiveBayesClassifier()
+    whole = model.fit(frame, y)._enter_more(frame, y, weight, model.schema_).table
+    learner = model._learner(whole.schema)
+    seen = learner.observe(whole)
+    expected = leave_one_out(learner, whole, seen)
+    np.testing.assert_allclose(leave_one_of_each_out(learner, whole, seen), expected, rtol=1e-10)
 
 
 def test_fractions_of_weight_are_learnt_too():

@@ -6,9 +6,10 @@ for each set of rows that are alike.
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
-from baytree.bayes.estimation import class_shares
+from baytree.bayes.estimation import Estimation, class_shares, pseudo_counts
 from baytree.bayes.events import EVENTS
 from baytree.bayes.events.event import alike
 from baytree.bayes.learner import NaiveBayesLearner
@@ -20,13 +21,37 @@ from baytree.table.table import Table
 
 def leave_one_out(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
     """The probabilities of each row by the model of everything that was seen but that row: [n_rows, n_classes]."""
-    return with_class_scores(learner, table, seen, _class_scores(learner, table, seen))
-
-
-def with_class_scores(learner: NaiveBayesLearner, table: Table, seen: Seen, scores: np.ndarray) -> np.ndarray:
-    """The same, where the log-prior of each row's classes without the row is known; `scores` are added to."""
+    scores = _class_scores(learner, table, seen)
     for group, statistic in zip(seen.groups, seen.statistics, strict=True):
         EVENTS[group.event].add_left_out(statistic, group, table, learner.estimation, scores)
+    return _answered(learner, table, seen, scores)
+
+
+def leave_one_of_each_out(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
+    """The same where a row that stands for several leaves one of them out: weight 2 is the row twice. [n_rows, n_classes]
+
+    In closed form throughout, also of weights that all differ.
+    """
+    weight = np.minimum(table.weight, 1.0)
+    once = msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
+    scores = log_shares_without(seen.classes.known()[:, 0], once, learner.estimation)
+    for group, statistic in zip(seen.groups, seen.statistics, strict=True):
+        EVENTS[group.event].add_left_out_parts(statistic, group, once, learner.estimation, scores)
+    return _answered(learner, once, seen, scores)
+
+
+def log_shares_without(counts: np.ndarray, table: Table, estimation: Estimation) -> np.ndarray:
+    """The logarithm of each class's share [n_classes] once each row is taken away: [n_rows, n_classes]."""
+    added = estimation.class_alpha
+    pseudo = pseudo_counts(estimation, table.schema.target.name, table.schema.classes) if added is None else added
+    left = np.tile(counts + pseudo, (len(table), 1))
+    left[np.arange(len(table)), table.label] -= table.weight
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(left, 0.0) / left.sum(axis=1, keepdims=True))
+
+
+def _answered(learner: NaiveBayesLearner, table: Table, seen: Seen, scores: np.ndarray) -> np.ndarray:
+    """The probabilities of scores; a row whose score no closed form tells has its statistic derived anew."""
     if np.isfinite(scores).all():
         return softmax(scores)
     unknown = np.flatnonzero(np.isnan(scores).any(axis=1) | np.isneginf(scores).all(axis=1))

@@ -48,7 +48,7 @@ class NBTreeLearner(msgspec.Struct, frozen=True):
             return Learnt(_averaged(offer, (), np.zeros(0), rows.schema))
         total = rows.total(partial(NodesSeen.of, offer=offer), rows_per_part=None)
         seen = tuple(map(telling, total.seen))
-        loss = rows.total(partial(left_out_losses, offer=offer, seen=seen), rows_per_part=None).known()
+        loss = rows.total(partial(left_out_losses, offer=offer, seen=seen), rows_per_part=None).total.rounded()
         return Learnt(_averaged(offer, seen, loss[:, 1] - loss[:, 0], rows.schema))
 
     def _offered(self, tree: Tree) -> np.ndarray:

@@ -9,15 +9,14 @@ import msgspec
 import numpy as np
 
 from baytree.bayes.events import Statistic
-from baytree.bayes.jackknife import with_class_scores
+from baytree.bayes.jackknife import leave_one_of_each_out, log_shares_without
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.seen import Seen
-from baytree.statistics.counts import Counts
+from baytree.statistics.moments import Moments
 from baytree.table.table import Table
 from baytree.tree.model import routing
 from baytree.tree.model.links import depths, parents
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.all_prunings import OF_EACH_CLASS
 
 LEAST_PROBABILITY = 1e-300  # of a class: what rounds to 0 has a logarithm too
 
@@ -67,18 +66,17 @@ def _varies(statistic: Statistic) -> bool:
     return weights is None or bool(np.count_nonzero(weights) > 1)
 
 
-def left_out_losses(table: Table, offer: Offer, seen: tuple[Seen, ...]) -> Counts:
-    """−Σ weight · log p(class of a row | the node's other rows): of each node by naive Bayes, and by the counts alone.
+def left_out_losses(table: Table, offer: Offer, seen: tuple[Seen, ...]) -> Moments:
+    """−log p(class of a row | the node's other rows), summed up for each node: by naive Bayes, and by the counts alone.
 
     A row that stands for several leaves one of them out, so that weight 2 is the row twice. Sums are exact. [n_models, 2]
     """
-    code, loss = [np.zeros(0, np.int32)], [np.zeros((0, 2))]
+    code, weight, loss = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros((0, 2))]
     for place, part in offer.tables(table):
         code.append(np.full(len(part), place, np.int32))
-        loss.append(part.weight[:, None] * _losses(offer.learner, part, seen[place]))
-    codes, losses = np.repeat(np.concatenate(code), 2), np.concatenate(loss).ravel()
-    which = np.tile(np.arange(2, dtype=np.int32), len(codes) // 2)
-    return Counts.of(codes, which, losses, len(offer.node), 2)
+        weight.append(part.weight)
+        loss.append(_losses(offer.learner, part, seen[place]))
+    return Moments.of(np.concatenate(loss), np.concatenate(code), np.concatenate(weight), len(offer.node))
 
 
 def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -94,21 +92,7 @@ def reached(tree: Tree, leaf: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 def _losses(learner: NaiveBayesLearner, table: Table, seen: Seen) -> np.ndarray:
     """−log p of each row's class without the row: by naive Bayes, and by the counts. [n_rows, 2]"""
-    once, own = _once(table), np.arange(len(table))
-    priors = _log_priors(seen.classes.known()[:, 0], once)
-    counted = priors[own, table.label].copy()
-    shares = with_class_scores(learner, once, seen, priors)[own, table.label]
+    own, once = np.arange(len(table)), msgspec.structs.replace(table, weight=np.minimum(table.weight, 1.0))
+    shares = leave_one_of_each_out(learner, table, seen)[own, table.label]
+    counted = log_shares_without(seen.classes.known()[:, 0], once, learner.estimation)[own, table.label]
     return -np.column_stack([np.log(np.maximum(shares, LEAST_PROBABILITY)), counted])
-
-
-def _once(table: Table) -> Table:
-    """The rows, those that stand for several as one of them."""
-    weight = np.minimum(table.weight, 1.0)
-    return msgspec.structs.replace(table, weight=weight, is_unweighted=bool((weight == 1).all()))
-
-
-def _log_priors(counts: np.ndarray, table: Table) -> np.ndarray:
-    """The log of each class's share without each row, half a row of each class beforehand: [n_rows, n_classes]."""
-    left = np.tile(counts + OF_EACH_CLASS, (len(table), 1))
-    left[np.arange(len(table)), table.label] -= table.weight
-    return np.log(left / left.sum(axis=1, keepdims=True))

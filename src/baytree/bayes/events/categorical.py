@@ -113,6 +113,24 @@ class Categorical(Event[Counts]):
         kind = table.label * np.int32(n_levels + 1) + table.values[group.columns[0]]
         return _core.add_level_scores(kind + np.int32(1), effects.reshape(-1, n_classes), scores)
 
+    def add_left_out_parts(
+        self, seen: Counts, group: Group, table: Table, estimation: Estimation, scores: np.ndarray
+    ) -> None:
+        """Of the row's own class what its level has without this weight; of the others what it has."""
+        if table.is_unweighted:
+            return self.add_left_out(seen, group, table, estimation, scores)
+        column, code = table.schema.columns[group.columns[0]], np.asarray(table.values[group.columns[0]])
+        rows = np.flatnonzero(code >= 0)
+        code, label, weight = code[rows], table.label[rows], table.weight[rows]
+        counts, added = seen.known(), pseudo_counts(estimation, column.name, column.levels)
+        effects = self.derive(seen, group, table.schema, estimation).log_probability[code]
+        share = (np.maximum(counts[code, label] - weight, 0.0) + added[code]) / (
+            np.maximum(counts.sum(axis=0)[label] - weight, 0.0) + added.sum()
+        )
+        effects[np.arange(len(rows)), label] = self.logarithm(share)
+        scores[rows] += effects
+        return None
+
     def altered(self, seen: Counts, group: Group, changes: Table, sign: int, estimation: Estimation) -> AlteredLevels | None:
         """Of the class of a row the shares of all levels; of the others as before."""
         column = changes.schema.columns[group.columns[0]]

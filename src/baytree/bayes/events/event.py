@@ -102,6 +102,10 @@ class Event(ABC, Generic[S]):
             left.add_scores(alone, effects[k : k + 1])
         scores += effects[place]
 
+    def add_left_out_parts(self, seen: S, group: Group, table: Table, estimation: Estimation, scores: np.ndarray) -> None:
+        """The same of rows that stand for several, or for part of one; where that saves deriving, but for rounding."""
+        self.add_left_out(seen, group, table, estimation, scores)
+
     def altered(self, seen: S, group: Group, changes: Table, sign: int, estimation: Estimation) -> Altered | None:
         """The likelihood after each row of a table was added (sign 1) or taken away (−1); None where it is derived anew."""
         return None
