@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import baytree as bt
-from baytree.bayes.events.weka import precision_of
+from baytree.bayes.events.conventions.weka import precision_of
 from baytree.statistics.discretize import mdl_cuts_of_weights
 
 ENJOY = {

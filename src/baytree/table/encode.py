@@ -10,9 +10,9 @@ import numpy as np
 from baytree.engine.threads import by_columns, in_order
 from baytree.table.encode_column import documents, encoded
 from baytree.table.frames import Codes, NumberedColumns, Numbers, Raw, RawFrame, factorise_together, read_column
+from baytree.table.frames.positions import number_columns
 from baytree.table.frames.raw import FEW
 from baytree.table.infer import Census
-from baytree.table.positions import number_columns
 from baytree.table.reading.forms import is_nothing
 from baytree.table.schema import Column, Kind, Schema, Target, Text
 from baytree.table.table import DenseColumns, SparseColumns, Tokens, Values, holds_infinite, refuse_infinite

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.table.positions import all_places
+from baytree.table.frames.positions import all_places
 from baytree.table.table import DenseColumns, SparseColumns, Table
 
 _FEW_ROWS = 8

@@ -12,10 +12,10 @@ from baytree import notices
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
 from baytree.table.frames import NumberedColumns, RawFrame, position_names, read
+from baytree.table.frames.positions import number_columns
 from baytree.table.infer import Census, warn_of
 from baytree.table.labels import Labels
 from baytree.table.notes import Note
-from baytree.table.positions import number_columns
 from baytree.table.schema import Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
 from baytree.table.table import Table, holds_infinite

@@ -130,8 +130,9 @@ def holds_infinite(column: Column, values: Any) -> bool:
     """Whether a column holds a number that is infinite."""
     if column.kind is not Kind.NUMERIC:
         return False
-    # a finite sum tells at once that nothing in it is infinite
-    return not np.isfinite(values.sum()) and bool(np.isinf(values).any())
+    with np.errstate(invalid="ignore"):  # ∞ − ∞
+        total = values.sum()
+    return not np.isfinite(total) and bool(np.isinf(values).any())  # a finite sum tells at once that nothing in it is infinite
 
 
 def refuse_infinite(schema: Schema, values: Iterable[Any]) -> None:

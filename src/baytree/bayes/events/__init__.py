@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from baytree.bayes.estimation import Group
 from baytree.bayes.events.amount_events import Bernoulli, Complement, Multinomial, Poisson, PredictiveMultinomial
 from baytree.bayes.events.categorical import Categorical
+from baytree.bayes.events.conventions.e1071 import E1071Categorical, E1071Gaussian
+from baytree.bayes.events.conventions.weka import WekaGaussian, WekaKernel
 from baytree.bayes.events.discretized import Discretized
-from baytree.bayes.events.e1071 import E1071Categorical, E1071Gaussian
 from baytree.bayes.events.event import Event
 from baytree.bayes.events.gaussian import Gaussian, SklearnGaussian, SmoothedGaussian
 from baytree.bayes.events.kernel import Kernel
@@ -21,7 +22,6 @@ from baytree.bayes.events.text.document_events import (
     DocumentMultinomial,
     PredictiveDocuments,
 )
-from baytree.bayes.events.weka import WekaGaussian, WekaKernel
 from baytree.table.schema import Column, Kind
 
 OFFERED: tuple[type[Event], ...] = (  # what a user may name

@@ -11,7 +11,7 @@ import numpy as np
 from baytree import notices
 from baytree.engine.parts import Parts
 from baytree.statistics.strung import Strung, every
-from baytree.table.positions import all_places, are_number_columns
+from baytree.table.frames.positions import all_places, are_number_columns
 from baytree.table.schema import Kind
 from baytree.table.table import DenseColumns, SparseColumns, Table
 

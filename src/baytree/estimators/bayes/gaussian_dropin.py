@@ -13,7 +13,7 @@ from baytree.estimators.bayes.face import BayesClassifier, all_numeric
 from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.moments import Moments
-from baytree.table.positions import all_places
+from baytree.table.frames.positions import all_places
 from baytree.table.sample import Columns
 from baytree.table.schema import Schema, SchemaLike
 
