@@ -131,8 +131,8 @@ def holds_infinite(column: Column, values: Any) -> bool:
     if column.kind is not Kind.NUMERIC:
         return False
     with np.errstate(invalid="ignore"):  # ∞ − ∞
-        total = values.sum()
-    return not np.isfinite(total) and bool(np.isinf(values).any())  # a finite sum tells at once that nothing in it is infinite
+        total = values.sum()  # a finite sum tells at once that nothing in it is infinite
+    return not np.isfinite(total) and bool(np.isinf(values).any())
 
 
 def refuse_infinite(schema: Schema, values: Iterable[Any]) -> None:
