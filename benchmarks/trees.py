@@ -174,6 +174,14 @@ def multiway_numbers() -> Iterator[Row]:
     yield Row("numbers by every level, mixed 100k×20, depth 6", "two branches", seconds("binary"), seconds("multiway"), 1)
 
 
+def chaid() -> Iterator[Row]:
+    """Groups of levels that do not differ, against CART's two branches at the same depth, without pruning."""
+    frame, y = mixed(200_000)
+    cart = best(lambda: bt.CARTClassifier(max_depth=5, pruning=None).fit(frame, y), 3)
+    seconds = best(lambda: bt.CHAIDClassifier(max_depth=5).fit(frame, y), 1)
+    yield Row("CHAID, mixed 200k×20, depth 5", "our CART, depth 5", cart, seconds, 1)
+
+
 def _grid(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     y = np.arange(9000) % n_classes
     return np.column_stack([y // 60, y % 60]) + np.random.default_rng(0).normal(scale=0.01, size=(9000, 2)), y
@@ -216,4 +224,5 @@ WORKLOADS = [
     classes_of_algorithms,
     chains,
     multiway_numbers,
+    chaid,
 ]

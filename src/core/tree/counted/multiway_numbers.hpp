@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "tree/counted/parting.hpp"
+#include "tree/sorted/node_measure.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/column_search.hpp"
 #include "tree/sorted/splits/large_node_levels.hpp"
-#include "tree/sorted/target_search.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::counted {
@@ -46,23 +46,25 @@ class MultiwayNumbers {
   MultiwayNumbers(std::span<const ColumnView> columns, size_t rows, const sorted::Target& target, const sorted::Settings& settings,
                   Workers& workers)
       : columns_(columns), target_(target), settings_(settings), workers_(workers), partitioned_(columns, rows, target, workers),
-        search_(sorted::number_search({columns, target, settings, partitioned_, workers})), branch_(rows) {}
+        searcher_(columns, target, settings, partitioned_, workers), node_measure_(target, settings, partitioned_), branch_(rows) {
+    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target, settings.criterion, w);
+  }
 
   std::vector<MultiwayNode> grow() {
     std::vector<MultiwayNode> nodes(1);
     nodes[0].end = uint32_t(branch_.size());
-    search_->measure(nodes[0], search_->workspace(0));
+    node_measure_.measure(nodes[0], workspaces_[0]);
     std::vector<size_t> large, small;
     const auto open = [&](size_t node) {
       if (!nodes[node].is_final) (nodes[node].end - nodes[node].begin >= sorted::kLarge ? large : small).push_back(node);
     };
     const auto shared = [&](const auto& task) {
-      workers_.run(columns_.size(), [&](size_t column, int worker) { task(column, search_->workspace(worker)); });
+      workers_.run(columns_.size(), [&](size_t column, int worker) { task(column, workspaces_[size_t(worker)]); });
     };
     for (open(0); !large.empty();) {
       const size_t at = large.back();
       large.pop_back();
-      adopt(nodes, at, split(nodes[at], search_->workspace(0), shared));
+      adopt(nodes, at, split(nodes[at], workspaces_[0], shared));
       for (int b = 0; b < nodes[at].branches; ++b) open(size_t(nodes[at].first + b));
     }
     grow_subtrees(nodes, small);
@@ -70,7 +72,7 @@ class MultiwayNumbers {
   }
 
  private:
-  using Workspace = sorted::Workspace;
+  using Workspace = sorted::Workspace<sorted::SquareMeasure>;
 
   // What a column can do for a node.
   struct Offer {
@@ -82,7 +84,7 @@ class MultiwayNumbers {
 
   void grow_subtrees(std::vector<MultiwayNode>& nodes, const std::vector<size_t>& roots) {
     std::vector<std::vector<MultiwayNode>> grown(roots.size());
-    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], search_->workspace(worker)); });
+    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], workspaces_[size_t(worker)]); });
     for (size_t i = 0; i < roots.size(); ++i) {
       const auto shift = int32_t(nodes.size()) - 1;
       for (MultiwayNode& node : grown[i])
@@ -136,11 +138,18 @@ class MultiwayNumbers {
 
   Offer offer(const MultiwayNode& node, size_t column, Workspace& workspace) {
     if (!columns_[column].is_nominal()) {
-      const sorted::Split split = search_->search(node, int32_t(column), workspace);
+      const sorted::Split split = searcher_.search(node, int32_t(column), workspace);
       return split ? Offer{split.score.value, split.has_own_branch ? 3 : 2, split.missing, split.cut} : Offer{};
     }
-    const Parting parting = part_levels(search_->levels(node, column, workspace), settings_.absent, settings_.min_leaf);
+    const Parting parting = part_levels(levels(node, column, workspace), settings_.absent, settings_.min_leaf);
     return {parting.gain, parting.branches, parting.missing, 0};
+  }
+
+  const sorted::Levels& levels(const MultiwayNode& node, size_t column, Workspace& workspace) const {
+    workspace.measure.focus(node.mean, node.risk);
+    workspace.counter.count(partitioned_.tags(node), partitioned_.levels(column), columns_[column].levels, target_, workspace.measure,
+                            workspace.levels);
+    return workspace.levels;
   }
 
   // The column that gains most beyond rounding, the earlier of equals; -1: none gains enough. As in trees of two branches the
@@ -164,7 +173,7 @@ class MultiwayNumbers {
     const ColumnView& view = columns_[size_t(node.column)];
     node.branch_of.assign(size_t(view.levels), -1);
     int32_t branch = 0;
-    for (const int32_t code : search_->levels(node, size_t(node.column), workspace).code)
+    for (const int32_t code : levels(node, size_t(node.column), workspace).code)
       if (code >= 0) node.branch_of[size_t(code)] = branch++;
     for (const uint32_t row : partitioned_.tags(node)) {
       const int32_t code = view.level(row);
@@ -191,7 +200,7 @@ class MultiwayNumbers {
     std::vector<MultiwayNode> children(begin.size() - 1);
     for (size_t b = 0; b < children.size(); ++b) {
       children[b].begin = begin[b], children[b].end = begin[b + 1], children[b].depth = node.depth + 1;
-      search_->measure(children[b], workspace);
+      node_measure_.measure(children[b], workspace);
     }
     return children;
   }
@@ -201,8 +210,10 @@ class MultiwayNumbers {
   const sorted::Settings& settings_;
   Workers& workers_;
   sorted::PartitionedRows partitioned_;
-  std::unique_ptr<sorted::TargetSearch> search_;
+  sorted::ColumnSearch<sorted::SquareMeasure> searcher_;
+  sorted::NodeMeasure<sorted::SquareMeasure> node_measure_;
   std::vector<int32_t> branch_;  // [n_rows], at the node that holds the row
+  std::vector<Workspace> workspaces_;
 };
 
 }  // namespace baytree::tree::counted

@@ -6,35 +6,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "tree/sorted/branch_assignment.hpp"
 #include "tree/sorted/node.hpp"
+#include "tree/sorted/node_measure.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/splits/column_search.hpp"
 #include "tree/sorted/splits/large_node_levels.hpp"
-#include "tree/sorted/target_search.hpp"
+#include "tree/sorted/splits/measures.hpp"
+#include "tree/sorted/splits/split_choice.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::sorted {
 
-class Grower {
+template <Measure M> class Grower {
  public:
   Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers)
       : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers),
-        partitioned_(columns, rows, target, workers),
-        search_((target.classes ? class_search : number_search)({columns, target, settings, partitioned_, workers})),
-        assigner_(columns, target, settings, partitioned_), levels_(columns, target, partitioned_, workers, search_->is_plain_count()) {}
+        partitioned_(columns, rows, target, workers), searcher_(columns, target, settings, partitioned_, workers),
+        assigner_(columns, target, settings, partitioned_), choice_(columns, target, settings, partitioned_, assigner_),
+        node_measure_(target, settings, partitioned_), levels_(columns, target, partitioned_, workers, M(target, settings.criterion).is_plain_count()) {
+    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target_, settings.criterion, w);
+  }
 
   std::vector<Node> grow() {
     std::vector<Node> nodes(1);
     nodes[0].end = uint32_t(n_);
-    search_->measure(nodes[0], search_->workspace(0));
+    node_measure_.measure(nodes[0], workspaces_[0]);
     std::vector<size_t> large, small;
     if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
-    workers_.run(columns_.size(), [&](size_t j, int) { search_->count_blocks(nodes[0], j); });
+    workers_.run(columns_.size(), [&](size_t j, int) { searcher_.count_blocks(nodes[0], j); });
     if (!large.empty()) levels_.count_root(nodes[0]);
     while (!large.empty()) large = grow_level(nodes, large, small);
     grow_subtrees(nodes, small);
@@ -48,11 +52,11 @@ class Grower {
     const size_t width = columns_.size();
     std::vector<Split> offers(large.size() * width);
     workers_.run(offers.size(), [&](size_t task, int worker) {
-      offers[task] = search_->search(nodes[large[task / width]], int32_t(task % width), search_->workspace(worker));
+      offers[task] = searcher_.search(nodes[large[task / width]], int32_t(task % width), workspaces_[size_t(worker)]);
     });
     std::vector<BranchWeights> assigned(large.size());
     workers_.run(large.size(), [&](size_t i, int worker) {
-      assigned[i] = choose(nodes[large[i]], {offers.data() + i * width, width}, search_->workspace(worker));
+      assigned[i] = choose(nodes[large[i]], {offers.data() + i * width, width}, workspaces_[size_t(worker)]);
     });
     std::vector<Surrogate> candidates;
     if (settings_.max_surrogates > 0) {
@@ -67,11 +71,11 @@ class Grower {
       if (!nodes[large[i]].split) return;
       std::span<Surrogate> own;
       if (!candidates.empty()) own = {candidates.data() + i * width, width};
-      children[i] = divide(nodes[large[i]], own, assigned[i], search_->workspace(worker));
+      children[i] = divide(nodes[large[i]], own, assigned[i], workspaces_[size_t(worker)]);
     });
     workers_.run(offers.size(), [&](size_t task, int worker) {
       const size_t i = task / width;
-      if (!children[i].empty()) partition(nodes[large[i]], children[i], task % width, search_->workspace(worker));
+      if (!children[i].empty()) partition(nodes[large[i]], children[i], task % width, workspaces_[size_t(worker)]);
     });
     std::vector<size_t> next;
     for (size_t i = 0; i < large.size(); ++i) {
@@ -90,7 +94,7 @@ class Grower {
 
   void grow_subtrees(std::vector<Node>& nodes, const std::vector<size_t>& roots) {
     std::vector<std::vector<Node>> grown(roots.size());
-    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], search_->workspace(worker)); });
+    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], workspaces_[size_t(worker)]); });
     for (size_t i = 0; i < roots.size(); ++i) {
       const auto shift = int32_t(nodes.size()) - 1;
       for (Node& node : grown[i])
@@ -100,7 +104,7 @@ class Grower {
     }
   }
 
-  std::vector<Node> subtree(const Node& root, Workspace& workspace) {
+  std::vector<Node> subtree(const Node& root, Workspace<M>& workspace) {
     std::vector<Node> nodes{root};
     std::vector<size_t> open{0};
     while (!open.empty()) {
@@ -115,10 +119,10 @@ class Grower {
     return nodes;
   }
 
-  std::vector<Node> split_alone(Node& node, Workspace& workspace) {
+  std::vector<Node> split_alone(Node& node, Workspace<M>& workspace) {
     const size_t width = columns_.size();
     workspace.offers.resize(width);
-    for (size_t j = 0; j < width; ++j) workspace.offers[j] = search_->search(node, int32_t(j), workspace);
+    for (size_t j = 0; j < width; ++j) workspace.offers[j] = searcher_.search(node, int32_t(j), workspace);
     const BranchWeights assigned = choose(node, workspace.offers, workspace);
     if (!node.split) return {};
     workspace.candidates.clear();
@@ -129,10 +133,10 @@ class Grower {
     return children;
   }
 
-  void partition(const Node& node, const std::vector<Node>& children, size_t column, Workspace& workspace) {
+  void partition(const Node& node, const std::vector<Node>& children, size_t column, Workspace<M>& workspace) {
     if (!partitioned_.partition(node, children, column, workspace.buffer)) return;
     for (const Node& child : children)
-      if (!child.is_final) search_->count_blocks(child, column);
+      if (!child.is_final) searcher_.count_blocks(child, column);
   }
 
   static void adopt(std::vector<Node>& nodes, size_t parent, std::vector<Node>& children) {
@@ -166,23 +170,23 @@ class Grower {
     return x ^ (x >> 31);
   }
 
-  BranchWeights choose(Node& node, std::span<Split> offers, Workspace& workspace) {
+  BranchWeights choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) {
     if (node.depth == 0 && settings_.first_column >= 0) keep_only(size_t(settings_.first_column), offers);
     if (settings_.columns_per_node > 0) draw(node, offers);
-    if (!search_->choose(node, offers, assigner_, workspace)) return {};
+    if (!choice_.choose(node, offers, workspace)) return {};
     return assigner_.assign_by_split(node);
   }
 
-  std::vector<Node> divide(Node& node, std::span<Surrogate> candidates, const BranchWeights& assigned, Workspace& workspace) {
+  std::vector<Node> divide(Node& node, std::span<Surrogate> candidates, const BranchWeights& assigned, Workspace<M>& workspace) {
     assigner_.keep_best(node, candidates);
     assigner_.assign_missing(node, assigned);
     const size_t branches = node.split.has_own_branch ? 3 : 2;
     std::vector<Node> children(branches);
     partitioned_.divide_rows(node, children, workspace.buffer);
-    search_->count_children(node, children, workspace);
+    node_measure_.count_children(node, children, workspace);
     for (Node& child : children) {
       child.depth = node.depth + 1, child.most_improved = node.most_improved;
-      search_->measure(child, workspace);
+      node_measure_.measure(child, workspace);
       if (child.is_final)
         for (const uint32_t tag : partitioned_.tags(child)) partitioned_.side()[target_.row(tag)] = kUnassigned;
     }
@@ -197,9 +201,12 @@ class Grower {
   const Settings& settings_;
   Workers& workers_;
   PartitionedRows partitioned_;
-  std::unique_ptr<TargetSearch> search_;
+  ColumnSearch<M> searcher_;
   BranchAssigner assigner_;
+  SplitChoice<M> choice_;
+  NodeMeasure<M> node_measure_;
   LargeNodeLevels levels_;
+  std::vector<Workspace<M>> workspaces_;
 };
 
 }  // namespace baytree::tree::sorted

@@ -23,7 +23,7 @@ template <Measure M> class NodeMeasure {
       : target_(target), settings_(settings), partitioned_(partitioned) {}
 
   // A node other than the root has its classes counted already.
-  void measure(Node& node, MeasureWorkspace<M>& workspace) {
+  void measure(Node& node, Workspace<M>& workspace) {
     const auto own = partitioned_.tags(node);
     node.rows = int64_t(own.size());
     if (target_.classes) measure_classes(node, own, workspace);
@@ -34,7 +34,7 @@ template <Measure M> class NodeMeasure {
   }
 
   // Where weights are whole numbers and every row went on, what the others leave of the parent's is the largest child's.
-  void count_children(const Node& parent, std::span<Node> children, MeasureWorkspace<M>& workspace) const {
+  void count_children(const Node& parent, std::span<Node> children, Workspace<M>& workspace) const {
     if (!target_.classes) return;
     workspace.measure.enter(parent.present);
     const bool is_shared = !target_.weight && children.back().end == parent.end;
@@ -56,7 +56,7 @@ template <Measure M> class NodeMeasure {
     std::vector<uint8_t> occurs;  // empty where rows weigh 1: then those occur that weigh something
   };
 
-  void measure_classes(Node& node, std::span<const uint32_t> own, MeasureWorkspace<M>& workspace) {
+  void measure_classes(Node& node, std::span<const uint32_t> own, Workspace<M>& workspace) {
     if (node.counts.empty()) count_root(node, own, workspace);
     workspace.measure.enter(node.present);
     node.total.assign(workspace.measure.width(), 0.0);
@@ -68,7 +68,7 @@ template <Measure M> class NodeMeasure {
     decide(node);
   }
 
-  void count_root(Node& root, std::span<const uint32_t> own, MeasureWorkspace<M>& workspace) const {
+  void count_root(Node& root, std::span<const uint32_t> own, Workspace<M>& workspace) const {
     std::vector<int32_t> all(target_.classes);
     std::iota(all.begin(), all.end(), 0);
     workspace.measure.enter(all);
@@ -86,7 +86,7 @@ template <Measure M> class NodeMeasure {
     }
   }
 
-  ClassCounts counts_of(std::span<const uint32_t> own, const MeasureWorkspace<M>& workspace) const {
+  ClassCounts counts_of(std::span<const uint32_t> own, const Workspace<M>& workspace) const {
     if constexpr (requires { workspace.measure.present(); }) {
       const PresentClasses& present = workspace.measure.present();
       if (!target_.weight) return {count_rows(own, present), {}};
@@ -110,7 +110,7 @@ template <Measure M> class NodeMeasure {
   }
 
   // Masses from the counts where that is the same as row by row.
-  void sum_classes(Node& node, std::span<const uint32_t> own, const MeasureWorkspace<M>& workspace) const {
+  void sum_classes(Node& node, std::span<const uint32_t> own, const Workspace<M>& workspace) const {
     if constexpr (requires { workspace.measure.adds_counts(); })
       if (workspace.measure.adds_counts()) {
         std::ranges::copy(node.counts, node.total.begin());
@@ -160,7 +160,7 @@ template <Measure M> class NodeMeasure {
     return classes.size();
   }
 
-  void measure_numbers(Node& node, std::span<const uint32_t> own, MeasureWorkspace<M>& workspace) {
+  void measure_numbers(Node& node, std::span<const uint32_t> own, Workspace<M>& workspace) {
     double weight = 0, sum = 0;
     const double origin = own.empty() ? 0.0 : target_.y[own[0]];
     for (const uint32_t row : own) weight += target_.weight_of(row), target_.add_weighted(sum, target_.y[row] - origin, row);

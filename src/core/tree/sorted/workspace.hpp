@@ -12,24 +12,19 @@
 
 namespace baytree::tree::sorted {
 
-// What every search needs, whatever is predicted.
-struct Workspace {
-  explicit Workspace(int which) : worker(which) {}
-  int worker;
-  PartitionBuffer buffer;
-  std::vector<Split> offers;
-  std::vector<Surrogate> candidates;
-};
-
-template <Measure M> struct MeasureWorkspace : Workspace {
-  MeasureWorkspace(const Target& target, std::string_view criterion, int which) : Workspace(which), measure(target, criterion) {}
+template <Measure M> struct Workspace {
+  Workspace(const Target& target, std::string_view criterion, int which) : measure(target, criterion), worker(which) {}
   M measure;
+  int worker;
   LevelCounter<M> counter;
   Levels levels;
   ScanRoom<M> room;
   TwoClassCuts<M> cuts;
   std::vector<double> known, missing, zero;
+  PartitionBuffer buffer;
   TwoClassScan::Blocks blocks;
+  std::vector<Split> offers;
+  std::vector<Surrogate> candidates;
 };
 
 }  // namespace baytree::tree::sorted

@@ -35,7 +35,7 @@ template <Measure M> class ColumnSearch {
     }
   }
 
-  Split search(const Node& node, int32_t column, MeasureWorkspace<M>& workspace) {
+  Split search(const Node& node, int32_t column, Workspace<M>& workspace) {
     workspace.measure.enter(node.present);
     workspace.measure.focus(node.mean, node.risk);
     Split split = columns_[size_t(column)].is_nominal() ? search_levels(node, column, workspace) : search_cuts(node, column, workspace);
@@ -54,7 +54,7 @@ template <Measure M> class ColumnSearch {
   bool is_known_only() const { return settings_.is_known_only(); }
   Limits limits() const { return {settings_.min_leaf}; }
 
-  Split search_cuts(const Node& node, int32_t column, MeasureWorkspace<M>& workspace) {
+  Split search_cuts(const Node& node, int32_t column, Workspace<M>& workspace) {
     const auto all = partitioned_.entries(node, size_t(column));
     const size_t n_known = known_in(all);
     const auto known = all.first(n_known), missing = all.subspan(n_known);
@@ -94,7 +94,7 @@ template <Measure M> class ColumnSearch {
     return between(view[target_.row(tag_of(known[last]))], view[target_.row(tag_of(known[last + 1]))], settings_.is_cart);
   }
 
-  bool scan_all(const Node& node, size_t column, std::span<const Entry> known, MeasureWorkspace<M>& workspace, Split& best) {
+  bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
     if (has_blocks(column)) {
       const auto [n, one] = two_counts(node.total);
       const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
@@ -107,7 +107,7 @@ template <Measure M> class ColumnSearch {
     return scan_cuts(node, column, known, node.total, workspace.zero, false, workspace, best);
   }
 
-  bool scan_with(const Node& node, size_t column, std::span<const Entry> known, std::span<const Entry> missing, MeasureWorkspace<M>& workspace,
+  bool scan_with(const Node& node, size_t column, std::span<const Entry> known, std::span<const Entry> missing, Workspace<M>& workspace,
                  Split& best) {
     workspace.missing = sum_of(missing, workspace);
     if (settings_.absent == Absent::kLearned) return scan_both_ways(node, column, known, workspace, best);
@@ -127,7 +127,7 @@ template <Measure M> class ColumnSearch {
   }
 
   // The rows without a value on the upper side first; on the lower one only if that is better.
-  bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, MeasureWorkspace<M>& workspace, Split& best) {
+  bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
     if (has_blocks(column)) {
       const auto [n, one] = two_counts(node.total);
       const auto [absent, absent_one] = two_counts(workspace.missing);
@@ -148,7 +148,7 @@ template <Measure M> class ColumnSearch {
   }
 
   bool scan_cuts(const Node& node, size_t column, std::span<const Entry> known, std::span<const double> total, std::span<const double> first,
-                 bool may_take_all, MeasureWorkspace<M>& workspace, Split& best) {
+                 bool may_take_all, Workspace<M>& workspace, Split& best) {
     if (const int direction = settings_.direction(column))
       return scan_following(known, workspace.measure, total, first, may_take_all, limits(), direction, workspace.room.left, best);
     if constexpr (ConvexMeasure<M>)
@@ -175,7 +175,7 @@ template <Measure M> class ColumnSearch {
   static std::pair<uint64_t, uint64_t> two_counts(std::span<const double> total) {
     return {uint64_t(total[0] + total[1]), uint64_t(total[1])};
   }
-  std::vector<double> sum_of(std::span<const Entry> entries, const MeasureWorkspace<M>& workspace) const {
+  std::vector<double> sum_of(std::span<const Entry> entries, const Workspace<M>& workspace) const {
     std::vector<double> sum(workspace.measure.width(), 0.0);
     for (const Entry e : entries) workspace.measure.add(sum.data(), tag_of(e));
     return sum;
@@ -190,7 +190,7 @@ template <Measure M> class ColumnSearch {
   }
 
 
-  Split search_levels(const Node& node, int32_t column, MeasureWorkspace<M>& workspace) {
+  Split search_levels(const Node& node, int32_t column, Workspace<M>& workspace) {
     const ColumnView& view = columns_[size_t(column)];
     if constexpr (requires { workspace.measure.is_centred(); }) center_on_known(node, view, workspace);
     if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, node.present, workspace.measure, workspace.levels);
@@ -227,7 +227,7 @@ template <Measure M> class ColumnSearch {
   static bool is_counted_by_level(const Node& node, int32_t column) {
     return !node.level_counts.empty() && !node.level_counts[size_t(column)].empty();
   }
-  void center_on_known(const Node& node, const ColumnView& view, MeasureWorkspace<M>& workspace) const {
+  void center_on_known(const Node& node, const ColumnView& view, Workspace<M>& workspace) const {
     std::vector<uint32_t> known;
     for (const uint32_t row : partitioned_.tags(node))
       if (view.level(row) >= 0) known.push_back(row);

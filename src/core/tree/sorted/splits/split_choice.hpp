@@ -19,7 +19,7 @@ template <Measure M> class SplitChoice {
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), assigner_(assigner) {}
 
   // Gives the node its split, the earlier column's among equals; false where none is good enough.
-  bool choose(Node& node, std::span<Split> offers, MeasureWorkspace<M>& workspace) const {
+  bool choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) const {
     workspace.measure.enter(node.present);
     workspace.measure.focus(node.mean, node.risk);
     workspace.measure.begin(node.total);
@@ -50,7 +50,7 @@ template <Measure M> class SplitChoice {
   }
 
   // rpart calls the side with the smaller mean left; for levels that is the first branch, for numbers a flag.
-  void set_direction(Node& node, MeasureWorkspace<M>& workspace) const {
+  void set_direction(Node& node, Workspace<M>& workspace) const {
     Split& split = node.split;
     const ColumnView& view = columns_[size_t(split.column)];
     std::vector<double> side[2] = {std::vector<double>(workspace.measure.width(), 0.0), std::vector<double>(workspace.measure.width(), 0.0)};
