@@ -42,6 +42,18 @@ def test_missing_values_of_every_library_are_missing(name):
     assert np.allclose(prior, [[np.mean(LABELS == "u") * N + 1, np.mean(LABELS == "v") * N + 1]] / np.float64(N + 2))
 
 
+@pytest.mark.parametrize("name", ["pandas", "polars", "Arrow", "Arrow dictionary"])
+def test_the_target_may_be_a_column_of_any_frame_and_no_rows_get_no_answers(name):
+    rows = pl.DataFrame({**COLUMNS, "label": LABELS})
+    frame = {"pandas": rows.to_pandas(), "polars": rows}.get(name, rows.to_arrow())
+    if name == "Arrow dictionary":
+        frame = frame.set_column(frame.num_columns - 1, "label", frame["label"].dictionary_encode())
+    model = bt.NaiveBayesClassifier().fit(frame, "label")
+    assert model.classes_.tolist() == ["u", "v"]
+    assert model.predict(frame[:0]).tolist() == []
+    assert model.predict_proba(frame[:0]).shape == (0, 2)
+
+
 def test_every_kind_of_nothing_is_missing():
     nothings = [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN")]
     for nothing in nothings:
