@@ -154,12 +154,14 @@ class Folder:
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self.room, self.n_pieces = room, 0
         self._held: dict[int, Content] = {}
+        self._size = 0  # of what is held
         self._lock = Lock()
 
     def filled(self, pieces: Iterator[tuple[Content, Sighting]]) -> Sighting:
         """Keeps further pieces, and gives what was seen in them."""
         total, n_pieces = Sighting(""), self.n_pieces
-        self._held = {k: content for k, content in self._held.items() if k < n_pieces}  # the last attempt may have failed
+        for k in [k for k in self._held if k >= n_pieces]:  # the last attempt may have failed
+            self._size -= len(self._held.pop(k))
         try:
             for content, seen in pieces:
                 self._keep(n_pieces, content)
@@ -187,9 +189,10 @@ class Folder:
 
     def _keep(self, k: int, content: Content) -> None:
         with self._lock:  # rounds run on threads
-            is_held = len(content) + sum(map(len, self._held.values())) <= self.room
+            is_held = len(content) + self._size <= self.room
             if is_held:
                 self._held[k] = content
+                self._size += len(content)
         if not is_held:
             self._file(k).write_bytes(packed_bytes(content))
 
