@@ -20,6 +20,9 @@ def moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), d
     Exact weight, sum and sum of squares of each column in each class, as limbs and their lowest one; an empty weight means 1.
     """
 
+def moments_of_columns(columns: list, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, threads: int) -> tuple:
+    """The same of columns that lie apart."""
+
 def carried(limbs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], low: int, threads: int) -> tuple:
     """
     Limbs of any size below 2^62 as digits in their smallest common window, the last one signed, and its lowest limb.
@@ -87,9 +90,9 @@ def mdl_cuts(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order
     The positions of the cuts of a sorted column that Fayyad and Irani accept.
     """
 
-def ends(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
+def ends(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[tuple[float, int]], list[tuple[float, int]], int]:
     """
-    The two least and the two largest different numbers, none of which is NaN, each with how often it is there.
+    The two least and the two largest different numbers, each with how often it is there, and how many are NaN.
     """
 
 class Growth:
@@ -484,6 +487,16 @@ class Reading:
     """What a token is: word characters, stop words, lengths of n-grams."""
 
     def __init__(self, letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], stops: Words, shortest: int, longest: int, lowercase: bool, key: tuple[int, int]) -> None: ...
+
+def string_codes(strings: object, key: tuple[int, int]) -> tuple:
+    """
+    Codes of the strings of an Arrow stream of views, and the strings in the order of their bytes.
+    """
+
+def has_margins(strings: object) -> bool:
+    """
+    Whether a string of an Arrow stream of views is empty, or begins or ends with a blank.
+    """
 
 def count_tokens(documents: list, reading: Reading) -> tuple:
     """

@@ -90,3 +90,19 @@ def test_columns_are_ranked_and_additive_models_validated_from_any_engine(place,
     assert ranks[0] == ranks[1]
     scores = [bt.cross_validate(bt.NaiveBayesClassifier(), each, "y", cv=3).mean("accuracy") for each in (rows, place(rows))]
     assert scores[0] == scores[1]
+
+
+def test_answers_are_those_of_memory_and_a_piece_without_rows_has_none(place, table):
+    rows = table.select(COLUMNS)
+    model = bt.NaiveBayesClassifier().fit(rows, "y")
+    there = place(rows, 7)  # one of seven is empty
+    assert answered(model.predict(there), ["prediction"]).ravel().tolist() == model.predict(rows).tolist()
+    names = [f"P({label})" for label in model.classes_]
+    assert np.array_equal(answered(model.predict_proba(there), names).astype(float), model.predict_proba(rows))
+
+
+def answered(answers, names):
+    """Answers in memory: of Dask they are computed, of Spark they are columns beside the rows."""
+    if hasattr(answers, "toPandas"):
+        return answers.select(*(f"`{name}`" for name in names)).toPandas().to_numpy()
+    return np.asarray(answers.compute() if hasattr(answers, "compute") else answers)

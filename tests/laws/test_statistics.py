@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -66,6 +67,20 @@ def test_moments_of_parts_add_up_in_any_order_and_can_be_taken_away(case):
     assert whole - second == first
     assert moments(values, label, weight, order) == whole
     assert moments(np.asfortranarray(values), label, weight) == whole
+    assert Moments.of_columns([column.copy() for column in values.T], label, weight, N_CLASSES) == whole
+
+
+@pytest.mark.parametrize("n_rows", [5, 2047, 2048, 5000])
+@pytest.mark.parametrize("scale", [1.0, 1e-20, 1e30])
+def test_a_column_that_stands_alone_has_the_moments_that_it_has_among_others(n_rows, scale):
+    """Its rows stand side by side where else eight columns do."""
+    random = np.random.default_rng(n_rows)
+    column, label = scale * random.normal(size=n_rows), random.integers(0, N_CLASSES - 1, n_rows).astype(np.int32)
+    among = moments(np.ascontiguousarray(np.repeat(column[:, None], 8, axis=1)), label, None)
+    for alone in (Moments.of_columns([column], label, None, N_CLASSES), moments(column[:, None], label, None)):
+        assert Moments.joined([alone] * 8) == among
+    nine = Moments.of_columns([column] * 9, label, None, N_CLASSES)
+    assert nine == Moments.joined([among, moments(np.asfortranarray(column[:, None]), label, None)])
 
 
 def test_the_moments_of_many_rows_are_those_of_each_column_alone():

@@ -8,10 +8,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from mixed_frames import COLUMNS, FRAMES, LABELS, PANDAS, RNG, N, fitted
 
 import baytree as bt
 from baytree.table import encode
+from baytree.table.files.column_types import stripped
 from baytree.table.frames import read
 from baytree.table.infer import Census
 
@@ -37,6 +40,18 @@ def test_missing_values_of_every_library_are_missing(name):
     model = fitted(frame)
     prior = model.predict_proba({column: [None] for column in COLUMNS})
     assert np.allclose(prior, [[np.mean(LABELS == "u") * N + 1, np.mean(LABELS == "v") * N + 1]] / np.float64(N + 2))
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "Arrow", "Arrow dictionary"])
+def test_the_target_may_be_a_column_of_any_frame_and_no_rows_get_no_answers(name):
+    rows = pl.DataFrame({**COLUMNS, "label": LABELS})
+    frame = {"pandas": rows.to_pandas(), "polars": rows}.get(name, rows.to_arrow())
+    if name == "Arrow dictionary":
+        frame = frame.set_column(frame.num_columns - 1, "label", frame["label"].dictionary_encode())
+    model = bt.NaiveBayesClassifier().fit(frame, "label")
+    assert model.classes_.tolist() == ["u", "v"]
+    assert model.predict(frame[:0]).tolist() == []
+    assert model.predict_proba(frame[:0]).shape == (0, 2)
 
 
 def test_every_kind_of_nothing_is_missing():
@@ -92,3 +107,23 @@ def test_dates_keep_their_unit_and_answer_in_any_other():
     assert np.array_equal(by_pandas, by_list)
     assert "2020-04-29" in str(model)
     assert "days" in str(model)
+
+
+WORDS = st.text(st.sampled_from("ab\u00e4\U0001f333 "), max_size=20)
+
+
+@given(st.lists(st.lists(st.none() | WORDS, max_size=40), min_size=1, max_size=3), st.integers(0, 5))
+def test_strings_get_the_codes_of_their_order_whatever_the_chunks_that_hold_them(chunks, first):
+    series = pl.concat([pl.Series("x", chunk, pl.String) for chunk in chunks], rechunk=False)[first:]
+    cells = series.to_list()
+    codes = read(pl.DataFrame(series)).columns["x"].factorise()
+    assert codes.levels == tuple(sorted({cell for cell in cells if cell is not None}))
+    assert [None if code < 0 else codes.levels[code] for code in codes.codes.tolist()] == cells
+
+
+@given(st.lists(st.none() | WORDS, max_size=40))
+def test_strings_without_blanks_around_them_are_left_as_they_are_and_others_are_stripped(cells):
+    series = pl.Series("x", cells, pl.String)
+    bare = [(cell and cell.strip(" \t")) or None for cell in cells]
+    assert stripped(series).to_list() == bare
+    assert (stripped(series) is series) == (bare == cells)

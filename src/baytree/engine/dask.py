@@ -17,6 +17,7 @@ import numpy as np
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
+from baytree.engine.packing import packed_bytes
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors
@@ -45,7 +46,7 @@ class DaskFrame:
 
     def packed(self, look: Look) -> tuple[Persisted | OnWorkers, Sighting]:
         """Every partition packed on its worker, and what was seen in it added up."""
-        looking = dask.delayed(partial(telling_errors, look), pure=False)
+        looking = dask.delayed(partial(telling_errors, _packed, look), pure=False)
         looked = [looking(part, f"partition {k}") for k, part in enumerate(self.frame.to_delayed())]
         packs = kept(dask.persist(*looked))
         return packs, packs.sum(_sighting)
@@ -184,6 +185,11 @@ def source_of(rows: dd.DataFrame) -> DaskFrame:
     if not hasattr(rows, "columns") or getattr(rows, "ndim", 2) != 2:
         raise TypeError(f"a Dask {type(rows).__name__} is no table; give a frame, with the target as one of its columns")
     return DaskFrame(rows)
+
+
+def _packed(look: Look, frame: pd.DataFrame, place: str) -> tuple[bytes, Sighting]:
+    content, seen = look(frame, place)
+    return packed_bytes(content), seen
 
 
 def _sighting(looked: Told) -> Sighting:

@@ -18,7 +18,7 @@ from baytree.engine.gathering import Gathered, Perhaps, Several, joined
 from baytree.engine.keeping import array_bytes
 from baytree.engine.keeping.array_bytes import K, Keepable
 from baytree.engine.keeping.kept_elsewhere import KeptElsewhere
-from baytree.engine.packing import Piece, unpack
+from baytree.engine.packing import Packed, Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory
 from baytree.engine.sighting import Sighting, in_place
 from baytree.engine.threads import S
@@ -28,21 +28,22 @@ from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 
 T = TypeVar("T")
-Look = Callable[[FrameLike, str], tuple[bytes, Sighting]]
+Content = Packed | bytes  # of a piece: an engine that keeps it in this process may leave it as it lies
+Look = Callable[[FrameLike, str], tuple[Content, Sighting]]
 
 
 class Packs(Protocol):
     """Packed pieces, kept where the next round finds them."""
 
-    def total(self, work: Callable[[bytes], S]) -> S:
+    def total(self, work: Callable[[Content], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
         ...
 
-    def gather(self, work: Callable[[bytes], S]) -> S:
+    def gather(self, work: Callable[[Content], S]) -> S:
         """The same, where `work` gives rows: to add up large answers on their way would save nothing."""
         ...
 
-    def made(self, make: Callable[[bytes], bytes]) -> Packs:
+    def made(self, make: Callable[[Content], bytes]) -> Packs:
         """What `make` makes of each piece, made when a round first asks for it, and kept beside the piece."""
         ...
 
@@ -204,20 +205,20 @@ def refuse_more_than_fits(needed: float, source: Source) -> None:
         )
 
 
-def _observed(encoding: Encoding, questions: Sequence[Question], content: bytes) -> Several:
+def _observed(encoding: Encoding, questions: Sequence[Question], content: Content) -> Several:
     piece = unpack(content)
     with in_place(piece.place):
         table = encoding.table(piece)
         return Several(tuple(question.answer(table) for question in questions))
 
 
-def _kept(make: Callable[[Table], Keepable], encoding: Encoding, change: Change, content: bytes) -> bytes:
+def _kept(make: Callable[[Table], Keepable], encoding: Encoding, change: Change, content: Content) -> bytes:
     piece = unpack(content)
     with in_place(piece.place):
         return array_bytes.as_bytes(make(_changed(change, encoding.table(piece))).arrays())
 
 
-def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, change: Change, content: bytes) -> Gathered:
+def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, change: Change, content: Content) -> Gathered:
     piece = unpack(content)
     with in_place(piece.place):
         table = _changed(change, encoding.table(piece))

@@ -1,4 +1,6 @@
-"""Rows of one piece as bytes, in which they are kept on disk and sent between machines: numbers, and codes with levels."""
+"""Rows of one piece as they are kept: numbers, and codes with levels, in arrays of this process or, on disk and between
+machines, as bytes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class _Column(msgspec.Struct, frozen=True, array_like=True):
     is_category: bool = False
 
 
-class _Piece(msgspec.Struct, frozen=True, array_like=True):
+class Packed(msgspec.Struct, frozen=True, array_like=True):
+    """The rows of a piece laid out as cells, which are not copied before somebody asks for bytes."""
+
     place: str
     n_rows: int
     columns: dict[str, _Column]
@@ -35,6 +39,11 @@ class _Piece(msgspec.Struct, frozen=True, array_like=True):
     label: _Column
     weight: memoryview | None  # None where every weight is 1
     is_unweighted: bool
+
+    def __len__(self) -> int:
+        """How many bytes the cells take."""
+        columns = sum(column.cells.nbytes for column in self.columns.values())
+        return columns + self.label.cells.nbytes + (0 if self.weight is None else self.weight.nbytes)
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -44,19 +53,24 @@ class Piece(msgspec.Struct, frozen=True):
     sample: Sample
 
 
-def pack(piece: Piece) -> bytes:
-    """The piece as bytes."""
+def pack(piece: Piece) -> Packed:
+    """The piece, laid out."""
     sample = piece.sample
     columns = {name: _packed(name, raw) for name, raw in sample.frame.columns.items()}
     weight = None if sample.is_unweighted else _cells(sample.weight)
     label = _Column(sample.label.values.dtype.str, _cells(sample.label.values))
     known = (piece.place, sample.frame.n_rows, columns, sample.label.target, label, weight, sample.is_unweighted)
-    return msgspec.msgpack.encode(_Piece(*known))
+    return Packed(*known)
 
 
-def unpack(content: bytes) -> Piece:
-    """The piece that these bytes hold; its columns are views of them."""
-    piece = msgspec.msgpack.decode(content, type=_Piece)
+def packed_bytes(content: Packed | bytes) -> bytes:
+    """What is packed, as it is written and sent."""
+    return msgspec.msgpack.encode(content) if isinstance(content, Packed) else content
+
+
+def unpack(content: Packed | bytes) -> Piece:
+    """The piece that was packed; its columns are views of what they were packed in."""
+    piece = content if isinstance(content, Packed) else msgspec.msgpack.decode(content, type=Packed)
     columns = {name: _unpacked(column) for name, column in piece.columns.items()}
     frame = RawFrame(columns, piece.n_rows, True, True, target=piece.target.name)
     weight = np.ones(piece.n_rows) if piece.weight is None else np.frombuffer(piece.weight)

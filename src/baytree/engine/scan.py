@@ -16,7 +16,8 @@ import numpy as np
 
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
+from baytree.engine.elsewhere import SPACE, Content, Look, refuse_more_than_fits
+from baytree.engine.packing import packed_bytes
 from baytree.engine.processes import is_alive
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
@@ -152,13 +153,15 @@ class Folder:
         self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self.room, self.n_pieces = room, 0
-        self._held: dict[int, bytes] = {}
+        self._held: dict[int, Content] = {}
+        self._size = 0  # of what is held
         self._lock = Lock()
 
-    def filled(self, pieces: Iterator[tuple[bytes, Sighting]]) -> Sighting:
+    def filled(self, pieces: Iterator[tuple[Content, Sighting]]) -> Sighting:
         """Keeps further pieces, and gives what was seen in them."""
         total, n_pieces = Sighting(""), self.n_pieces
-        self._held = {k: content for k, content in self._held.items() if k < n_pieces}  # the last attempt may have failed
+        for k in [k for k in self._held if k >= n_pieces]:  # the last attempt may have failed
+            self._size -= len(self._held.pop(k))
         try:
             for content, seen in pieces:
                 self._keep(n_pieces, content)
@@ -169,7 +172,7 @@ class Folder:
         self.n_pieces = n_pieces
         return total
 
-    def total(self, work: Callable[[bytes], S]) -> S:
+    def total(self, work: Callable[[Content], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
         found = threads.streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
         answers = told(found, self.n_pieces)
@@ -180,19 +183,20 @@ class Folder:
 
     gather = total
 
-    def made(self, make: Callable[[bytes], bytes]) -> MadeFolder:
+    def made(self, make: Callable[[Content], bytes]) -> MadeFolder:
         """What `make` makes of each piece, made when a round first asks for it."""
         return MadeFolder(self, make)
 
-    def _keep(self, k: int, content: bytes) -> None:
+    def _keep(self, k: int, content: Content) -> None:
         with self._lock:  # rounds run on threads
-            is_held = len(content) + sum(map(len, self._held.values())) <= self.room
+            is_held = len(content) + self._size <= self.room
             if is_held:
                 self._held[k] = content
+                self._size += len(content)
         if not is_held:
-            self._file(k).write_bytes(content)
+            self._file(k).write_bytes(packed_bytes(content))
 
-    def _piece(self, k: int) -> bytes:
+    def _piece(self, k: int) -> Content:
         return self._held[k] if k in self._held else self._file(k).read_bytes()
 
     def _file(self, k: int) -> Path:
@@ -202,12 +206,12 @@ class Folder:
 class MadeFolder(Folder):
     """What is made of the pieces of a folder: half as much of it as of them is held in memory."""
 
-    def __init__(self, pieces: Folder, make: Callable[[bytes], bytes]):
+    def __init__(self, pieces: Folder, make: Callable[[Content], bytes]):
         super().__init__(pieces.room // 2)
         self.pieces, self.make, self.n_pieces = pieces, make, pieces.n_pieces
         self._made: set[int] = set()
 
-    def _piece(self, k: int) -> bytes:
+    def _piece(self, k: int) -> Content:
         if k in self._made:
             return super()._piece(k)
         content = self.make(self.pieces._piece(k))
@@ -219,7 +223,7 @@ class MadeFolder(Folder):
         return content
 
 
-def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[bytes, Sighting]]:
+def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[Content, Sighting]]:
     """What `look` makes of each batch of a file, which it is told with its place there."""
     return threads.streamed(lambda batch: look(*batch), _placed(source))
 

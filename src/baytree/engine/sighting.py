@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from baytree.engine.packing import Piece, pack, unpack
+from baytree.engine.packing import Packed, Piece, pack, unpack
 from baytree.given import FrameLike
 from baytree.table import encode
 from baytree.table.infer import Census
@@ -75,8 +75,8 @@ def look(
     read_labels: ReadLabels,
     frame: FrameLike,
     place: str,
-) -> tuple[bytes, Sighting]:
-    """A piece as bytes, and what was seen in it."""
+) -> tuple[Packed, Sighting]:
+    """A piece, packed, and what was seen in it."""
     with in_place(place):
         sample, n_unlabelled = read_part(frame, target, weight, read_labels)
         piece = Piece(place, sample)
@@ -94,14 +94,14 @@ def _sighted(piece: Piece, declared: Declared) -> Sighting:
     return Sighting(piece.place, sizes, columns, n_given, n_rows, 0, sample.is_unweighted, sample.label.target, census)
 
 
-def look_again(declared: Declared, content: bytes) -> Sighting:
+def look_again(declared: Declared, content: Packed | bytes) -> Sighting:
     """What is seen in a packed piece where columns are declared otherwise."""
     piece = unpack(content)
     with in_place(piece.place):
         return _sighted(piece, declared)
 
 
-def words_of(schema: Schema, content: bytes) -> Words:
+def words_of(schema: Schema, content: Packed | bytes) -> Words:
     """The words in the text columns of a packed piece."""
     return Words(encode.vocabularies(unpack(content).sample.frame, schema))
 

@@ -18,6 +18,7 @@ import numpy as np
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.keeping import kept_files
+from baytree.engine.packing import packed_bytes
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S, added
 from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors
@@ -142,7 +143,8 @@ def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
     for block, table in enumerate(_blocks(batches)):
         answer = telling_errors(look, table, f"partition {part}, block {block}")
-        content, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
+        packed, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
+        content = packed_bytes(packed)
         yield _row(_PACKED, part, block, kept_files.keep(content), content, as_bytes(Told(seen, answer.notices)))
 
 

@@ -17,7 +17,7 @@ from baytree.engine.threads import free
 
 BITS = 32  # of a limb
 _MASK = (1 << BITS) - 1
-_MANY = 1 << 15  # limbs that are worth a kernel and its threads
+_MANY = 1 << 15  # limbs that are worth threads
 _UNIT = 101  # the limb that weighs 1: limb k weighs 2^(32 (k - 101)), as in src/core/numbers/exact.hpp
 
 
@@ -69,18 +69,9 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The canonical form of limbs of any size below 2^62."""
         if limbs.shape[-1] == 1 and limbs.any() and _is_digit(limbs):  # a short way for counts: nothing to carry
             return cls(limbs, low)
-        if limbs.size >= _MANY:
-            cells, low = _core.carried(np.ascontiguousarray(limbs).reshape(-1, limbs.shape[-1]), low, free())
-            return cls(cells.reshape(*limbs.shape[:-1], cells.shape[1]), low)
-        wide = np.empty((*limbs.shape[:-1], limbs.shape[-1] + 2), np.int64)
-        carry = np.zeros(limbs.shape[:-1], np.int64)
-        for k in range(limbs.shape[-1]):
-            total = limbs[..., k] + carry
-            wide[..., k] = total & _MASK
-            carry = total >> BITS
-        wide[..., -2] = carry & _MASK
-        wide[..., -1] = carry >> BITS
-        return cls(*_trimmed(wide, low))
+        n_threads = free() if limbs.size >= _MANY else 1
+        cells, low = _core.carried(np.ascontiguousarray(limbs).reshape(-1, limbs.shape[-1]), low, n_threads)
+        return cls(cells.reshape(*limbs.shape[:-1], cells.shape[1]), low)
 
     @property
     def cells(self) -> np.ndarray:

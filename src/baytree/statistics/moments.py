@@ -31,6 +31,14 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         return cls(*(_table(part, n_classes, values.shape[1]) for part in parts))
 
     @classmethod
+    def of_columns(cls, columns: Sequence[np.ndarray], label: np.ndarray, weight: np.ndarray | None, n_classes: int) -> Self:
+        """Moments of columns of doubles, each of which lies together."""
+        unit = np.empty(0) if weight is None else np.ascontiguousarray(weight)
+        threads = _threads(len(columns))
+        parts = _core.moments_of_columns(list(columns), np.ascontiguousarray(label), unit, n_classes, threads)
+        return cls(*(_table(part, n_classes, len(columns)) for part in parts))
+
+    @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """The moments of all columns of several matrices, side by side."""
         if len(parts) == 1:

@@ -48,10 +48,9 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     def __add__(self, other: Self) -> Self:
         if self.kind is not other.kind and (self._is_empty or other._is_empty):
             return other if self._is_empty else self
-        joint = self._as_column().union(other._as_column())
         return msgspec.structs.replace(
             self,
-            levels=joint.levels if joint.declared else frozenset(joint.levels),
+            levels=self._joint_levels(other),
             seen=None if self.seen is None or other.seen is None else self.seen + other.seen,
             amounts=None if self.amounts is None or other.amounts is None else self.amounts + other.amounts,
             n_letters=self.n_letters + other.n_letters,
@@ -72,6 +71,18 @@ class ColumnCensus(msgspec.Struct, frozen=True):
     def kept(self) -> Self:
         """The same, but numbers are learnt from even if they only number rows."""
         return self if self.amounts is None else msgspec.structs.replace(self, declared=self.declared or "keep")
+
+    def _joint_levels(self, other: Self) -> frozenset | tuple:
+        """The levels of both; columns that cannot be one are refused."""
+        if self._has_levels_of(other):
+            return self.levels
+        joint = self._as_column().union(other._as_column())
+        return joint.levels if joint.declared else frozenset(joint.levels)
+
+    def _has_levels_of(self, other: Self) -> bool:
+        """Whether nothing has to be looked at: the same kind and the same levels, in no declared order."""
+        is_one_kind = self.kind is other.kind and (self.unit is None) == (other.unit is None)
+        return is_one_kind and isinstance(self.levels, frozenset) and self.levels == other.levels
 
     @property
     def _is_empty(self) -> bool:

@@ -13,7 +13,7 @@ The rules, in their order:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import msgspec
@@ -31,6 +31,7 @@ from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, is_nothing, truths
 from baytree.table.schema import Column, Kind, Schema, Text, sorted_levels
 
+SeeAmounts = Callable[[str, Numbers], Amounts | None]  # what the numbers of a column of this name show
 _CODED = (Kind.NOMINAL, Kind.ORDINAL)
 PARTS = ("year", "month", "weekday")
 MOST_FOUND = 1_000_000  # different strings of a column in parts: more would not fit beside the rows
@@ -46,20 +47,26 @@ class Census(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
         """The census of the columns of a raw frame, with what `schema=` declares about them."""
+        return cls._by_columns(frame, declared, _amounts)
+
+    @classmethod
+    def _by_columns(cls, frame: RawFrame, declared: Mapping[str, Any] | None, amounts: SeeAmounts) -> Self:
         declared = {name: kind for name, kind in (declared or {}).items() if name != frame.target or name in frame.columns}
         for name in declared:
             if name not in frame.columns:
                 raise ValueError(f"schema names {name!r}, but the columns are {', '.join(map(repr, frame.columns))}")
         names = tuple(frame.columns)
         factorise_together([frame.columns[name] for name, kind in declared.items() if kind in _CODED])
-        columns = by_columns(names, frame.n_rows, lambda name: _census(name, frame, declared.get(name)))
+        columns = by_columns(names, frame.n_rows, lambda name: _census(name, frame, declared.get(name), amounts))
         return cls(_with_twins(columns, frame) if frame.is_named else columns)
 
     @classmethod
     def of_part(cls, frame: RawFrame, declared: Mapping[str, Any] | None = None) -> Self:
         """The census of some of the rows: what it says of numbers is exact, so that it adds up."""
-        seen = cls.of(frame, declared)
-        return msgspec.structs.replace(seen, columns=tuple(_exact(column, frame) for column in seen.columns))
+        seen = cls._by_columns(frame, declared, _amounts_of_part)
+        for column in seen.columns:
+            _refuse_too_many(column)
+        return seen
 
     def __add__(self, other: Self) -> Self:
         by_name = {column.name: column for column in other.columns}
@@ -90,16 +97,12 @@ def together(before: Census | None, batch: Census | None) -> Census | None:
         return None
 
 
-def _exact(column: ColumnCensus, frame: RawFrame) -> ColumnCensus:
-    raw = frame.columns[column.name]
+def _refuse_too_many(column: ColumnCensus) -> None:
     if len(column.levels) > MOST_FOUND and not column.declared:
         raise ValueError(
             f"column {column.name!r} holds more than {MOST_FOUND:,} different strings; if it only identifies rows, leave it "
             f"out with schema={{{column.name!r}: 'drop'}}"
         )
-    if column.amounts is None or not isinstance(raw, Numbers):
-        return column
-    return msgspec.structs.replace(column, amounts=column.amounts.of_part(column.name, raw.values))
 
 
 def warn_of(notes: Iterable[Note]) -> None:
@@ -118,15 +121,15 @@ def levels_of(codes: Codes, form: Form | None) -> Codes:
     return Codes(np.array([*(place[level] for level in spelt), -1], np.int32)[codes.codes], tuple(place))
 
 
-def _census(name: str, frame: RawFrame, declared: Any) -> ColumnCensus:
+def _census(name: str, frame: RawFrame, declared: Any, amounts: SeeAmounts) -> ColumnCensus:
     raw = frame.columns[name]
     if isinstance(declared, (list, tuple)) and declared and set(declared) <= set(PARTS):
-        return msgspec.structs.replace(_census(name, frame, "date"), parts=tuple(declared))
+        return msgspec.structs.replace(_census(name, frame, "date", amounts), parts=tuple(declared))
     if isinstance(declared, str) and declared in DATES and isinstance(raw, Numbers) and raw.unit is None:
         return _counted_dates(name, raw, declared)
     if isinstance(declared, str) and declared in ("keep", "infer", "drop", *DATES):
-        return msgspec.structs.replace(_inferred(name, raw, frame.is_named), declared=declared)
-    return _inferred(name, raw, frame.is_named) if declared is None else _declared(name, raw, declared)
+        return msgspec.structs.replace(_inferred(name, raw, frame.is_named, amounts), declared=declared)
+    return _inferred(name, raw, frame.is_named, amounts) if declared is None else _declared(name, raw, declared)
 
 
 def _counted_dates(name: str, raw: Numbers, declared: str) -> ColumnCensus:
@@ -136,10 +139,9 @@ def _counted_dates(name: str, raw: Numbers, declared: str) -> ColumnCensus:
     return ColumnCensus(name, Kind.NUMERIC, unit=unit, form=Form("date", order=order))
 
 
-def _inferred(name: str, raw: Raw, is_named: bool) -> ColumnCensus:
+def _inferred(name: str, raw: Raw, is_named: bool, amounts: SeeAmounts) -> ColumnCensus:
     if isinstance(raw, Numbers):
-        amounts = _amounts(name, raw) if is_named else None
-        return ColumnCensus(name, Kind.NUMERIC, unit=raw.unit, amounts=amounts)
+        return ColumnCensus(name, Kind.NUMERIC, unit=raw.unit, amounts=amounts(name, raw) if is_named else None)
     if isinstance(raw, Codes):
         levels = raw.levels if raw.is_declared else frozenset(raw.levels)
         return ColumnCensus(name, Kind.ORDINAL if raw.is_ordered else Kind.NOMINAL, levels)
@@ -151,6 +153,10 @@ def _amounts(name: str, raw: Numbers) -> Amounts | None:
     if raw.unit is None:
         return Amounts.of(name, raw.values)
     return None if raw.unit == "clock" else Amounts.of_dates(raw.values)
+
+
+def _amounts_of_part(name: str, raw: Numbers) -> Amounts | None:
+    return None if raw.unit == "clock" else Amounts.of_part(name, raw.values, raw.unit is not None)
 
 
 def _strings(name: str, codes: Codes) -> ColumnCensus:

@@ -107,7 +107,7 @@ def _as_integers(labels: Labels) -> Labels:
 
 def _coded(codes: Codes, name: str) -> Labels:
     values = np.asarray(codes.codes)
-    used = np.unique(values[values >= 0])
+    used = np.flatnonzero(np.bincount(values + 1, minlength=len(codes.levels) + 1)[1:])
     levels = [codes.levels[code] for code in used]
     _refuse_look_alikes(levels, name)
     place = np.full(len(codes.levels) + 1, -1, np.int32)

@@ -34,6 +34,17 @@ def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
         yield np.stack(arrays[k : k + 8]).T
 
 
+def lying_apart(table: Table, columns: Sequence[int]) -> list[np.ndarray] | None:
+    """Numeric columns as arrays, where they lie in memory apart from each other; None where some are parts of a matrix."""
+    if isinstance(table.values, (SparseColumns, DenseColumns)) or len(table) <= _FEW_ROWS:
+        return None
+    arrays: list[Any] = [table.values[j] for j in columns]
+    if not all(array.flags.c_contiguous for array in arrays):
+        return None
+    lying = [_Lying.of(array) for array in arrays]
+    return None if any(_end_of_run(lying, k) - k > 1 for k in range(len(lying))) else arrays
+
+
 def _are_all(matrix: np.ndarray, columns: Sequence[int]) -> bool:
     """Whether these are all columns in order, of numbers that lie whole numbers apart."""
     return tuple(columns) == all_places(matrix.shape[1]) and not any(step % 8 for step in matrix.strides)

@@ -1,5 +1,6 @@
 // Bindings of cuts of numeric columns by what they tell about the classes, and of the ends of such columns.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind/arrays.hpp"
@@ -64,9 +65,10 @@ nb::ndarray<nb::numpy, std::int64_t> mdl_cuts(const Vector<double>& values, cons
   return to_numpy(std::move(positions), {n});
 }
 
-std::pair<Counts, Counts> ends_of(const Vector<double>& values) {
+std::tuple<Counts, Counts, std::int64_t> ends_of(const Vector<double>& values) {
   const nb::gil_scoped_release released;
-  return ends(view(values));
+  Ends found = ends(view(values));
+  return {std::move(found.lowest), std::move(found.highest), found.n_missing};
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ void bind_cuts(nb::module_& module) {
   module.def("mdl_cuts", &mdl_cuts, "values"_a.noconvert(), "order"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),
              "of_count"_a.noconvert(), "n_classes"_a, "The positions of the cuts of a sorted column that Fayyad and Irani accept.");
   module.def("ends", &ends_of, "values"_a.noconvert(),
-             "The two least and the two largest different numbers, none of which is NaN, each with how often it is there.");
+             "The two least and the two largest different numbers, each with how often it is there, and how many are NaN.");
 }
 
 }  // namespace baytree::bind

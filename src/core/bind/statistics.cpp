@@ -34,27 +34,44 @@ nb::tuple as_tuple(ExactTable&& table, std::size_t n_cells) {
   return nb::make_tuple(to_numpy(std::move(table.limbs), {n_cells, width}), low);
 }
 
-// (weight, total, square), each (limbs [n_classes * n_columns, width], low).
-nb::tuple moments(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
-  const Matrix whole = matrix_of(values);
+// (weight, total, square), each (limbs [n_classes * n_columns, width], low); `part(first, n)` gives some of the columns.
+template <std::invocable<std::size_t, std::size_t> Part>
+nb::tuple moments_of(const Part& part, std::size_t n_columns, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
   ExactTable tables[3];
   run(threads, [&](Workers& workers) {
-    const std::size_t n_stripes = (whole.n_columns + stripe - 1) / stripe;
+    const std::size_t n_stripes = (n_columns + stripe - 1) / stripe;
     std::vector<ExactTable> stripes[3] = {std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes)};
     workers.run(n_stripes, [&](std::size_t k, int) {
-      Matrix part = whole;
-      part.data += static_cast<std::ptrdiff_t>(k * stripe) * whole.column_step;
-      part.n_columns = std::min(stripe, whole.n_columns - k * stripe);
-      MomentCells cells(n_classes, part.n_columns);
-      MomentKernel(part, view(label), view(weight), cells).observe();
+      const auto own = part(k * stripe, std::min(stripe, n_columns - k * stripe));
+      MomentCells cells(n_classes, own.n_columns);
+      MomentKernel(own, view(label), view(weight), cells).observe();
       stripes[0][k] = export_cells(cells.weight);
       stripes[1][k] = export_cells(cells.total);
       stripes[2][k] = export_cells(cells.square);
     });
     workers.run(3, [&](std::size_t k, int) { tables[k] = side_by_side(stripes[k], n_classes); });
   });
-  const std::size_t n_cells = n_classes * whole.n_columns;
+  const std::size_t n_cells = n_classes * n_columns;
   return nb::make_tuple(as_tuple(std::move(tables[0]), n_cells), as_tuple(std::move(tables[1]), n_cells), as_tuple(std::move(tables[2]), n_cells));
+}
+
+nb::tuple moments(const Strided& values, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
+  const Matrix whole = matrix_of(values);
+  const auto part = [&](std::size_t first, std::size_t n) {
+    return Matrix{whole.at(0, first), whole.n_rows, n, whole.row_step, whole.column_step};
+  };
+  return moments_of(part, whole.n_columns, label, weight, n_classes, threads);
+}
+
+nb::tuple moments_of_columns(const nb::list& columns, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
+  std::vector<const double*> first;
+  for (const nb::handle column : columns) {
+    const auto numbers = nb::cast<Vector<double>>(column, false);  // never a copy, which would not outlive this line
+    if (numbers.shape(0) != label.shape(0)) throw nb::value_error("a column has another number of rows than the labels");
+    first.push_back(numbers.data());
+  }
+  const auto part = [&](std::size_t from, std::size_t n) { return Columns{std::span(first).subspan(from, n), label.shape(0)}; };
+  return moments_of(part, first.size(), label, weight, n_classes, threads);
 }
 
 using ExactCells = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -205,6 +222,8 @@ template <Codable Number> nb::list code_whole_numbers(const Numbers<Number>& num
 void bind_statistics(nb::module_& module) {
   module.def("moments", &moments, "values"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a, "threads"_a,
              "Exact weight, sum and sum of squares of each column in each class, as limbs and their lowest one; an empty weight means 1.");
+  module.def("moments_of_columns", &moments_of_columns, "columns"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a, "threads"_a,
+             "The same of columns that lie apart.");
   module.def("carried", &carried, "limbs"_a.noconvert(), "low"_a, "threads"_a,
              "Limbs of any size below 2^62 as digits in their smallest common window, the last one signed, and its lowest limb.");
   module.def("exact_means", &exact_means, "weight"_a.noconvert(), "total"_a.noconvert(), "exponent"_a, "threads"_a,

@@ -6,6 +6,7 @@
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
 #include "text/bags.hpp"
+#include "text/string_views.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -146,6 +147,34 @@ void recode(const Vector<int32_t> from, const Vector<int32_t> mapping, const Out
   }
 }
 
+ArrowArrayStream& stream_in(const nb::object& capsule) {
+  void* const stream = PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream");
+  if (!stream) throw nb::python_error();
+  return *static_cast<ArrowArrayStream*>(stream);
+}
+
+nb::tuple string_codes(const nb::object& strings, const std::pair<uint64_t, uint64_t> key) {
+  ArrowArrayStream& stream = stream_in(strings);
+  text::StringCoder coder({key.first, key.second});
+  text::StringCodes found = interruptible([&] {
+    text::each_chunk(stream, [&](const text::StringChunk& chunk) { coder(chunk); });
+    return coder.sorted();
+  });
+  nb::list levels;
+  for (const std::string_view level : found.level) levels.append(text_of(level));
+  const size_t n_rows = found.code.size();
+  return nb::make_tuple(to_numpy(std::move(found.code), {n_rows}), nb::tuple(levels));
+}
+
+bool has_margins(const nb::object& strings) {
+  ArrowArrayStream& stream = stream_in(strings);
+  return interruptible([&] {
+    bool found = false;
+    text::each_chunk(stream, [&](const text::StringChunk& chunk) { found = found || text::has_margin(chunk); });
+    return found;
+  });
+}
+
 }  // namespace
 
 void bind_text(nb::module_& module) {
@@ -161,6 +190,10 @@ void bind_text(nb::module_& module) {
                           bool lowercase, const std::pair<uint64_t, uint64_t> key) {
         new (self) Reading{std::move(letters), stops, shortest, longest, lowercase, {key.first, key.second}};
       }, nb::arg("letters").noconvert(), "stops"_a, "shortest"_a, "longest"_a, "lowercase"_a, "key"_a);
+  module.def("string_codes", &string_codes, "strings"_a, "key"_a,
+             "Codes of the strings of an Arrow stream of views, and the strings in the order of their bytes.");
+  module.def("has_margins", &has_margins, "strings"_a,
+             "Whether a string of an Arrow stream of views is empty, or begins or ends with a blank.");
   module.def("count_tokens", &count_tokens, "documents"_a, "reading"_a,
              "The sorted vocabulary of the documents, and (start, code, count) of each row's bag.");
   module.def("unite", &unite, "parts"_a,

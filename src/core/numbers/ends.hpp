@@ -1,7 +1,10 @@
-// The ends of numbers: the two least and the two largest different ones, and how often each is there.
+// The ends of numbers: the two least and the two largest different ones, and how often each is there; and how many are NaN.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,21 +35,54 @@ template <typename IsOutside> class End {
 
 using Counts = std::vector<std::pair<double, int64_t>>;
 
-// Of numbers of which none is NaN: the lowest, and the highest.
-inline std::pair<Counts, Counts> ends(std::span<const double> values) {
+struct Ends {
+  Counts lowest, highest;
+  int64_t n_missing = 0;
+};
+
+// The least and the largest of some numbers, and whether any is NaN: in eights, which vector instructions compare.
+struct Range {
+  double low, high;
+  bool has_missing;
+
+  static Range of(std::span<const double> values) {
+    double low[8], high[8];
+    std::fill_n(low, 8, std::numeric_limits<double>::infinity()), std::fill_n(high, 8, -std::numeric_limits<double>::infinity());
+    int n_missing[8] = {};
+    const auto take = [&](std::size_t i, std::size_t j) {
+      low[j] = values[i] < low[j] ? values[i] : low[j];
+      high[j] = values[i] > high[j] ? values[i] : high[j];
+      n_missing[j] += values[i] != values[i];
+    };
+    std::size_t i = 0;
+    for (; i + 8 <= values.size(); i += 8)
+      for (std::size_t j = 0; j < 8; ++j) take(i + j, j);
+    for (; i < values.size(); ++i) take(i, 0);
+    return {*std::min_element(low, low + 8), *std::max_element(high, high + 8), std::accumulate(n_missing, n_missing + 8, 0) > 0};
+  }
+};
+
+inline Ends ends(std::span<const double> values) {
   struct Less {
     bool operator()(double a, double b) const { return a < b; }
   };
   struct More {
     bool operator()(double a, double b) const { return a > b; }
   };
+  constexpr std::size_t at_once = 64;
   End<Less> lowest;
   End<More> highest;
-  for (const double value : values) {
-    if (lowest.is_inside(value) && highest.is_inside(value)) continue;
-    lowest.take(value), highest.take(value);
+  int64_t n_missing = 0;
+  for (std::size_t first = 0; first < values.size(); first += at_once) {
+    const auto some = values.subspan(first, std::min(at_once, values.size() - first));
+    const Range range = Range::of(some);
+    if (!range.has_missing && lowest.is_inside(range.low) && highest.is_inside(range.high)) continue;
+    for (const double value : some) {
+      if (value != value) ++n_missing;
+      else lowest.take(value), highest.take(value);
+    }
   }
-  return {lowest.found(), highest.found()};
+  return {lowest.found(), highest.found(), n_missing};
 }
 
 }  // namespace baytree::numbers

@@ -1,6 +1,8 @@
 // A matrix of doubles wherever it lies.
 #pragma once
+#include <concepts>
 #include <cstddef>
+#include <span>
 
 namespace baytree::numbers {
 
@@ -13,6 +15,22 @@ struct Matrix {
   const double* at(std::size_t row, std::size_t column) const {
     return data + static_cast<std::ptrdiff_t>(row) * row_step + static_cast<std::ptrdiff_t>(column) * column_step;
   }
+};
+
+// Columns that lie anywhere, each of them together.
+struct Columns {
+  std::span<const double* const> first;
+  std::size_t n_rows, n_columns = first.size();
+  static constexpr std::ptrdiff_t row_step = 1, column_step = 0;  // no step leads from a column to the next
+
+  const double* at(std::size_t row, std::size_t column) const { return first[column] + row; }
+};
+
+template <typename Values>
+concept Numbers = requires(const Values& values, std::size_t place) {
+  { values.at(place, place) } -> std::same_as<const double*>;
+  { values.n_rows + values.n_columns } -> std::same_as<std::size_t>;
+  { values.row_step + values.column_step } -> std::same_as<std::ptrdiff_t>;
 };
 
 }  // namespace baytree::numbers

@@ -26,9 +26,9 @@ struct MomentCells {
 };
 
 // Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
-class MomentKernel {
+template <Numbers Values> class MomentKernel {
  public:
-  MomentKernel(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
+  MomentKernel(const Values& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
       : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
         most_rows_(rows_of_a_chunk(matrix, cells.n_classes)), surveys_(n_groups_), first_column_(n_groups_),
         slices_(cells.n_classes), place_(most_rows_), class_end_(cells.n_classes + 1) {
@@ -55,7 +55,7 @@ class MomentKernel {
 
   // So few that a chunk and the next one lie in the cache while they are looked at, sliced and fetched; enough for each class
   // to have some.
-  static std::size_t rows_of_a_chunk(const Matrix& matrix, std::size_t n_classes) {
+  static std::size_t rows_of_a_chunk(const Values& matrix, std::size_t n_classes) {
     const std::size_t that_fit = chunk_bytes / (sizeof(double) * std::max<std::size_t>(matrix.n_columns, lanes));
     return std::min({chunk_rows, std::max(that_fit, 128 * n_classes), std::max<std::size_t>(matrix.n_rows, 1)});
   }
@@ -105,17 +105,43 @@ class MomentKernel {
 
   void add_group(std::size_t start, std::size_t number) {
     const Group group = group_at(number);
+    Survey& survey = surveys_[number];
+    if (is_run(group)) {
+      survey_run(start, group, survey);
+      find_exponents(survey);
+      if (is_alone(survey, group)) return add_alone(start, group);
+    }
     const LaneRows rows = rows_of(start, group), soon = soon_after(start, group);
     const std::size_t at_once = 0;
-    if (!lies_together()) loops_.survey(rows, n_rows_, &at_once, 1, &surveys_[number]);
-    const Survey& survey = surveys_[number];
-    for (std::size_t j = 0; j < lanes; ++j) exponent_[j] = survey.largest[j] > 0 ? std::ilogb(survey.largest[j]) : 0;
+    if (!lies_together()) loops_.survey(rows, n_rows_, &at_once, 1, &survey);
+    find_exponents(survey);
+    if (is_alone(survey, group)) return add_alone(start, group);
     if (weight_.empty() && are_within(-400, 450))
       add_slices(survey, survey.has_missing() ? laid_out(start, group) : rows, soon, group);
     else if (!weight_.empty() && are_weights_close_ && are_within(-200, 200) && are_products_close(survey))
       add_weighted_slices(rows, soon, start, group);
     else
       add_one_by_one(start, group);
+  }
+
+  void find_exponents(const Survey& survey) {
+    for (std::size_t j = 0; j < lanes; ++j) exponent_[j] = survey.largest[j] > 0 ? std::ilogb(survey.largest[j]) : 0;
+  }
+
+  // Whether a group is one column whose rows lie together in eights.
+  bool is_run(const Group& group) const {
+    return group.end - group.begin == 1 && !lies_together() && matrix_.row_step == 1 && n_rows_ % lanes == 0;
+  }
+
+  // A look at eight rows of such a column at a time.
+  void survey_run(std::size_t start, const Group& group, Survey& survey) {
+    const std::size_t at_once = 0;
+    loops_.survey({at(start, group.first), lanes}, n_rows_ / lanes, &at_once, 1, &survey);
+    for (std::size_t j = 1; j < lanes; ++j) {
+      survey.largest[0] = std::max(survey.largest[0], survey.largest[j]);
+      survey.smallest[0] = std::min(survey.smallest[0], survey.smallest[j]);
+      survey.is_missing[0] |= survey.is_missing[j];
+    }
   }
 
   // Slices must neither overflow nor fall below the subnormals; the exponent of an infinity is the largest integer.
@@ -159,6 +185,51 @@ class MomentKernel {
         add_slices_to(cells_.square[cell], slices_[c].square, j, square_top(j));
       }
     }
+  }
+
+  // Whether a group is one column, whose rows of a class can stand side by side in the place of columns.
+  bool is_alone(const Survey& survey, const Group& group) const {
+    const std::size_t j = group.begin;
+    return group.end - j == 1 && weight_.empty() && !survey.is_missing[j] && exponent_[j] >= -400 && exponent_[j] < 450 &&
+           range(survey, j) <= shallow_range;
+  }
+
+  void add_alone(std::size_t start, const Group& group) {
+    const std::size_t j = group.begin, column = group.first + j;
+    const bool has_next = start + 2 * most_rows_ <= matrix_.n_rows;
+    const LaneRows soon{at(has_next ? start + most_rows_ : start, column), static_cast<std::ptrdiff_t>(lanes)};
+    value_.resize(most_rows_);
+    for (int height = 0; height < 2; ++height) slicers_.total[height] = Lanes{} + slicer(total_top(j), height);
+    for (int height = 0; height < 4; ++height) slicers_.square[height] = Lanes{} + slicer(square_top(j), height);
+    for (std::size_t c = 0; c < slices_.size(); ++c) {
+      if (rows_of_class(c) == 0) continue;
+      const std::size_t n_runs = lay_side_by_side(start, column, c);
+      begin_slices(slices_[c].total, slicers_.total, {1, 1}, static_cast<double>(n_runs));
+      begin_slices(slices_[c].square, slicers_.square, {1, 2, 1, 0}, static_cast<double>(n_runs));
+      loops_.slice({{reinterpret_cast<const double*>(value_.data()), lanes}, in_turn_.data(), n_runs, soon}, slicers_, slices_[c]);
+      add_lanes_together(slices_[c].total);
+      add_lanes_together(slices_[c].square);
+      const std::size_t cell = c * cells_.n_columns + column;
+      cells_.weight[cell].add(static_cast<double>(rows_of_class(c)));
+      add_slices_to(cells_.total[cell], slices_[c].total, 0, total_top(j));
+      add_slices_to(cells_.square[cell], slices_[c].square, 0, square_top(j));
+    }
+  }
+
+  // The values of a class, eight side by side, 0 after the last; how many eights they are.
+  std::size_t lay_side_by_side(std::size_t start, std::size_t column, std::size_t c) {
+    const std::size_t n_rows = rows_of_class(c), n_runs = (n_rows + lanes - 1) / lanes;
+    const std::uint16_t* const place = place_.data() + class_begin(c);
+    value_[n_runs - 1] = Lanes{};
+    for (std::size_t i = 0; i < n_rows; ++i) value_[i / lanes][i % lanes] = *at(start + place[i], column);
+    for (std::size_t k = in_turn_.size(); k < n_runs; ++k) in_turn_.push_back(static_cast<std::uint16_t>(k));
+    return n_runs;
+  }
+
+  // All in the first lane: as many rows as a chunk has leave room for their carries.
+  template <std::size_t n_heights> static void add_lanes_together(LaneSums (&sum)[n_heights]) {
+    for (LaneSums& height : sum)
+      for (std::size_t j = 1; j < lanes; ++j) height[0] += height[j];
   }
 
   void slice_deep(const ChosenRows& all, const Group& group, Slices& slices) {
@@ -247,7 +318,7 @@ class MomentKernel {
   }
 
   const SliceLoops& loops_ = slice_loops();
-  Matrix matrix_;
+  Values matrix_;
   std::span<const std::int32_t> label_;
   std::span<const double> weight_;
   MomentCells& cells_;
@@ -262,6 +333,7 @@ class MomentKernel {
   bool are_weights_close_ = false;
   std::vector<Slices> slices_;           // [n_classes]
   std::vector<std::uint16_t> place_;     // [n_rows], by class
+  std::vector<std::uint16_t> in_turn_;   // 0, 1, 2 …
   std::vector<std::size_t> class_end_;   // [n_classes + 1], the last one is not used
 };
 

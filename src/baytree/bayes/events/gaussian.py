@@ -14,7 +14,7 @@ from baytree.bayes.events.posteriors import NormalPosterior, log_density_moments
 from baytree.bayes.events.standardised import SMALLEST, Standardised, power_of_two
 from baytree.given import PriorsLike
 from baytree.statistics.moments import Moments
-from baytree.table.matrices import matrices
+from baytree.table.matrices import lying_apart, matrices
 from baytree.table.schema import Column, Schema
 from baytree.table.table import SparseColumns, Table
 
@@ -48,6 +48,9 @@ class Gaussian(Event[Moments]):
     def observe(self, table: Table, group: Group) -> Moments:
         """Weight, sum and sum of squares of each column in each class, exactly."""
         weight = None if table.is_unweighted else table.weight
+        apart = lying_apart(table, group.columns)
+        if apart is not None:
+            return Moments.of_columns(apart, table.label, weight, table.n_classes)
         parts = [Moments.of(matrix, table.label, weight, table.n_classes) for matrix in matrices(table, group.columns)]
         return Moments.joined(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import msgspec
@@ -9,6 +10,9 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.threads import MANY_ROWS, count
+
+SECRET = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
+"""Of this process: nobody can write strings that all collide where they are counted."""
 
 
 class Codes(msgspec.Struct, frozen=True):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baytree import _core
 from baytree.table.frames.arrays import array_column
-from baytree.table.frames.codes import Codes, booleans
+from baytree.table.frames.codes import SECRET, Codes, booleans
 from baytree.table.frames.numbers import Numbers, whole_dates, whole_spans, with_missing
 from baytree.table.frames.raw import Raw, Strings
 
@@ -19,17 +20,20 @@ if TYPE_CHECKING:
 def polars_column(series: pl.Series, name: str) -> Raw:
     import polars as pl
 
-    kind = str(series.dtype).split("(")[0]
-    if isinstance(series.dtype, pl.Enum):
-        return Codes(series.to_physical().cast(int).fill_null(-1).to_numpy(), tuple(series.dtype.categories), False, True)
+    dtype = series.dtype
+    if dtype == pl.Float64:
+        return array_column(series.to_numpy(), name)
+    kind = str(dtype).split("(")[0]
+    if isinstance(dtype, pl.Enum):
+        return Codes(series.to_physical().cast(int).fill_null(-1).to_numpy(), tuple(dtype.categories), False, True)
     if kind in ("Categorical", "String", "Utf8"):
         return _polars_strings(series)
     if kind == "Boolean":
         return booleans(series.cast(int).fill_null(-1).to_numpy())
     if kind == "Time":
         return Numbers.of(series.cast(int).cast(float).to_numpy() / 1e9, unit="clock")
-    if isinstance(series.dtype, (pl.Date, pl.Datetime, pl.Duration)):
-        return _polars_dates(series, "D" if isinstance(series.dtype, pl.Date) else series.dtype.time_unit)
+    if isinstance(dtype, (pl.Date, pl.Datetime, pl.Duration)):
+        return _polars_dates(series, "D" if isinstance(dtype, pl.Date) else dtype.time_unit)
     if kind == "Null":
         return Numbers.of(np.full(len(series), np.nan))
     if kind in ("List", "Array", "Struct", "Object", "Binary"):
@@ -44,10 +48,8 @@ def _polars_strings(series: pl.Series) -> Strings:
     def factorise() -> Codes:
         import polars as pl
 
-        text = series.cast(pl.String)
-        levels = text.drop_nulls().unique().sort()
-        codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int32).fill_null(-1)
-        return Codes(codes.to_numpy(), tuple(levels.to_list()))
+        text = series if series.dtype == pl.String else series.cast(pl.String)
+        return Codes(*_core.string_codes(text.__arrow_c_stream__(), SECRET))
 
     return Strings(len(series), cache(factorise), series.to_list, str(series.dtype).startswith("Categorical"))
 

@@ -6,6 +6,7 @@ Whole columns are read only where their first rows, or some taken at equal steps
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isinf
 from typing import Self
 
 import msgspec
@@ -44,8 +45,7 @@ class Amounts(msgspec.Struct, frozen=True):
         if not len(known):
             return cls(0, np.nan, np.nan, False, False, False, False)
         counts_up = _holds(known, lambda v: bool((np.diff(v) == 1).all()))
-        head = known[:_FIRST]
-        is_whole = bool((head == np.floor(head)).all()) and bool((known == np.floor(known)).all())
+        is_whole = all(map(_is_whole, known[:_FIRST].tolist())) and bool((known == np.floor(known)).all())
         differ = counts_up or (is_id_name(name) and is_whole and len(np.unique(known)) == len(known))
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
         return cls(len(known), float(known[0]), float(known[-1]), counts_up, differ, constant, is_whole)
@@ -59,17 +59,19 @@ class Amounts(msgspec.Struct, frozen=True):
         constant = _holds(known, lambda v: bool((v == v[0]).all()))
         return cls(len(known), float(known[0]), float(known[-1]), False, False, constant, False, _ends(known), True)
 
-    def of_part(self, name: str, values: np.ndarray) -> Self:
-        """The same of some rows, all of them looked at, so that parts add up to the whole."""
-        known = values[values == values] if np.isnan(values.sum()) else values
+    @classmethod
+    def of_part(cls, name: str, values: np.ndarray, is_date: bool) -> Self:
+        """What some of the rows show, all of them looked at, so that parts add up to the whole."""
+        ends, n_missing = Ends.and_missing(values)
+        known = values[values == values] if n_missing else values
+        seen = cls.of_dates(known) if is_date else cls._of_known(name, known)
         if not len(known):
-            return self
-        seen = type(self).of_dates(known) if self.is_date else type(self)._of_known(name, known)
-        seen = msgspec.structs.replace(seen, ends=Ends.of(known))
+            return seen
+        seen = msgspec.structs.replace(seen, ends=ends)
         return (
             seen
             if len(known) > 1
-            else msgspec.structs.replace(seen, counts_up=not self.is_date, all_differ=not self.is_date, is_constant=True)
+            else msgspec.structs.replace(seen, counts_up=not is_date, all_differ=not is_date, is_constant=True)
         )
 
     def __add__(self, other: Self) -> Self:
@@ -131,5 +133,9 @@ def _ends(known: np.ndarray) -> Ends | None:
     return Ends.of(known[known == known])
 
 
+def _is_whole(value: float) -> bool:
+    return value.is_integer() or isinf(value)
+
+
 def _holds(known: np.ndarray, law: Callable[[np.ndarray], bool]) -> bool:
-    return len(known) > 1 and law(known[:_FIRST]) and law(known)
+    return len(known) > 1 and law(known[:2]) and law(known[:_FIRST]) and law(known)

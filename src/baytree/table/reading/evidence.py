@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Self
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -18,6 +19,7 @@ _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?"
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 _FIGURES = re.compile(r"[\d\s./'’\"″′:×x+±*()–~-]+")  # digits and marks without a word: a fraction, a range, a height
 _LONGEST = 48  # characters of a number or a date at most
+_FEW = 1000  # levels whose looks are remembered
 
 Tally = dict[str, int]
 _TALLIES = ("styles", "units", "scales", "dates", "orders", "nothing", "no_number", "other")
@@ -40,15 +42,19 @@ class Evidence(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, levels: Sequence[str], counts: Sequence[int]) -> Self:
         """The evidence of distinct strings and how often each occurs."""
-        seen = _Seen()
-        for text, n in zip(levels, counts, strict=True):
-            if n:
-                seen.take(text, n)
-        tallies = dict(zip(_TALLIES, (dict(tally) for tally in seen.tallies), strict=True))
-        return cls(sum(counts), **tallies, example=seen.example)
+        texts, numbers = tuple(text for text, n in zip(levels, counts, strict=True) if n), [n for n in counts if n]
+        tallies: dict[str, Tally] = {name: Counter() for name in _TALLIES}
+        example: dict[str, str] = {}
+        each = _remembered(texts) if len(texts) <= _FEW else map(_Reader().looks, texts)
+        for looks, n in zip(each, numbers, strict=True):
+            for look in looks:
+                tallies[look.tally][look.name] += n
+                if look.example is not None and not (look.name in example and example[look.name] <= look.example):
+                    example[look.name] = look.example
+        return cls(sum(counts), **{name: dict(tally) for name, tally in tallies.items()}, example=example)
 
     def __add__(self, other: Self) -> Self:
-        tallies = {name: dict(Counter(getattr(self, name)) + Counter(getattr(other, name))) for name in _TALLIES}
+        tallies = {name: _summed(getattr(self, name), getattr(other, name)) for name in _TALLIES}
         keys = {*self.example, *other.example}
         example = {key: min(e[key] for e in (self.example, other.example) if key in e) for key in keys}
         return type(self)(self.n_known + other.n_known, **tallies, example=example)
@@ -78,86 +84,104 @@ class Evidence(msgspec.Struct, frozen=True):
         return next((self.example[key] for key in keys if key in self.example), "")
 
 
-class _Seen:
-    """Tallies in the making; strings of the same shape are the same numeral."""
+class _Look(NamedTuple):
+    """One thing that a string looks like: where it is counted, under which name, and the string if it may be an example."""
+
+    tally: str
+    name: str
+    example: str | None = None
+
+
+@lru_cache(maxsize=64)
+def _remembered(texts: tuple[str, ...]) -> tuple[tuple[_Look, ...], ...]:
+    """What each of these strings looks like: batch after batch of a file has the same few levels."""
+    return tuple(map(_Reader().looks, texts))
+
+
+def _summed(mine: Tally, theirs: Tally) -> Tally:
+    if not mine or not theirs:
+        return mine or theirs
+    return {**mine, **{name: mine.get(name, 0) + n for name, n in theirs.items()}}
+
+
+class _Reader:
+    """Looks at strings; those of the same shape are the same numeral."""
 
     def __init__(self) -> None:
-        self.styles, self.units, self.scales, self.dates, self.orders = (Counter() for _ in range(5))
-        self.nothing, self.no_number, self.other = (Counter() for _ in range(3))
-        self.example: dict[str, str] = {}
         self.shapes: dict[str, Numeral | None] = {}
+        self.found: list[_Look] = []
 
-    @property
-    def tallies(self) -> tuple[Mapping[str, int], ...]:
-        return tuple(getattr(self, name) for name in _TALLIES)
+    def looks(self, text: str) -> tuple[_Look, ...]:
+        """What a string looks like."""
+        self.found = []
+        self._take(text)
+        return tuple(self.found)
 
-    def take(self, text: str, n: int) -> None:
+    def _take(self, text: str) -> None:
         bare = text.strip()
         if len(bare) > _LONGEST:
-            self._note("text", text, n, self.other)
+            self._note("text", text)
             return
         word = plain(bare) if len(bare) <= 16 else bare
         if word in NOTHING:
-            self.nothing[bare] += n
+            self.found.append(_Look("nothing", bare))
             return
-        self._take_truth(word, text, n)
+        self._take_truth(word, text)
         shape = bare.translate(_DIGITS)
         if "0" not in shape and "1" not in shape and not any(map(str.isdigit, shape)):
-            self._take_word(word, bare, n)
+            self._take_word(word, bare)
             return
         found = self.shapes[shape] if shape in self.shapes else self.shapes.setdefault(shape, numeral(bare.strip(BLANK)))
         if found is not None:
-            self._take_number(found, bare, n)
+            self._take_number(found, bare)
         else:
-            self._take_date(bare, n)
+            self._take_date(bare)
 
-    def _take_truth(self, word: str, text: str, n: int) -> None:
+    def _take_truth(self, word: str, text: str) -> None:
         if word in YES:
-            self._note("yes", text, n, self.other)
+            self._note("yes", text)
         if word in NO:
-            self._note("no", text, n, self.other)
+            self._note("no", text)
 
-    def _take_word(self, word: str, bare: str, n: int) -> None:
+    def _take_word(self, word: str, bare: str) -> None:
         if word in NO_NUMBER:
-            self.no_number[bare] += n
+            self.found.append(_Look("no_number", bare))
         elif _EMAIL.fullmatch(bare):
-            self._note("email", bare, n, self.other)
+            self._note("email", bare)
         else:
-            self._note("word", bare, n, self.other)
+            self._note("word", bare)
 
-    def _take_number(self, found: Numeral, bare: str, n: int) -> None:
-        self._note(found.style, bare, n, self.styles)
+    def _take_number(self, found: Numeral, bare: str) -> None:
+        self._note(found.style, bare, "styles")
         if found.style != "code":
-            self._note(found.unit, bare, n, self.units)
+            self._note(found.unit, bare, "units")
         if found.scale:
-            self._note(found.scale, bare, n, self.scales)
+            self._note(found.scale, bare, "scales")
         if found.is_accounting:
-            self._note("accounting", bare, n, self.other)
+            self._note("accounting", bare)
         for is_so, what in ((found.has_sign, "plus"), (found.is_marked, "mark")):
             if is_so:
-                self._note(what, bare, n, self.other)
+                self._note(what, bare)
 
-    def _take_date(self, bare: str, n: int) -> None:
+    def _take_date(self, bare: str) -> None:
         found = dates.look(bare)
         if found is None:
             kind = "uuid" if _UUID.fullmatch(bare) else "email" if _EMAIL.fullmatch(bare) else "word"
-            self._note(kind, bare, n, self.other)
+            self._note(kind, bare)
             if _FIGURES.fullmatch(bare):
-                self._note("figures", bare, n, self.other)
+                self._note("figures", bare)
             return
         if found.style == "clock":
-            self._note("clock", bare, n, self.other)
+            self._note("clock", bare)
             if found.is_span:
-                self._note("span", bare, n, self.other)
+                self._note("span", bare)
             return
-        self._note(found.style + found.separator, bare, n, self.dates)
+        self._note(found.style + found.separator, bare, "dates")
         for is_so, what in ((found.has_time, "time"), (found.has_zone, "zone")):
             if is_so:
-                self._note(what, bare, n, self.other)
+                self._note(what, bare)
         if max(found.first, found.other) > 12:
-            self._note("dmy" if found.first > 12 else "mdy", bare, n, self.orders)
+            self._note("dmy" if found.first > 12 else "mdy", bare, "orders")
 
-    def _note(self, look: str, text: str, n: int, tally: Counter) -> None:
-        tally[look] += n
-        if look not in self.example or text < self.example[look]:
-            self.example[look] = text
+    def _note(self, look: str, text: str, tally: str = "other") -> None:
+        self.found.append(_Look(tally, look, text))

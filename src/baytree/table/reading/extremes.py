@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Self
 
 import msgspec
@@ -15,6 +14,7 @@ _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "9
 _SOME = 4096  # rows that tell whether all are to be looked at
 _MOST_EXACT = 1 << 16  # rows of which the ends are found exactly
 MOST_STRINGS = 20_000  # that are looked at
+Counts = tuple[tuple[float, int], ...]  # numbers, and how often each is there
 
 
 class Stranger(NamedTuple):
@@ -29,21 +29,23 @@ class Stranger(NamedTuple):
 class Ends(msgspec.Struct, frozen=True):
     """The two least and the two largest different numbers, and how often each is there; those of parts add up."""
 
-    lowest: tuple[tuple[float, int], ...]
-    highest: tuple[tuple[float, int], ...]
+    lowest: Counts
+    highest: Counts
 
     @classmethod
-    def of(cls, known: np.ndarray) -> Self:
-        """The ends of these numbers, none of which is NaN."""
-        lowest, highest = _core.ends(np.ascontiguousarray(known, np.float64))
-        return cls(tuple(lowest), tuple(highest))
+    def of(cls, values: np.ndarray) -> Self:
+        """The ends of these numbers; NaN is none."""
+        return cls.and_missing(values)[0]
+
+    @classmethod
+    def and_missing(cls, values: np.ndarray) -> tuple[Self, int]:
+        """The ends of these numbers, and how many are NaN."""
+        lowest, highest, n_missing = _core.ends(np.ascontiguousarray(values, np.float64))
+        return cls(tuple(lowest), tuple(highest)), n_missing
 
     def __add__(self, other: Self) -> Self:
-        low, high = Counter(dict(self.lowest)), Counter(dict(self.highest))
-        low.update(dict(other.lowest))
-        high.update(dict(other.highest))
-        lowest, highest = sorted(low.items())[:2], sorted(high.items(), reverse=True)[:2]
-        return type(self)(tuple(lowest), tuple(highest))
+        low, high = _counts(self.lowest, other.lowest), _counts(self.highest, other.highest)
+        return type(self)(tuple(sorted(low)[:2]), tuple(sorted(high, reverse=True)[:2]))
 
     def strangers(self, is_whole: bool, is_date: bool) -> Iterator[Stranger]:
         """The ends that may stand for no value, the lower one first."""
@@ -56,6 +58,14 @@ class Ends(msgspec.Struct, frozen=True):
             found = next((between for between in ranges if _is_far(value, n, *between, is_whole, is_date)), None)
             if found is not None:
                 yield Stranger(value, n, *found)
+
+
+def _counts(mine: Counts, theirs: Counts) -> Iterable[tuple[float, int]]:
+    """How often each number is there in both."""
+    count = dict(mine)
+    for value, n in theirs:
+        count[value] = count.get(value, 0) + n
+    return count.items()
 
 
 def may_be_strange(known: np.ndarray) -> bool:

@@ -12,12 +12,12 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.threads import S, added, in_order
+from baytree.table.frames.codes import SECRET
 
 Part = TypeVar("Part")
 Documents = Sequence[str | None] | np.ndarray  # or a column of strings of any library
 
 _BLOCK = 256, 16384  # rows: enough to share a vocabulary, few enough to answer Ctrl-C
-_KEY = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 _NO_CHARACTERS = np.zeros(0, np.uint8)
 
 
@@ -52,7 +52,7 @@ def reading(
 ) -> _core.Reading:
     """What a token of these texts is; the table of word characters is made only if one of them needs it."""
     characters = word_characters() if any(type(text) is bytes for text in texts) else _NO_CHARACTERS
-    return _core.Reading(characters, lookup(stop_words), *ngrams, lowercase, _KEY)
+    return _core.Reading(characters, lookup(stop_words), *ngrams, lowercase, SECRET)
 
 
 def lookup(words: Sequence[str]) -> _core.Words:
@@ -105,4 +105,4 @@ class _Same:
 
 @lru_cache(maxsize=16)
 def _lookup(vocabulary: _Same) -> _core.Words:
-    return _core.Words([_utf8(word) for word in vocabulary.words], _KEY)
+    return _core.Words([_utf8(word) for word in vocabulary.words], SECRET)
