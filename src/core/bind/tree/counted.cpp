@@ -53,7 +53,7 @@ nb::ndarray<nb::numpy, double> test_groups(const Tables& tables, const std::stri
     Test test;
     for (size_t t = 0; t < n; ++t) {
       for (size_t g = 0; g < n_groups; ++g) groups[g] = {tables.data() + (t * n_groups + g) * width, width};
-      log_p[t] = test(groups);
+      log_p[t] = Test::log_p(test.contrast(groups));
     }
   });
   return to_numpy(std::move(log_p), {n});
