@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baytree as bt
-from baytree.reports.distribution_section import ellipses_view, joint_view
+from baytree.reports.sections.distribution_section import ellipses_view, joint_view
 
 PENGUINS = bt.datasets.load("penguins", as_="pandas")
 NUMBERS = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]

@@ -83,7 +83,7 @@ def test_a_page_draws_what_each_column_of_splines_adds(tmp_path):
 
 @pytest.mark.parametrize("model", [bt.MARSRegressor(max_degree=2), bt.MARSClassifier(max_degree=2)], ids=["number", "class"])
 def test_a_function_is_drawn_for_each_column_and_pair_that_acts(model):
-    from baytree.reports.spline_section import functions_view
+    from baytree.reports.sections.spline_section import functions_view
     from baytree.reports.subject import Subject
 
     frame = PENGUINS[["bill_length_mm", "bill_depth_mm", "body_mass_g", "sex"]].dropna()

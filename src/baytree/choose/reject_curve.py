@@ -11,7 +11,7 @@ from baytree import settings
 from baytree.estimators.base import Classifier
 from baytree.estimators.unanswered import typicality
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.limits.silence import Answered
+from baytree.limits.answered import Answered
 from baytree.model import choices
 from baytree.show.results import Shown, frame_of
 from baytree.show.terminal import in_columns

@@ -17,7 +17,7 @@ import numpy as np
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
-from baytree.engine.packing import packed_bytes
+from baytree.engine.keeping.packing import packed_bytes
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.told import AT_ONCE, Failed, Sent, Told, add_large, as_bytes, brought, telling_errors

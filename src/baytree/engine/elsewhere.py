@@ -18,7 +18,7 @@ from baytree.engine.gathering import Gathered, Perhaps, Several, joined
 from baytree.engine.keeping import array_bytes
 from baytree.engine.keeping.array_bytes import K, Keepable
 from baytree.engine.keeping.kept_elsewhere import KeptElsewhere
-from baytree.engine.packing import Packed, Piece, unpack
+from baytree.engine.keeping.packing import Packed, Piece, unpack
 from baytree.engine.parts import ROWS_PER_PART, InMemory
 from baytree.engine.sighting import Sighting, in_place
 from baytree.engine.threads import S

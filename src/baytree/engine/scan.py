@@ -17,7 +17,7 @@ import numpy as np
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Content, Look, refuse_more_than_fits
-from baytree.engine.packing import packed_bytes
+from baytree.engine.keeping.packing import packed_bytes
 from baytree.engine.processes import is_alive
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from baytree.engine.packing import Packed, Piece, pack, unpack
+from baytree.engine.keeping.packing import Packed, Piece, pack, unpack
 from baytree.given import FrameLike
 from baytree.table import encode
 from baytree.table.infer import Census

@@ -39,7 +39,7 @@ from baytree.table.table import Table
 
 if TYPE_CHECKING:
     from baytree.interview.interview import Interview
-    from baytree.reports.set_section import Sets
+    from baytree.reports.sections.set_section import Sets
 
 SETTLING = threading.RLock()  # guards the one moment in which several threads may add to the same estimator
 

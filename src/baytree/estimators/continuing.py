@@ -66,7 +66,7 @@ class ContinuingEstimator(Estimator):
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there: makes what was left for later."""
         if name not in self._later:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            return object.__getattribute__(self, name)  # raises once more: a property may have said why
         with SETTLING:
             if name not in vars(self):  # else another thread was faster
                 setattr(self, name, self._later[name]())

@@ -17,7 +17,7 @@ from baytree.bayes.seen import Seen
 from baytree.engine.parts import Parts
 from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.hybrid.model import BayesTree
-from baytree.hybrid.node_rows import NodesSeen, Offer, left_out_losses, telling
+from baytree.hybrid.offered_nodes import NodesSeen, Offer, left_out_losses, telling
 from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import equal_costs

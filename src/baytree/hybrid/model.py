@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from baytree.bayes.model import NaiveBayes
-from baytree.hybrid.node_rows import reached
+from baytree.hybrid.offered_nodes import reached
 from baytree.limits.intervals import no_interval
 from baytree.model import Evidence, Explanation, softmax
 from baytree.summary.hybrid import BayesLeaf, BayesTreeSummary

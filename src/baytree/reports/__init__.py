@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
 from baytree.reports.comparison import Comparison
-from baytree.reports.set_section import Sets
+from baytree.reports.sections.set_section import Sets
 from baytree.reports.subject import Fitted, predictor_of
 from baytree.show.report.records import Page
 

@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 
 from baytree.exports import export
-from baytree.reports.column_section import table_view
 from baytree.reports.comparison import Comparison, Entry, Standing, Validation
 from baytree.reports.model_page import whole
-from baytree.reports.silence_section import Curve
+from baytree.reports.sections.column_section import table_view
+from baytree.reports.sections.silence_section import Curve
 from baytree.reports.subject import Subject, predictor_of
 from baytree.show.names import number
 from baytree.show.report.records import Page, Section

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from baytree.reports.silence_section import Curve
+from baytree.reports.sections.silence_section import Curve
 from baytree.reports.subject import Fitted
 from baytree.table.labels import Labels
 

@@ -7,7 +7,7 @@ import numpy as np
 from baytree.interview.belief import entropy
 from baytree.interview.cells import Cells, log_likelihoods, rows_of
 from baytree.reports.asking import asking
-from baytree.reports.column_section import MOST_LEVELS, bin_edges
+from baytree.reports.sections.column_section import MOST_LEVELS, bin_edges
 from baytree.reports.subject import Subject
 from baytree.show.likelihood_text import likelihood_rows
 from baytree.show.report.records.model_views import BarsView, BayesView, CurveView, WordsView

@@ -8,22 +8,22 @@ from typing import Any
 from baytree.exports import export
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
-from baytree.reports import tree_section
 from baytree.reports.asking import asking
 from baytree.reports.chosen_rows import rows_view
-from baytree.reports.coefficient_section import coefficients_view, nomograms, slopes_view
-from baytree.reports.column_section import table_view, told_by
-from baytree.reports.distribution_section import ellipses_view, joint_view
 from baytree.reports.impurities import impurity_view
-from baytree.reports.leaf_section import leaves_view
 from baytree.reports.likelihoods import bayes_view
 from baytree.reports.overview import overview
 from baytree.reports.pruned_errors import Path, validated_path, with_errors
-from baytree.reports.set_section import Sets, sets_payload
-from baytree.reports.silence_section import Curve, silence_payload, silence_view
-from baytree.reports.spline_section import functions_view
+from baytree.reports.sections import tree_section
+from baytree.reports.sections.coefficient_section import coefficients_view, nomograms, slopes_view
+from baytree.reports.sections.column_section import table_view, told_by
+from baytree.reports.sections.distribution_section import ellipses_view, joint_view
+from baytree.reports.sections.leaf_section import leaves_view
+from baytree.reports.sections.set_section import Sets, sets_payload
+from baytree.reports.sections.silence_section import Curve, silence_payload, silence_view
+from baytree.reports.sections.spline_section import functions_view
+from baytree.reports.sections.vote_section import trials_view, voting_rules_view
 from baytree.reports.subject import Fitted, Subject, predictor_of
-from baytree.reports.vote_section import trials_view, voting_rules_view
 from baytree.show.report.records import Page, Section
 from baytree.show.report.records.interactive_views import AskView, BoundaryView, WhatIfView
 from baytree.show.report.records.model_views import ProseView, TreeView

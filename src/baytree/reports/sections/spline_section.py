@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from baytree.interview.cells import rows_of
-from baytree.reports.column_section import bin_edges
+from baytree.reports.sections.column_section import bin_edges
 from baytree.reports.subject import Subject
 from baytree.show.report.records.spline_views import FunctionsView, FunctionView, SurfaceView
 from baytree.show.tree.condition_text import shown

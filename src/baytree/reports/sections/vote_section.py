@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from baytree.reports.tree_section import MOST_RULES, NAMED_LEVELS, rules_view
+from baytree.reports.sections.tree_section import MOST_RULES, NAMED_LEVELS, rules_view
 from baytree.show.report.records.vote_views import TrialsView, TrialView, VotingRulesView, VotingRuleView
 from baytree.show.tree.condition_text import sentence
 from baytree.summary.tree import RuleSetSummary, TreeSummary, TrialsSummary, VotingRuleSummary

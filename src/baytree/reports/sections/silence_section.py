@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from baytree.limits.silence import Answered, at_least
+from baytree.limits.answered import Answered, at_least
 from baytree.reports.subject import Judged, Subject
 from baytree.show.report.records.interactive_views import SilenceView
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from baytree.reports.likelihoods import bayes_view
+from baytree.reports.sections.tree_section import NAMED_LEVELS
 from baytree.reports.subject import Subject
-from baytree.reports.tree_section import NAMED_LEVELS
 from baytree.show.report.records.hybrid_views import BayesLeafView, BayesLeavesView
 from baytree.show.tree.condition_text import sentence
 from baytree.summary.hybrid import BayesLeaf, BayesTreeSummary

@@ -1,0 +1,1 @@
+"""What stands in each section of a page, as records."""
