@@ -127,3 +127,10 @@ def test_strings_without_blanks_around_them_are_left_as_they_are_and_others_are_
     bare = [(cell and cell.strip(" \t")) or None for cell in cells]
     assert stripped(series).to_list() == bare
     assert (stripped(series) is series) == (bare == cells)
+
+
+def test_a_name_of_any_letters_is_one_column_of_strings():
+    for name in ("", "\0", "a\0b", "é\n"):
+        (column,) = read(pl.DataFrame({name: ["v", "u", None]})).columns.values()
+        assert column.factorise().levels == ("u", "v")
+        assert stripped(pl.Series(name, [" v", ""])).to_list() == ["v", None]

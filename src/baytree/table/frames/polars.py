@@ -49,9 +49,14 @@ def _polars_strings(series: pl.Series) -> Strings:
         import polars as pl
 
         text = series if series.dtype == pl.String else series.cast(pl.String)
-        return Codes(*_core.string_codes(text.__arrow_c_stream__(), SECRET))
+        return Codes(*_core.string_codes(string_views(text), SECRET))
 
     return Strings(len(series), cache(factorise), series.to_list, str(series.dtype).startswith("Categorical"))
+
+
+def string_views(text: pl.Series) -> object:
+    """Strings as Arrow hands them over, but for the name of the column: for one with a NUL, polars ends the process."""
+    return text.alias("").__arrow_c_stream__()
 
 
 def _polars_dates(series: pl.Series, unit: str) -> Numbers:
