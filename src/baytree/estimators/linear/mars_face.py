@@ -191,12 +191,13 @@ class MarsEstimator(Estimator):
         )
 
     def _followed(self, schema: Schema) -> tuple[tuple[str, int], ...]:
-        if self.monotone and self.max_degree > 1:
+        followed = followed_columns(self.monotone, self.ordinal, schema)
+        if followed and self.max_degree > 1:
             raise ValueError(
                 f"monotone: max_degree={self.max_degree!r} multiplies columns, and a product follows none of them whatever "
                 "the other holds; use max_degree=1, or DecisionTreeRegressor and DecisionTreeClassifier(monotone=…)"
             )
-        return followed_columns(self.monotone, self.ordinal, schema)
+        return followed
 
 
 def _penalty(given: Any) -> float | None:
