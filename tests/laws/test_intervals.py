@@ -12,6 +12,7 @@ from laws.metamorphic import SUBJECTS, complete
 REFUSING = (
     "penalised",
     "boosted",
+    "an average of",
     "votes",
     "MARS",
     "shrunk",
