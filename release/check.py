@@ -81,7 +81,9 @@ def use(wheel: Path, python: Path, extra: str, tools: str, folder: Path) -> None
     wanted = str(wheel) if extra == "library" else f"{wheel}[{extra}]"
     alone = {**os.environ, "PATH": tools, "HOME": str(folder)}
     alone.pop("CXX", None)
-    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", wanted]
+    # pyspark has no wheel; it is Python alone, so that nothing is compiled
+    binaries = ["--only-binary", ":all:", "--no-binary", "pyspark"]
+    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", *binaries, wanted]
     subprocess.run([place / "bin/python", *install], check=True, env=alone)
     subprocess.run([place / "bin/python", ROOT / "release" / "uses.py", extra], check=True, env=alone, cwd=folder)
     shutil.rmtree(place)

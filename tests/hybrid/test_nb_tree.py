@@ -358,3 +358,9 @@ def test_rows_in_memory_are_not_gathered_twice():
     entered = estimator._enter(frame, y, None)
     learnt = estimator._learner(entered.rows.schema).learn(InMemory(entered.table, n_jobs=2))
     assert np.array_equal(learnt.model.answers(entered.table), bt.NBTreeClassifier().fit(frame, y).predict_proba(frame))
+
+
+def test_a_node_is_shown_with_the_share_that_its_class_has_of_its_rows():
+    model = bt.NBTreeClassifier().fit(bt.datasets.load("titanic"), "survived")
+    nodes = model.model_.summary(model.schema_).tree.nodes
+    assert all(node.value == max(weight for _, weight in node.counts) / node.weight for node in nodes)

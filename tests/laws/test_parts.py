@@ -123,11 +123,13 @@ def test_the_number_of_threads_does_not_change_a_model():
 
 
 def test_work_under_way_learns_that_nobody_waits_for_it():
-    has_ended = Event()
+    has_begun, has_ended = Event(), Event()
 
     def work(piece: int) -> None:
         if piece == 0:
+            assert has_begun.wait(30)  # else the other piece might never be begun
             raise ValueError("the first piece fails")
+        has_begun.set()
         while not threads.is_given_up():
             time.sleep(0.01)
         has_ended.set()

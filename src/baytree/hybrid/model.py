@@ -14,7 +14,7 @@ from baytree.hybrid.offered_nodes import reached
 from baytree.limits.intervals import no_interval
 from baytree.model import Evidence, Explanation, softmax
 from baytree.summary.hybrid import BayesLeaf, BayesTreeSummary
-from baytree.summary.tree import NamedCondition, TreeSummary
+from baytree.summary.tree import NamedCondition, Node, TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.model import routing
@@ -91,7 +91,8 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
 
     def summary(self, schema: Schema) -> BayesTreeSummary:
         """The tree as records, and each model with the way to its node."""
-        tree = self.tree.summary(schema)
+        averaged = self.tree.summary(schema)
+        tree = msgspec.structs.replace(averaged, nodes=tuple(map(_by_counts, averaged.nodes)))
         ways = _ways(tree, set(self.node.tolist()))
         told = zip(self.node.tolist(), self.chosen.tolist(), self.share.tolist(), self.models, strict=True)
         leaves = (BayesLeaf(node, ways[node], chosen, share, model.summary(schema)) for node, chosen, share, model in told)
@@ -137,6 +138,11 @@ def _lines(table: Table, row: int, effects: np.ndarray) -> list[Evidence]:
     columns, values = table.schema.columns, table.values
     told = np.flatnonzero(effects.any(axis=1)).tolist()
     return [Evidence(columns[j].name, columns[j].show(values[j][row]), effects[j]) for j in told]
+
+
+def _by_counts(node: Node) -> Node:
+    """The node with the share that its class has of its rows, as its prediction is: the average says more than counts do."""
+    return msgspec.structs.replace(node, value=dict(node.counts).get(node.prediction, 0.0) / node.weight)
 
 
 def _ways(summary: TreeSummary, wanted: set[int]) -> dict[int, tuple[NamedCondition, ...]]:
