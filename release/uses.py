@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -81,6 +82,7 @@ def spark() -> None:
     import pandas as pd
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # workers would take the python of the path, which has no baytree
     session = SparkSession.builder.master("local[1]").getOrCreate()
     rows = session.createDataFrame(pd.DataFrame(ROWS))
     assert bt.NaiveBayesClassifier().fit(rows, "survived").n_features_in_ == 3
