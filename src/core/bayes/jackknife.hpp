@@ -67,14 +67,14 @@ class LeftOutNormals {
 
     const LeftOutNormals& normals_;
     const LeftOutLoops& loops_ = left_out_loops();
-    std::vector<Lanes> value_, row_;
-    std::vector<LaneBits> known_;
-    std::vector<Lanes> rest_;
+    simd::LaneTable value_, row_;
+    simd::LaneBitsTable known_;
+    simd::LaneTable rest_;
   };
 
  private:
   // The group of lanes that column j is in: Clang gives no reference to a single lane.
-  Lanes& group(std::vector<Lanes>& table, std::size_t field, std::size_t j) { return table[field * n_groups_ + j / lanes]; }
+  Lanes& group(simd::LaneTable& table, std::size_t field, std::size_t j) { return table[field * n_groups_ + j / lanes]; }
 
   void keep(const ClassMoments& moments, std::size_t j, std::size_t c) {
     const double n = moments.weight[c * n_columns_ + j];
@@ -100,8 +100,8 @@ class LeftOutNormals {
 
   NormalSetting setting_;
   std::size_t n_columns_, n_classes_, n_groups_;
-  std::vector<Lanes> columns_;  // [5, n_groups]: weight, centre, inverse unit, squares within classes, weight of a row per class
-  std::vector<Lanes> moments_;  // [n_classes, 5, n_groups]: weight, mean, variance, step, step without a row of weight 1
+  simd::LaneTable columns_;  // [5, n_groups]: weight, centre, inverse unit, squares within classes, weight of a row per class
+  simd::LaneTable moments_;  // [n_classes, 5, n_groups]: weight, mean, variance, step, step without a row of weight 1
 };
 
 inline void add_left_out_normals(const Matrix& matrix, std::span<const std::int32_t> label, std::span<const double> weight,

@@ -131,8 +131,8 @@ class DensityKernel {
   std::size_t first_, n_columns_;
   std::span<double> scores_;
   std::size_t n_groups_, n_normal_ = 0;
-  std::vector<Lanes> value_;  // [block_rows, n_groups]; lanes beyond the last column stay 0
-  std::vector<Lanes> lane_;   // [n_classes, 4, n_groups]
+  simd::LaneTable value_;  // [block_rows, n_groups]; lanes beyond the last column stay 0
+  simd::LaneTable lane_;   // [n_classes, 4, n_groups]
   std::vector<double> constant_;
   RowSums sums_[block_rows];  // of the class at hand
 };

@@ -324,7 +324,7 @@ template <Numbers Values> class MomentKernel {
   MomentCells& cells_;
   std::size_t n_groups_, most_rows_, n_rows_ = 0;
   const std::int32_t* label_here_ = nullptr;
-  std::vector<Lanes> value_;  // [most_rows_]: a group that does not lie together; lanes beyond the last column are 0
+  simd::LaneTable value_;  // [most_rows_]: a group that does not lie together; lanes beyond the last column are 0
   std::vector<Survey> surveys_;            // [n_groups]
   std::vector<std::size_t> first_column_;  // [n_groups]
   int exponent_[lanes];                    // of each column's largest magnitude in this chunk

@@ -17,9 +17,9 @@ constexpr std::size_t width = 2;
 #endif
 constexpr std::size_t n_runs = lanes / width;
 
-typedef double Run __attribute__((vector_size(8 * width), aligned(8)));
-typedef std::int64_t RunBits __attribute__((vector_size(8 * width), aligned(8)));
-typedef std::uint64_t RunSums __attribute__((vector_size(8 * width), aligned(8)));
+typedef double Run __attribute__((vector_size(8 * width)));
+typedef std::int64_t RunBits __attribute__((vector_size(8 * width)));
+typedef std::uint64_t RunSums __attribute__((vector_size(8 * width)));
 
 template <typename Vector> [[gnu::always_inline]] inline Vector load(const void* from) {
   Vector x;
@@ -27,8 +27,7 @@ template <typename Vector> [[gnu::always_inline]] inline Vector load(const void*
   return x;
 }
 
-// The part of eight lanes that begins at some lane. Lanes are handed over by their address and parts by value: a reference of a
-// template's own type would forget that vectors may lie at any double.
+// The part of eight lanes that begins at some lane.
 template <typename Vector> [[gnu::always_inline]] inline Vector part_of(const void* whole, std::size_t lane) {
   return load<Vector>(static_cast<const char*>(whole) + 8 * lane);
 }
