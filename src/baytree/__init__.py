@@ -2,7 +2,7 @@
 
 >>> import baytree as bt
 >>> bt.__version__
-'0.2.0.dev0'
+'0.2.0'
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
 """Which version of the library this is."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
