@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from threading import Event
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from baytree import notices
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor  # imported when first used: who answers one row needs no pool
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -155,6 +157,8 @@ def _with_notices(answer: tuple[T, list]) -> T:
 
 
 def _pool(workers: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     key = os.getpid(), workers
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(workers)
@@ -162,6 +166,8 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 
 
 def _results(futures: list[Future], workers: int) -> list[Any]:
+    from concurrent.futures import FIRST_EXCEPTION, wait
+
     try:
         wait(futures, return_when=FIRST_EXCEPTION)
         for future in futures:

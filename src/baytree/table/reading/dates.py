@@ -10,6 +10,7 @@ import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from baytree.table.reading.pattern import Pattern
 from baytree.table.reading.words import MONTH
 
 _TIME = (
@@ -34,17 +35,17 @@ _DATES = (
     ("month", r"[Qq](?P<quarter>[1-4])[-\s/]*(?P<year>\d{4})"),
     ("week", r"(?P<year>\d{4})-?W(?P<week>\d{2})"),
 )
-_COMPACT = re.compile(r"(?P<year>\d{4}|\d{2})(?P<month>\d{2})(?P<day>\d{2})")
+_COMPACT = Pattern(r"(?P<year>\d{4}|\d{2})(?P<month>\d{2})(?P<day>\d{2})")
 _LONG = (  # what is written as a whole, with its time
     ("name", rf"{_DAY}{_NAME}\s+(?P<day>\d{{1,2}})\s+{_TIME}\s+(?P<year>\d{{4}})"),  # as C's ctime
     ("ymd", r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T(?P<hour>\d\d):?(?P<minute>\d\d):?(?P<second>\d\d)?"
      r"(?P<part>)(?P<half>)(?P<zone>Z|[+-]\d\d:?\d\d)?"),
 )  # fmt: skip
 _WITH_TIME = tuple((style, rf"{text}(?:(?:\s*[T,:]\s*|\s+|\s+um\s+){_TIME})?") for style, text in _DATES)
-_PATTERNS = tuple((style, re.compile(text)) for style, text in (*_LONG, *_WITH_TIME))
-_CLOCK = re.compile(_TIME)
+_PATTERNS = tuple((style, Pattern(text)) for style, text in (*_LONG, *_WITH_TIME))
+_CLOCK = Pattern(_TIME)
 _SPANS = tuple(  # how long something took
-    re.compile(text)
+    Pattern(text)
     for text in (
         r"(?P<hour>\d{1,4}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?",
         r"(?P<hour>\d{1,4})\s*(?:h|hrs?|hours?|Std\.?)\s*(?P<minute>\d{1,2})\s*(?:m|min|mins|minutes?|Min\.?)?(?P<second>)",

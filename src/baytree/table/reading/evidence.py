@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,12 +11,13 @@ import msgspec
 
 from baytree.table.reading import dates
 from baytree.table.reading.numerals import BLANK, Numeral, numeral
+from baytree.table.reading.pattern import Pattern
 from baytree.table.reading.words import NO, NO_NUMBER, NOTHING, YES, plain
 
 _DIGITS = str.maketrans("23456789", "11111111")  # what a number is depends on where zeros stand, not on its digits
-_UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
-_FIGURES = re.compile(r"[\d\s./'’\"″′:×x+±*()–~-]+")  # digits and marks without a word: a fraction, a range, a height
+_UUID = Pattern(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+_EMAIL = Pattern(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
+_FIGURES = Pattern(r"[\d\s./'’\"″′:×x+±*()–~-]+")  # digits and marks without a word: a fraction, a range, a height
 _LONGEST = 48  # characters of a number or a date at most
 _FEW = 1000  # levels whose looks are remembered
 

@@ -9,38 +9,39 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from baytree.table.reading.pattern import Pattern
 from baytree.table.reading.words import BOUNDS, CURRENCIES, SCALES
 
 BLANK = "\u00a0\u202f\u2009\u2007 "
 _MINUS = "−–﹣－-"
-_NUMBER = re.compile(
+_NUMBER = Pattern(
     rf"(?P<open>\(?)\s*(?P<sign>[+{_MINUS}]?)\s*(?P<before>(?:[^\d.,()+{_MINUS}]|(?<=[^\W\d_])\.)*?)\s*(?P<inner>[+{_MINUS}]?)"
     rf"(?P<digits>\d[\d.,'’`´{BLANK}]*|[.,]\d+)(?P<power>[eE][+-]?\d+)?(?P<gap>\s*)(?P<after>[^\d()]*?)\s*"
     rf"(?P<close>\)?)(?P<last>[{_MINUS}]?)"
 )
 _STYLES = (  # the digits alone, ascending in what they leave open
-    ("whole", re.compile(r"\d+")),
-    ("dots", re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+")),
+    ("whole", Pattern(r"\d+")),
+    ("dots", Pattern(r"[1-9]\d{0,2}(?:\.\d{3}){2,}(?:,\d+)?|[1-9]\d{0,2}(?:\.\d{3})+,\d+")),
     (
         "commas",
-        re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+\.\d+|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"),
+        Pattern(r"[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+\.\d+|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"),
     ),
-    ("dot3", re.compile(r"[1-9]\d{0,2}\.\d{3}")),
-    ("comma3", re.compile(r"[1-9]\d{0,2},\d{3}")),
-    ("dot", re.compile(r"\d*\.\d+|\d+\.")),
-    ("comma", re.compile(r"\d*,\d+|\d+,")),
-    ("spaces", re.compile(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+")),
-    ("spaces comma", re.compile(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+,\d+")),
-    ("spaces dot", re.compile(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+\.\d+")),
-    ("quotes", re.compile(r"[1-9]\d{0,2}(?:['’`´]\d{3})+(?:\.\d+)?")),
-    ("quotes comma", re.compile(r"[1-9]\d{0,2}(?:['’`´]\d{3})+,\d+")),
+    ("dot3", Pattern(r"[1-9]\d{0,2}\.\d{3}")),
+    ("comma3", Pattern(r"[1-9]\d{0,2},\d{3}")),
+    ("dot", Pattern(r"\d*\.\d+|\d+\.")),
+    ("comma", Pattern(r"\d*,\d+|\d+,")),
+    ("spaces", Pattern(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+")),
+    ("spaces comma", Pattern(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+,\d+")),
+    ("spaces dot", Pattern(rf"[1-9]\d{{0,2}}(?:[{BLANK}]\d{{3}})+\.\d+")),
+    ("quotes", Pattern(r"[1-9]\d{0,2}(?:['’`´]\d{3})+(?:\.\d+)?")),
+    ("quotes comma", Pattern(r"[1-9]\d{0,2}(?:['’`´]\d{3})+,\d+")),
 )
 BY_COMMA = frozenset(("comma", "dots", "spaces comma", "quotes comma"))  # the decimal mark is a comma, for sure
 BY_DOT = frozenset(("dot", "commas", "spaces dot"))
 GROUPED = frozenset(("dots", "commas", "spaces", "spaces comma", "spaces dot", "quotes", "quotes comma"))
 OPEN = {"dot3": ".", "comma3": ","}
-_UNIT = re.compile(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
-_NO_CENTS = re.compile(r"[.,](?:[-–—]{1,2})$")  # 15,- is 15
+_UNIT = Pattern(r"[^\W\d_°%‰µ$€£¥]*[\w°%‰µ$€£¥²³³/·^\"*' .]{0,14}")
+_NO_CENTS = Pattern(r"[.,](?:[-–—]{1,2})$")  # 15,- is 15
 _FOOTNOTES = "*†‡§"
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))  # 1st is a rank by name
 _LONG_CODE = 16  # digits from which a whole number is a name

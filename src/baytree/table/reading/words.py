@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from unicodedata import normalize
+
+from baytree.table.reading.pattern import Pattern
 
 
 def _listed(text: str) -> frozenset[str]:
@@ -58,19 +59,19 @@ _MONTHS = (
 )
 MONTH = {name: k for k, names in enumerate(_MONTHS, start=1) for name in names}
 
-_ID = re.compile(
+_ID = Pattern(
     r"(?:^|[_\W])(?:id|ids|idx|index|uuid|guid|uid|key|pk|rowid|row|rownum|rownames?|nr|no|num|lfd|obs|serial|seq|sequence"
     r"|record|unnamed)(?:$|[_\W\d])|(?:[a-z]ID|Id|Nr|No)$|^(?:#|no\.|nr\.|n°|№)$"
 )
-_CODE = re.compile(
+_CODE = Pattern(
     r"(?:^|[_\W])(?:zip|zip_?codes?|postal|postcode|post_?code|plz|phone|telephone|tel|telefon|mobile|handy|fax|ean|isbn|upc"
     r"|gtin|sku|ssn|iban|bic|account|konto|code|fips|icd)(?:$|[_\W\d])|(?:Zip|Code|Phone)$"
 )
-_MOMENT = re.compile(
+_MOMENT = Pattern(
     r"(?:^|[_\W])(?:date|datum|fecha|day|tag|time|timestamp|zeit|zeitstempel|created|updated|modified|birthday|birth|dob|ts)"
     r"(?:$|[_\W\d])|_at$|_on$|(?:[a-z]Date|[a-z]Time|[a-z]At|date|datum)$"
 )
-_NO_ID = re.compile(
+_NO_ID = Pattern(
     r"^(?:[a-z]{1,2}\d*)$|year|jahr|time|zeit|day|tag|week|month|hour|minute|second|age|dose|temp|step|lag|period|epoch"
 )
 
