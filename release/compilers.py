@@ -31,6 +31,8 @@ def digests(compiler: str, level: str) -> dict[str, str]:
     place = PLACE / f"{compiler}{level}"
     flags = [f"cmake.define.BAYTREE_OPTIMIZATION={level}", f"build-dir={place / 'objects'}"]
     settings = [word for flag in flags for word in ("--config-setting", flag)]
+    for old in place.glob("*.whl"):
+        old.unlink()
     uv("build", "--wheel", "--out-dir", place, *settings, CXX=compiler)
     (wheel,) = place.glob("*.whl")
     python = place / "venv" / "bin" / "python"
