@@ -23,7 +23,7 @@ def matrices(table: Table, columns: Sequence[int]) -> Iterator[np.ndarray]:
         for k in range(0, len(columns), 64):
             yield table.values.matrix[:, columns[k : k + 64]].toarray()
         return
-    if isinstance(table.values, DenseColumns) and len(table) > _FEW_ROWS and _are_all(table.values.matrix, columns):
+    if isinstance(table.values, DenseColumns) and _are_all(table.values.matrix, columns):
         yield table.values.matrix[:]
         return
     arrays = [table.values[j] for j in columns]

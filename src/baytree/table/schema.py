@@ -77,10 +77,10 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     is_named: bool = True  # False where the rows came as an array: columns go by position
     notes: tuple[Note, ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(column.name for column in self.columns)
+        return tuple([column.name for column in self.columns])
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -88,9 +88,18 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return self.target.classes or ()
 
     @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @cached_property
     def sources(self) -> tuple[str, ...]:
         """For each column the name of the given one that it is read from."""
         return tuple(column.source for column in self.columns)
+
+    @cached_property
+    def is_numbers(self) -> bool:
+        """Whether there are columns, and all of them numbers or dates."""
+        return {column.kind for column in self.columns} == {Kind.NUMERIC}
 
     @cached_property
     def is_plain_numbers(self) -> bool:
@@ -116,10 +125,10 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return len(self.columns)
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise ValueError(f"no column {name!r}; the columns are {', '.join(map(repr, self.names))}")
+        column = self._by_name.get(name)
+        if column is None:
+            raise ValueError(f"no column {name!r}; the columns are {', '.join(map(repr, self.names))}")
+        return column
 
     def table(self) -> str:
         """The columns, their kinds and levels, without the notes."""

@@ -76,6 +76,8 @@ class NaiveBayesClassifier(BayesClassifier):
         events = settings.by_name("events", self.events, schema.names)
         numeric = settings.one_of("numeric", self.numeric, NUMERIC)
         replaced = self._convention().events
+        if not events and schema.is_numbers:  # one event for all, however many they are
+            return grouped([event_of(schema.columns[0], numeric, replaced)] * len(schema.columns))
         named = [(column, events.get(column.name) or default_event(column, numeric)) for column in schema.columns]
         return grouped([event_of(column, name, replaced) for column, name in named])
 
@@ -94,6 +96,8 @@ class NaiveBayesClassifier(BayesClassifier):
     def _priors(self, schema: Schema) -> dict[str, object]:
         """The priors of single columns, read by the events that look at them, and that of the classes."""
         given = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
+        if not given:
+            return {}
         event_of_column = {schema.names[j]: EVENTS[group.event] for group in self._groups(schema) for j in group.columns}
         read: dict[str, object] = {}
         for name, own in given.items():

@@ -163,11 +163,6 @@ def gaps_of(table: Table) -> np.ndarray:
     return found
 
 
-def is_of_numbers(schema: Schema) -> bool:
-    """Whether every column holds numbers."""
-    return len(schema) > 0 and all(column.kind is Kind.NUMERIC for column in schema.columns)
-
-
 def side_by_side(table: Table) -> np.ndarray:
     """The columns of a table of numbers as one matrix: their own, or a copy. float64 [n_rows, n_columns]"""
     whole = as_matrix(table)

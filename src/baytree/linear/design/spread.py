@@ -15,7 +15,7 @@ from baytree.engine.gathering import Gathered, joined
 from baytree.engine.parts import Parts
 from baytree.engine.runs import Runs
 from baytree.linear.design.block_moments import ROWS, blocks_of
-from baytree.linear.design.feature_layout import VALUE, WIDE, Layout, gaps_of, is_of_numbers, side_by_side
+from baytree.linear.design.feature_layout import VALUE, WIDE, Layout, gaps_of, side_by_side
 from baytree.linear.design.look import Lie, Look, Moments, row_matrix
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung, every
@@ -165,7 +165,7 @@ def _complete(table: Table, layout: Layout, has_gaps: bool) -> np.ndarray | None
     """The rows as a matrix, if the features are their columns and no gap has to be filled; a copy where they are few."""
     if has_gaps:
         return None
-    is_plain = len(layout) == layout.n_columns and len(table) <= _FEW and is_of_numbers(table.schema)
+    is_plain = len(layout) == layout.n_columns and len(table) <= _FEW and table.schema.is_numbers
     return side_by_side(table) if is_plain else layout.view(table)
 
 

@@ -10,7 +10,7 @@ from baytree.engine.blas import chunks, in_order
 from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
-from baytree.linear.design.feature_layout import MISSING, VALUE, is_of_numbers, side_by_side
+from baytree.linear.design.feature_layout import MISSING, VALUE, side_by_side
 from baytree.linear.design.look import Look
 from baytree.linear.design.sparse import SparseMatrix
 from baytree.linear.logistic.rows.dense_piece import DensePiece
@@ -39,7 +39,7 @@ def rows_of(rows: Parts, design: Design, look: Look, labels: Labels) -> tuple[Ro
         pieces = rows.made(lambda table: _sparse(table, design, weight, labels))
         above = design.above(is_stored=look.lie.is_sparse and len(design) == design.layout.n_columns)
         return SparseRows(pieces, rows.n_rows, q, labels.k), np.append(above, 0.0)
-    lies_plainly = look.lie.is_matrix or (is_of_numbers(rows.schema) and isinstance(rows, Elsewhere))
+    lies_plainly = look.lie.is_matrix or (rows.schema.is_numbers and isinstance(rows, Elsewhere))
     if _is_usual(design) and lies_plainly and not look.gaps.any() and len(design) == len(rows.schema):
         plain = rows.kept(lambda table: _piece(side_by_side(table), table, weight, labels), DensePiece)
         return DenseRows(plain, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
