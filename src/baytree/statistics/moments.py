@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Self
 
 import msgspec
@@ -16,7 +16,7 @@ from baytree.statistics.exact import BITS, ExactSum, joined, quotient
 _MANY = 1 << 12  # columns or cells that are worth a thread of their own
 
 
-class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="moments"):
+class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="moments", dict=True):
     """Weight, sum and sum of squares of the known values of columns in classes, exactly."""
 
     weight: ExactSum  # [n_classes, n_columns]
@@ -86,7 +86,11 @@ class Moments(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mome
         return self._deviations(1, self._cell).reshape(self.total.shape)
 
     def deviation_of_all(self) -> np.ndarray:
-        """The standard deviation of each column over all classes: [n_columns]."""
+        """The standard deviation of each column over all classes: [n_columns]; never to be written to."""
+        return self._deviation_of_all
+
+    @cached_property
+    def _deviation_of_all(self) -> np.ndarray:  # asked for by what warns of outliers, and by what derives the model
         pooled = cache(self.pooled)
         return self._deviations(len(self.total.limbs), lambda cell: pooled()._cell(cell))
 

@@ -9,7 +9,16 @@ import numpy as np
 
 from baytree.engine.threads import by_columns, in_order
 from baytree.table.encode_column import documents, encoded
-from baytree.table.frames import Codes, NumberedColumns, Numbers, Raw, RawFrame, factorise_together, read_column
+from baytree.table.frames import (
+    Codes,
+    MatrixColumns,
+    NumberedColumns,
+    Numbers,
+    Raw,
+    RawFrame,
+    factorise_together,
+    read_column,
+)
 from baytree.table.frames.positions import number_columns
 from baytree.table.frames.raw import FEW
 from baytree.table.infer import Census
@@ -118,9 +127,10 @@ def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
     """The rows of a raw frame that a mask keeps."""
     matrix = None if frame.matrix is None else frame.matrix[np.flatnonzero(rows)]
     given = frame.columns
-    if isinstance(given, NumberedColumns):
+    if isinstance(given, MatrixColumns):
         taken = given.take(rows)
-        return msgspec.structs.replace(frame, columns=taken, matrix=taken.matrix.array, n_rows=int(rows.sum()))
+        matrix = taken.matrix.array if isinstance(given, NumberedColumns) else None
+        return msgspec.structs.replace(frame, columns=taken, matrix=matrix, n_rows=int(rows.sum()))
     columns = {name: _rows_of(raw, rows) for name, raw in given.items()}
     return msgspec.structs.replace(frame, columns=columns, matrix=matrix, n_rows=int(rows.sum()))
 
@@ -128,13 +138,13 @@ def take(frame: RawFrame, rows: np.ndarray) -> RawFrame:
 def _block(frame: RawFrame, schema: Schema) -> DenseColumns | None:
     """The columns all at once, where they are those of one array of numbers, in its order and taken as they are."""
     given = frame.columns
-    if (
-        not isinstance(given, NumberedColumns)
-        or schema.inputs != given.names
-        or schema.columns != number_columns(len(given))
-    ):
+    if not isinstance(given, MatrixColumns):
         return None
-    return DenseColumns(given.matrix.all_doubles())
+    if isinstance(given, NumberedColumns):
+        are_these = schema.inputs == given.names and schema.columns == number_columns(len(given))
+    else:
+        are_these = schema.is_named and schema.names == given.names and schema.is_plain_numbers
+    return DenseColumns(given.matrix.all_doubles()) if are_these else None
 
 
 def _few_numbers(frame: RawFrame, schema: Schema) -> tuple[np.ndarray, ...] | None:

@@ -21,11 +21,11 @@ import numpy as np
 
 from baytree import _core, notices
 from baytree.engine.threads import by_columns
-from baytree.table.column_census import DATES, ColumnCensus
-from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_together
+from baytree.table.column_census import DATES, ColumnCensus, Found
+from baytree.table.frames import Codes, MatrixColumns, Numbers, Raw, RawFrame, Strings, factorise_together
 from baytree.table.notes import Note
 from baytree.table.reading import identity
-from baytree.table.reading.amounts import Amounts
+from baytree.table.reading.amounts import Amounts, may_tell
 from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, is_nothing, truths
@@ -77,16 +77,51 @@ class Census(msgspec.Struct, frozen=True):
         with notices.keeping():
             return self.schema().notes
 
+    def found(self) -> list[Found]:
+        """What each column is taken for."""
+        habits = Habits.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
+        return [column.found(habits) for column in self.columns]
+
     def schema(self, is_named: bool = True) -> Schema:
         """The schema that these columns have; what is doubtful in it is warned of."""
-        habits = Habits.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
-        found = [column.found(habits) for column in self.columns]
+        found = self.found()
         if not any(each.columns for each in found):  # row numbers are better than nothing at all
-            found = [column.kept().found(habits) for column in self.columns]
+            found = type(self)(tuple(column.kept() for column in self.columns), self.decimal).found()
         notes = tuple(note for each in found for note in each.notes)
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
         return Schema(columns, inputs=tuple(column.name for column in self.columns), is_named=is_named, notes=notes)
+
+
+def schema_of_array(frame: RawFrame, columns: MatrixColumns, kind: Kind | None = None) -> Schema:
+    """The schema of doubles that lie in one array, all of them declared to be of a kind if one is given.
+
+    Only columns of which something may be told are looked at one by one: the others cost no more than their numbers.
+    """
+    places = _perhaps_told(columns.matrix.array, kind is None)
+    names = [columns.names[place] for place in places]
+    declared = dict.fromkeys(names, kind) if kind is not None else None
+    census = Census.of(
+        msgspec.structs.replace(frame, columns={columns.names[place]: columns.at(place) for place in places}), declared
+    )
+    if len(names) == len(columns):
+        return census.schema(frame.is_named)
+    found = census.found()
+    notes = tuple(note for each in found for note in each.notes)
+    warn_of(notes)
+    taken: list[Column | None] = [Column(name, Kind.NUMERIC) for name in columns.names]
+    for place, each in zip(places, found, strict=True):
+        taken[place] = next(iter(each.columns), None)  # none where it is left out
+    kept = tuple([column for column in taken if column is not None])
+    return Schema(kept, inputs=columns.names, is_named=frame.is_named, notes=notes)
+
+
+def _perhaps_told(numbers: np.ndarray, is_inferred: bool) -> list[int]:
+    """The places of the columns of which something may be told, in order."""
+    if not len(numbers):
+        return list(range(numbers.shape[1]))
+    told = identity.may_be_twins(numbers)
+    return np.flatnonzero(told | may_tell(numbers) if is_inferred else told).tolist()
 
 
 def together(before: Census | None, batch: Census | None) -> Census | None:

@@ -11,9 +11,9 @@ import numpy as np
 from baytree import notices
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.table import encode, labels
-from baytree.table.frames import NumberedColumns, RawFrame, position_names, read
+from baytree.table.frames import MatrixColumns, NumberedColumns, RawFrame, position_names, read
 from baytree.table.frames.positions import number_columns
-from baytree.table.infer import Census, warn_of
+from baytree.table.infer import Census, schema_of_array, warn_of
 from baytree.table.labels import Labels
 from baytree.table.notes import Note
 from baytree.table.schema import Schema, SchemaLike, Target
@@ -128,6 +128,8 @@ def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
     if is_plain or (frame.matrix is not None and not isinstance(frame.matrix, np.ndarray)):
         n_columns = frame.matrix.shape[1]  # type: ignore
         return Schema(number_columns(n_columns), inputs=position_names(n_columns), is_named=False)
+    if isinstance(frame.columns, MatrixColumns) and isinstance(frame, RawFrame) and not declared:
+        return schema_of_array(frame, frame.columns)
     return census_of(frame, declared).schema(frame.is_named)
 
 

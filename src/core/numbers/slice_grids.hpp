@@ -1,6 +1,6 @@
 // The grids that values are sliced by: 50 bits apart, and how the sums of slices begin and end.
 #pragma once
-#include <cmath>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,8 +12,13 @@ namespace baytree::numbers {
 // The exponent of a grid: what is below 2^top is less than 2^50 units of the first.
 inline int grid_unit(int top, int height) { return top - slice_bits * (height + 1); }
 
-// What rounds to the multiples of a unit when it is added.
-inline double slicer(int top, int height) { return std::ldexp(1.5, grid_unit(top, height) + 52); }
+// What rounds to the multiples of a unit when it is added: 1.5 * 2^(unit + 52). It is put together from its bits, because tables
+// of few rows and many columns make one for every few values; all that is sliced lies far from the subnormals.
+inline double slicer(int top, int height) {
+  constexpr int bias = 1023, fraction_bits = 52;
+  const auto field = static_cast<std::uint64_t>(grid_unit(top, height) + fraction_bits + bias);
+  return std::bit_cast<double>(field << fraction_bits | std::uint64_t{1} << (fraction_bits - 1));
+}
 
 // The bits of the slicers are added with every slice; the sums begin at what makes up for them.
 template <std::size_t n_heights>

@@ -25,7 +25,7 @@ class Outliers:
     def __init__(self, rows: Parts):
         self.rows, columns = rows, rows.schema.columns
         self.numbers: Sequence[int] = all_places(len(columns))
-        if not are_number_columns(columns):
+        if not (are_number_columns(columns) or rows.schema.is_numbers):
             self.numbers = [j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC]
         step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
         self._some = rows.later(partial(_some, self.numbers, step, middle), None) if self.numbers else None

@@ -21,7 +21,8 @@ from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of
 from baytree.table import encode
-from baytree.table.frames import read
+from baytree.table.frames import MatrixColumns, RawFrame, read
+from baytree.table.infer import schema_of_array
 from baytree.table.sample import Columns, census_of
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
@@ -148,6 +149,8 @@ def all_numeric(classifier: BayesClassifier, frame: Columns, otherwise: Callable
     """The schema in which every column is a number, whatever its type says: booleans are 0 and 1."""
     if frame.matrix is not None and not classifier.schema:
         return otherwise(frame)  # an array of numbers
+    if isinstance(frame, RawFrame) and isinstance(frame.columns, MatrixColumns) and not classifier.schema:
+        return schema_of_array(frame, frame.columns, Kind.NUMERIC)
     if frame.matrix is not None or isinstance(classifier.schema, Schema):
         schema = otherwise(frame)
     else:

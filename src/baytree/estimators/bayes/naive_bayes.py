@@ -9,6 +9,7 @@ from baytree.bayes.events import EVENTS, NUMERIC, default_event, event_of, group
 from baytree.estimators.bayes.face import BayesClassifier
 from baytree.given import PriorsLike
 from baytree.settings import ByClass
+from baytree.table.frames.positions import are_number_columns
 from baytree.table.schema import Schema, SchemaLike
 
 
@@ -76,7 +77,9 @@ class NaiveBayesClassifier(BayesClassifier):
         events = settings.by_name("events", self.events, schema.names)
         numeric = settings.one_of("numeric", self.numeric, NUMERIC)
         replaced = self._convention().events
-        if not events and schema.is_numbers:  # one event for all, however many they are
+        if not events and (
+            are_number_columns(schema.columns) or schema.is_numbers
+        ):  # one event for all, however many they are
             return grouped([event_of(schema.columns[0], numeric, replaced)] * len(schema.columns))
         named = [(column, events.get(column.name) or default_event(column, numeric)) for column in schema.columns]
         return grouped([event_of(column, name, replaced) for column, name in named])

@@ -7,6 +7,7 @@ by the frame that holds them, and numbers are views wherever they can be. Nothin
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy as np
 from baytree.given import FrameLike
 from baytree.table.frames.arrays import array_column, from_array, from_sparse
 from baytree.table.frames.codes import Codes, factorise_fixed
-from baytree.table.frames.numbers import NumberedColumns, Numbers, factorise_together, position_names
+from baytree.table.frames.numbers import MatrixColumns, NumberedColumns, Numbers, factorise_together, position_names
 from baytree.table.frames.objects import floats_together, object_column
 from baytree.table.frames.raw import FEW, Raw, RawFrame, Strings, without_masked
 
 __all__ = [
     "Codes",
+    "MatrixColumns",
     "NumberedColumns",
     "Numbers",
     "Raw",
@@ -84,16 +86,15 @@ def read_column(values: Any, name: str) -> Raw:
 
 
 def _from_pandas(frame: FrameLike) -> RawFrame:
-    from baytree.table.frames.pandas import few_rows, pandas_column
+    from baytree.table.frames.pandas import few_rows, in_one_array, pandas_column
 
     if frame.ndim == 1:
         frame = frame.to_frame()
     given = frame.columns.tolist()
     names = _unique_names(given)
-    if len(frame) <= FEW:
-        columns = few_rows(frame, names)
-    else:
-        columns = {name: pandas_column(frame.iloc[:, k], name) for k, name in enumerate(names)}
+    columns: Mapping[str, Raw] | None = few_rows(frame, names) if len(frame) <= FEW else in_one_array(frame, names)
+    if columns is None:
+        columns = {name: pandas_column(series, name) for name, (_, series) in zip(names, frame.items(), strict=True)}
     return RawFrame(columns, len(frame), True, _are_text(given))
 
 
@@ -162,4 +163,4 @@ def _unique_names(names: Any) -> list[str]:
 
 
 def _are_text(names: Any) -> bool:
-    return len(names) > 0 and all(isinstance(name, str) for name in names)
+    return len(names) > 0 and all(issubclass(kind, str) for kind in set(map(type, names)))

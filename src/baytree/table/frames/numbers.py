@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any, Self
 
@@ -92,24 +92,46 @@ class Numbers(msgspec.Struct, frozen=True):
         return Numbers.of(self.matrix.array[rows, self.column], unit=self.unit, is_whole=self.is_whole)
 
 
-class NumberedColumns(Mapping[str, Numbers]):
-    """The columns of one array by the names of their positions, each made when it is asked for."""
+class MatrixColumns(Mapping[str, Numbers]):
+    """The columns of one array of numbers by their names, each made when it is asked for."""
 
-    def __init__(self, array: np.ndarray):
-        self.names = position_names(array.shape[1])
-        self.matrix = NumberMatrix(array, self.names)
+    def __init__(self, array: np.ndarray, names: tuple[str, ...]):
+        self.names = names
+        self.matrix = NumberMatrix(array, names)
 
     def __getitem__(self, name: str) -> Numbers:
-        place = name[1:] if name[:1] == "x" else ""
-        if not place.isdecimal() or int(place) >= len(self) or self.names[int(place)] != name:
-            raise KeyError(name)
-        return Numbers(self.matrix, int(place), is_whole=self.matrix.array.dtype.kind in "iu")
+        return self.at(self._places[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def take(self, rows: np.ndarray) -> MatrixColumns:
+        """The columns of the rows that a mask keeps."""
+        return MatrixColumns(self.matrix.array[rows], self.names)
+
+    def at(self, place: int) -> Numbers:
+        """The column at a place."""
+        return Numbers(self.matrix, place, is_whole=self.matrix.array.dtype.kind in "iu")
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+
+class NumberedColumns(MatrixColumns):
+    """The columns of an array that has no names for them: they go by their positions."""
+
+    def __init__(self, array: np.ndarray):
+        super().__init__(array, position_names(array.shape[1]))
+
+    def __getitem__(self, name: str) -> Numbers:
+        place = name[1:] if name[:1] == "x" else ""
+        if not place.isdecimal() or int(place) >= len(self) or self.names[int(place)] != name:
+            raise KeyError(name)
+        return self.at(int(place))
 
     def take(self, rows: np.ndarray) -> NumberedColumns:
         """The columns of the rows that a mask keeps."""

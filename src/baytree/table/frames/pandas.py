@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,15 @@ import numpy as np
 from baytree.table.frames.arrays import array_column
 from baytree.table.frames.arrow import arrow_column
 from baytree.table.frames.codes import Codes, booleans
-from baytree.table.frames.numbers import NumberMatrix, Numbers, with_missing
+from baytree.table.frames.numbers import MatrixColumns, Numbers, with_missing
 from baytree.table.frames.objects import object_column, plain
 from baytree.table.frames.raw import Raw, Strings
 
 if TYPE_CHECKING:
     import pandas as pd
     from pandas.api.extensions import ExtensionArray
+
+_TRIED = 4096  # rows of which a copy costs less than a Series for each column
 
 
 def pandas_column(values: pd.Series | pd.Index | ExtensionArray, name: str) -> Raw:
@@ -48,12 +51,23 @@ def pandas_column(values: pd.Series | pd.Index | ExtensionArray, name: str) -> R
     return object_column(series.astype(object).to_numpy(), name)
 
 
-def few_rows(frame: pd.DataFrame, names: list[str]) -> dict[str, Raw]:
+def in_one_array(frame: pd.DataFrame, names: list[str]) -> MatrixColumns | None:
+    """The columns, where all are doubles that pandas holds in one array: no Series is made of any.
+
+    Whether they are is known only from the array itself, which is a copy where they are not: many rows are not tried.
+    """
+    if len(frame) > _TRIED or set(frame.dtypes.tolist()) != {np.dtype(np.float64)}:
+        return None
+    array = frame.to_numpy()
+    lies_there = np.may_share_memory(array, frame.iloc[:, 0].to_numpy())
+    return MatrixColumns(array, tuple(names)) if lies_there else None
+
+
+def few_rows(frame: pd.DataFrame, names: list[str]) -> Mapping[str, Raw]:
     """The columns of a frame of few rows: a Series for each would cost more than all of its cells."""
     dtypes = frame.dtypes.tolist()
     if all(dtype == np.float64 for dtype in dtypes):
-        matrix = NumberMatrix(frame.to_numpy(), names)
-        return {name: Numbers(matrix, k) for k, name in enumerate(names)}
+        return MatrixColumns(frame.to_numpy(), tuple(names))
     cells = frame.to_numpy(dtype=object)
     return {name: _few(frame, k, cells[:, k], dtypes[k], name) for k, name in enumerate(names)}
 

@@ -13,10 +13,11 @@ import msgspec
 import numpy as np
 
 from baytree.table.notes import Note
-from baytree.table.reading.extremes import Ends, may_be_strange
+from baytree.table.reading.extremes import Ends, may_be_strange, may_hold_strangers
 from baytree.table.reading.words import is_code_name, is_id_name, is_measure_name, is_moment_name
 
 _FIRST = 16  # rows that must agree before all are compared
+_FEW_ROWS, _AT_ONCE = 4096, 1024  # rows, and columns, of a matrix whose columns are looked at together
 FEWEST_NAMED, FEWEST = 5, 10  # rows that count upwards: with the name of an id, and with any other
 
 
@@ -119,6 +120,24 @@ class Amounts(msgspec.Struct, frozen=True):
         low, high = min(self.first, self.last), max(self.first, self.last)
         spans = ((10_000, 80_000), (101, 991_231), (5e8, 5e9), (5e11, 5e12)) if is_moment_name(name) else ()
         return any(a <= low and high <= b for a, b in ((19000101, 21001231), *spans)) and high > 9999
+
+
+def may_tell(numbers: np.ndarray) -> np.ndarray:
+    """Of which columns of a matrix `Amounts` may have something to tell; of all others surely nothing. bool [n_columns]"""
+    n_rows, n_columns = numbers.shape
+    if not 1 < n_rows <= _FEW_ROWS:
+        return np.ones(n_columns, bool)
+    parts = (numbers[:, first : first + _AT_ONCE] for first in range(0, n_columns, _AT_ONCE))
+    return np.concatenate([_may_tell(part) for part in parts])
+
+
+def _may_tell(numbers: np.ndarray) -> np.ndarray:
+    first = numbers[:_FIRST]
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_known = np.isfinite(numbers.sum(axis=0))
+        step = first[1] - first[0]
+        is_whole = (first == np.floor(first)).all(axis=0)
+        return ~is_known | (step == 0) | (step == 1) | is_whole | may_hold_strangers(numbers)
 
 
 def stranger_note(name: str, value: str, n: int, low: str, high: str) -> Note:

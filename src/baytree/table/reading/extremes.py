@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from baytree import _core
 
 _SENTINELS = frozenset(sign * int(digit * k) for sign in (1, -1) for digit in "98" for k in range(2, 9)) | {-1, -9, -8}
+_SENTINEL_NUMBERS = np.array(sorted(_SENTINELS), np.float64)
 _SOME = 4096  # rows that tell whether all are to be looked at
 _MOST_EXACT = 1 << 16  # rows of which the ends are found exactly
 MOST_STRINGS = 20_000  # that are looked at
@@ -81,8 +82,22 @@ def may_be_strange(known: np.ndarray) -> bool:
     inner = some[(some > low) & (some < high)]
     if not len(inner):
         return False
-    near, far = float(inner.min()), float(inner.max())
-    return near - low > 2 * (high - near) > 0 or high - far > 2 * (far - low) > 0
+    return bool(_lies_apart(low, float(inner.min()), float(inner.max()), high))
+
+
+def may_hold_strangers(numbers: np.ndarray) -> np.ndarray:
+    """`may_be_strange` of each column of a matrix of few rows, all of them finite: [n_columns]."""
+    low, high = numbers.min(axis=0), numbers.max(axis=0)
+    is_inner = (numbers > low) & (numbers < high)
+    near = numbers.min(axis=0, where=is_inner, initial=np.inf)
+    far = numbers.max(axis=0, where=is_inner, initial=-np.inf)
+    return np.isin(low, _SENTINEL_NUMBERS) | np.isin(high, _SENTINEL_NUMBERS) | _lies_apart(low, near, far, high)
+
+
+def _lies_apart(low: Any, near: Any, far: Any, high: Any) -> Any:
+    """Whether an end lies farther from the numbers between both ends than these spread."""
+    spreads = 2 * (high - near), 2 * (far - low)
+    return ((near - low > spreads[0]) & (spreads[0] > 0)) | ((high - far > spreads[1]) & (spreads[1] > 0))
 
 
 def written(levels: Sequence[str], values: np.ndarray, is_date: bool) -> Iterator[tuple[str, str, str]]:

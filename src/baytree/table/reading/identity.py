@@ -60,6 +60,16 @@ def twins(columns: Mapping[str, Raw], n_rows: int) -> dict[str, str]:
     return found
 
 
+def may_be_twins(numbers: np.ndarray) -> np.ndarray:
+    """Which columns of a matrix begin as another one does, or with no number: bool [n_columns]."""
+    order = np.argsort(numbers[0])
+    begins = numbers[0, order]
+    as_next = np.append(begins[1:] == begins[:-1], False)
+    found = np.isnan(numbers[0])
+    found[order] |= as_next | np.roll(as_next, 1)
+    return found
+
+
 def _head(raw: Raw) -> Any:
     if isinstance(raw, Numbers):
         return raw.unit, _array(raw)[:_FIRST].tobytes()
