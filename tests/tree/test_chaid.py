@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from math import comb, exp, inf, log
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import baytree as bt
 from baytree import _core
+from baytree.engine.threads import at_most
 from baytree.tree.grow.counting.association import row_effects, test_groups
 from baytree.tree.grow.counting.bonferroni import log_binomial, log_multiplier, log_stirling
 from baytree.tree.grow.counting.candidate import Candidate, Rules
@@ -343,3 +345,17 @@ def test_the_trace_tells_every_column_at_every_node():
 def test_parameters_that_make_no_sense_are_refused_by_name(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         bt.CHAIDClassifier(**wrong).fit([[1], [2]], [0, 1])
+
+
+def test_the_file_does_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    frame = {f"c{k}": rng.integers(0, 500, 4000).astype(str) for k in range(4)} | {"x": rng.normal(size=4000)}
+    label = (np.array([int(value) for value in frame["c1"]]) + rng.integers(0, 300, 4000)) // 260
+    files = []
+    for n_threads in (1, 2, 5):
+        with at_most(n_threads):
+            model = bt.CHAIDClassifier(max_depth=2).fit(frame, label)
+        bt.save(model, tmp_path / "m.baytree")
+        files.append((tmp_path / "m.baytree").read_bytes())
+    assert files[0] == files[1] == files[2]
+    assert len(model.nodes()) > 3

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 from math import inf, log
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from baytree.engine.threads import streamed
 from baytree.tree.grow.counting.candidate import Candidate, Grouping, Rules
 from baytree.tree.grow.counting.coding import Coding
 from baytree.tree.grow.counting.counted import NodeCounts
@@ -57,18 +58,10 @@ def in_words(trial: Trial, coding: Coding) -> dict[str, Any]:
 def trials(counts: NodeCounts, opened: dict[int, int], coding: Coding, rules: Rules) -> list[Trial]:
     """A trial for each open node (its number: its place among the counts) and column.
 
-    Merges advance side by side, but not so many that memory grows.
+    Merges advance side by side, but not so many that memory grows; threads take those that do, which do not depend on them.
     """
-    found: list[Trial] = []
-    waiting: list[_Waiting] = []
-    n_pairs = 0
-    for each in _candidates(counts, opened, coding, rules.test == "mean"):
-        waiting.append(each)
-        n_pairs += len(each.present) ** 2
-        if n_pairs > _SIDE_BY_SIDE:
-            found += _settled(waiting, coding, rules)
-            waiting, n_pairs = [], 0
-    return found + _settled(waiting, coding, rules)
+    batches = _side_by_side(_candidates(counts, opened, coding, rules.test == "mean"))
+    return [*chain.from_iterable(streamed(lambda batch: _settled(batch, coding, rules), batches))]
 
 
 def winners(tried: list[Trial], choice: Choice) -> Iterator[Trial]:
@@ -102,6 +95,19 @@ def _candidates(counts: NodeCounts, opened: dict[int, int], coding: Coding, is_m
         for column, (cells, n_codes, is_ordered) in enumerate(each):
             present, sums = cells.of(place, n_codes)
             yield _Waiting(node, column, present, sums, _candidate(present, sums, is_ordered, is_mean))
+
+
+def _side_by_side(candidates: Iterable[_Waiting]) -> Iterator[list[_Waiting]]:
+    """The columns in order, as many together as have so many pairs of codes."""
+    batch: list[_Waiting] = []
+    n_pairs = 0
+    for each in candidates:
+        batch.append(each)
+        n_pairs += len(each.present) ** 2
+        if n_pairs > _SIDE_BY_SIDE:
+            yield batch
+            batch, n_pairs = [], 0
+    yield batch
 
 
 def _candidate(present: np.ndarray, sums: np.ndarray, is_ordered: bool, is_mean: bool) -> Candidate:
