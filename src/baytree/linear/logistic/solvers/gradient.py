@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baytree.linear.logistic.rows.dense_rows import DenseRows
+from baytree.linear.logistic.rows.loss import Slope
 from baytree.linear.logistic.rows.task_rows import Rows
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
 
@@ -38,11 +39,13 @@ def _quasi_newton(rows: Rows, penalty: Penalty, theta: np.ndarray, unit: np.ndar
 
     track: list[float] = []
     worst = np.inf
+    last: tuple[np.ndarray, Slope] | None = None  # where the rows were asked, and what they said
 
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal worst
+        nonlocal worst, last
         at = flat.reshape(theta.shape) * unit
         slope = rows.slope(at)
+        last = at, slope
         gradient = slope.gradient + penalty.ridge * at
         worst = float(np.abs(gradient).max())
         return value(slope, penalty, at), (gradient * unit).ravel()
@@ -56,7 +59,9 @@ def _quasi_newton(rows: Rows, penalty: Penalty, theta: np.ndarray, unit: np.ndar
     start = (theta / unit).ravel()
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
     at = found.x.reshape(theta.shape) * unit
-    return Fit(at, float(violations(rows.slope(at), penalty, at).max()), int(found.nit), tuple(track))
+    # mostly the last step that was tried was taken
+    slope = last[1] if last is not None and np.array_equal(at, last[0]) else rows.slope(at)
+    return Fit(at, float(violations(slope, penalty, at).max()), int(found.nit), tuple(track))
 
 
 def gradient_descent(rows: Rows, penalty: Penalty, theta: np.ndarray, aim: Aim, learning_rate: float) -> Fit:
