@@ -122,8 +122,7 @@ class Division {
   Rounded operator()(const Digits& numerator, const Digits& divisor) {
     const int lowest = bit_length(numerator) - bit_length(divisor) - 56;  // the place of the quotient's last bit
     const Quotient found = divisor.size() <= 2 ? by_word(numerator, divisor, lowest) : by_bits(numerator, divisor, lowest);
-    bool has_rest = found.has_rest;
-    for (int place = 0; place < lowest && !has_rest; ++place) has_rest = bit(numerator, place);
+    const bool has_rest = found.has_rest || has_bits_below(numerator, lowest);
     return {static_cast<double>(found.bits << 1 | has_rest), lowest - 1};
   }
 
@@ -143,7 +142,8 @@ class Division {
       const unsigned __int128 digit = numerator[k];
       dividend |= place >= 0 ? digit << place : digit >> -place;
     }
-    return {static_cast<std::uint64_t>(dividend / word), dividend % word != 0};
+    const auto quotient = static_cast<std::uint64_t>(dividend / word);
+    return {quotient, dividend != static_cast<unsigned __int128>(quotient) * word};  // a remainder would divide once more
   }
 
   Quotient by_bits(const Digits& numerator, const Digits& divisor, int lowest) {
@@ -157,6 +157,14 @@ class Division {
       quotient = quotient << 1 | fits;
     }
     return {quotient, !rest_.empty()};
+  }
+
+  static bool has_bits_below(const Digits& digits, int place) {
+    if (place <= 0) return false;
+    const auto whole = static_cast<std::size_t>(place / limb_bits);
+    for (std::size_t k = 0; k < std::min(whole, digits.size()); ++k)
+      if (digits[k] != 0) return true;
+    return whole < digits.size() && (digits[whole] & ((std::uint32_t{1} << place % limb_bits) - 1)) != 0;
   }
 
   static bool bit(const Digits& digits, int place) {

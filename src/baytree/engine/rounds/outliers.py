@@ -35,15 +35,18 @@ class Outliers:
 
         `spread` has the standard deviation of each of the columns; those that hold no numbers are passed over.
         """
-        asked = np.fromiter(columns, np.int64)
-        is_number = np.isin(asked, self.numbers)
-        if self._some is None or not is_number.any():
+        if isinstance(columns, tuple) and columns == self.numbers:  # all as they are, without a step for each
+            asked = at = np.arange(len(self.numbers))
+        else:
+            asked = np.fromiter(columns, np.int64)
+            is_number = np.isin(asked, self.numbers)
+            asked, spread = asked[is_number], spread[is_number]
+            at = np.searchsorted(self.numbers, asked)
+        if self._some is None or not len(asked):
             return
         some, other = self._some().arrays
         if not len(other):
             return  # a sparse matrix, most of which is 0
-        asked, spread = asked[is_number], spread[is_number]
-        at = np.searchsorted(self.numbers, asked)
         # halves: the distance between two doubles may be none
         close = np.flatnonzero(~(np.abs(some[0, at] / 2 - other[0, at] / 2) > _ALIKE * spread))
         found = [int(asked[k]) for k in close if _are_alike(some[:, at[k]], spread[k])]
