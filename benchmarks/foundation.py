@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import baytree as bt
 from baytree.table import encode as door
 from baytree.table.frames import read
 from baytree.table.infer import Census
-from harness import Growth, Row, Sized, best, growth
+from harness import Growth, Row, Sized, best, growth, in_turn
 from tables import mixed, numbers
 
 
@@ -25,8 +27,6 @@ def encoding() -> Iterator[Row]:
     strings = frame[[f"cat{i}" for i in range(10)]].astype(str)
 
     def factorise():
-        import pandas as pd
-
         for name in strings:
             pd.factorize(strings[name])
 
@@ -60,13 +60,24 @@ def gaussian() -> Iterator[Row]:
 
 
 def few_rows() -> Iterator[Row]:
+    X, y = np.random.RandomState(0).normal(size=(30, 100_000)), np.arange(30) % 2
+    sums = "limit: 300,000 exact variances, each a product of whole numbers of many digits"
+    yield from _of_few_rows("30×100,000", X, y, sums)
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(X.shape[1])])
+    names = "limit: 100,000 columns with names, each a record of the schema"
+    yield from _of_few_rows("30×100,000 in pandas", frame, y, names)
+
+
+def _of_few_rows(work: str, table: Any, y: np.ndarray, note: str) -> Iterator[Row]:
     from sklearn.naive_bayes import GaussianNB
 
-    rng = np.random.RandomState(0)
-    X, y = rng.normal(size=(30, 100_000)), np.arange(30) % 2
-    theirs, seconds = best(lambda: GaussianNB().fit(X, y), 7), best(lambda: bt.GaussianNB().fit(X, y), 7)
-    note = "limit: 300,000 exact variances, each a product of whole numbers of many digits"
-    yield Row("Gaussian naive Bayes, fit 30×100,000", "scikit-learn", theirs, seconds, 0.5, note)
+    theirs, ours, raw, peer = GaussianNB(), bt.GaussianNB(), bt.NaiveBayesClassifier(), "scikit-learn, processor time"
+    fits = in_turn(lambda: theirs.fit(table, y), lambda: ours.fit(table, y), 7)
+    yield Row(f"Gaussian naive Bayes, fit {work}", peer, *fits, 0.5, note)
+    answers = in_turn(lambda: theirs.predict(table), lambda: ours.predict(table), 7)
+    yield Row(f"Gaussian naive Bayes, predict {work}", peer, *answers, 0.5)
+    fits = in_turn(lambda: theirs.fit(table, y), lambda: raw.fit(table, y), 7)
+    yield Row(f"naive Bayes of raw tables, fit {work}", peer, *fits, 0.5, note)
 
 
 def profiles() -> Iterator[Row]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import baytree as bt
 from choose import census
-from harness import Row, best, processor
+from harness import Row, best, in_turn, processor
 from tables import documents, measured, numbers
 
 
@@ -116,19 +117,31 @@ def lasso() -> Iterator[Row]:
         yield Row("logistic L1 200k×50", f"scikit-learn {solver}", time, seconds, 5, note)
 
 
-def text() -> Iterator[Row]:
+def _counted_words() -> tuple[Any, np.ndarray]:
     from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
 
     texts, y = documents()
-    X = CountVectorizer().fit_transform(texts).astype(np.float64)
-    ours = bt.LogisticRegression(standardize=False, tol=3e-8)  # enough for an objective within 1e-8 of the least
-    seconds = best(lambda: ours.fit(X, y), 2)
-    for tol in (1e-4, 1e-8):  # scikit-learn's own, and the one that reaches the optimum
+    return CountVectorizer().fit_transform(texts).astype(np.float64), y
+
+
+def words_l2() -> Iterator[Row]:
+    """Both with one tolerance, of the same thing: the largest derivative of the mean loss with its penalty."""
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = _counted_words()
+    for tol in (1e-4, 1e-6, 1e-8):  # scikit-learn's own is the first; the last one reaches the optimum
         theirs = LogisticRegression(tol=tol, max_iter=2000)
-        time = best(lambda theirs=theirs: theirs.fit(X, y), 1)
-        goal, note = 2 if tol < 1e-4 else 0, _apart(ours, theirs, X, y, 1.0, 0)
-        yield Row("logistic L2, 50,000 documents", f"lbfgs, tol {tol:g}", time, seconds, goal, note)
+        ours = bt.LogisticRegression(standardize=False, tol=tol)
+        time, seconds = in_turn(lambda theirs=theirs: theirs.fit(X, y), lambda ours=ours: ours.fit(X, y), 2)
+        steps = f"{theirs.n_iter_[0]} steps against {ours.n_iter_[0]}"
+        note = f"objective {_distance(ours, theirs, X, y, 1.0, 0):+.1e}; {steps}; limit: two reads of 4.7M entries for each"
+        yield Row("logistic L2, 50,000 documents", f"lbfgs, tol {tol:g}, processor time", time, seconds, 2, note)
+
+
+def words_l1() -> Iterator[Row]:
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = _counted_words()
     ours = bt.LogisticRegression(penalty="l1", C=0.1, standardize=False)
     seconds = best(lambda: ours.fit(X, y), 2)
     theirs = LogisticRegression(C=0.1, penalty="l1", solver="saga", max_iter=100)
@@ -141,10 +154,15 @@ def _standard(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _apart(ours: object, theirs: object, X: np.ndarray, y: np.ndarray, C: float, l1: float) -> str:
-    """How far our objective lies above theirs, relative; below 0 is better, above 1e-8 is not the same optimum."""
-    mine, other = (_objective(model, X, y, C, l1) for model in (ours, theirs))
-    apart = (mine - other) / abs(other)
+    """How far our objective lies above theirs in words: above 1e-8 is not the same optimum."""
+    apart = _distance(ours, theirs, X, y, C, l1)
     return f"objective {apart:+.1e}" + (" NOT THE SAME OPTIMUM" if apart > 1e-8 else "")
+
+
+def _distance(ours: object, theirs: object, X: np.ndarray, y: np.ndarray, C: float, l1: float) -> float:
+    """How far our objective lies above theirs, relative; below 0 is better."""
+    mine, other = (_objective(model, X, y, C, l1) for model in (ours, theirs))
+    return (mine - other) / abs(other)
 
 
 def _objective(model: object, X: np.ndarray, y: np.ndarray, C: float, l1: float) -> float:
@@ -158,4 +176,4 @@ def _objective(model: object, X: np.ndarray, y: np.ndarray, C: float, l1: float)
     return float(C * loss + size)
 
 
-WORKLOADS = [discriminant, regression, least_squares, logistic, chosen, chosen_levels, lasso, text]
+WORKLOADS = [discriminant, regression, least_squares, logistic, chosen, chosen_levels, lasso, words_l2, words_l1]
