@@ -161,14 +161,12 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     @property
     def tree_(self) -> Tree:
         """The tree as flat arrays; leaves that answer with naive Bayes show their counts."""
-        check_is_fitted(self, "_stream")
-        return self.model_.tree if isinstance(self.model_, BayesTree) else self.model_
+        return self.model_.tree if self._has_bayes() else self.model_
 
     @property
     def naive_bayes_(self) -> tuple[int, ...]:
         """The ids of the leaves that answer with naive Bayes."""
-        check_is_fitted(self, "_stream")
-        return tuple(self.model_.node.tolist()) if isinstance(self.model_, BayesTree) else ()
+        return tuple(self.model_.node.tolist()) if self._has_bayes() else ()
 
     @property
     def seen_(self) -> StreamSeen:
@@ -284,7 +282,7 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         held_out : data frame, optional
             Rows with their target that the tree has not learnt from.
         """
-        if isinstance(self.model_, BayesTree):
+        if self._has_bayes():
             return self.model_.intervals(self._encoded(X), level)  # says why there are none
         return super().predict_interval(X, level, held_out)
 
@@ -292,8 +290,13 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         self._refuse_naive_bayes("pruning")
         return super()._with_tree(tree, done, **parameters)
 
+    def _has_bayes(self) -> bool:
+        """Whether some leaves may answer with naive Bayes."""
+        check_is_fitted(self, "_stream")
+        return isinstance(self.model_, BayesTree)
+
     def _refuse_naive_bayes(self, what: str) -> None:
-        if isinstance(self.model_, BayesTree):
+        if self._has_bayes():
             raise ValueError(f"{what}: only for trees whose leaves are counts; fit with leaves='counts'")
 
     def _why_one_leaf(self) -> str:
