@@ -459,6 +459,9 @@ class TreeStream:
     def tree(self) -> dict:
         """Tests and counts of the nodes, level by level."""
 
+    def bayes_leaves(self) -> dict:
+        """The nodes that answer with naive Bayes, and what it counts there."""
+
     def arrays(self) -> dict:
         """All that the stream knows, as arrays by name."""
 

@@ -104,6 +104,8 @@ NOT_OF_TREES = [
     named(bt.LogisticRegressionCV, NUMBERS, Cs=3, cv=3),
     named(bt.NBTreeClassifier, ("price", "day", "colour", "zip"), min_bayes=5),  # a tree, and naive Bayes at four nodes
     named(bt.NBTreeClassifier),  # naive Bayes of all rows
+    named(bt.StreamingTreeClassifier, leaves="adaptive", grace=10, confidence=0.1),
+    named(bt.StreamingTreeClassifier, leaves="adaptive", revise=False, grace=10, confidence=0.1, tie=1.0),
     named(bt.LinearRegression),
     named(bt.LinearRegression, penalty="l1", C=0.5, missing="mean", ordinal="dummies"),
     named(bt.LinearRegressionCV, NUMBERS, lambdas=3, cv=3),

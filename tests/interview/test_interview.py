@@ -20,6 +20,7 @@ MODELS = [
     bt.OptimalTreeClassifier(),
     bt.NBTreeClassifier(),
     bt.StreamingTreeClassifier(grace=20),
+    bt.StreamingTreeClassifier(leaves="adaptive", grace=20),
     bt.CHAIDClassifier(),
     bt.DecisionTreeClassifier(max_depth=4),
 ]

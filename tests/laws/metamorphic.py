@@ -202,6 +202,11 @@ SUBJECTS = {
     "tree with naive Bayes leaves": _tree(bt.NBTreeClassifier(min_bayes=10), constant=COUNTS, copy=COUNTS, double=PRIOR),
     "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None)),
     "streaming tree": _tree(bt.StreamingTreeClassifier(grace=10, confidence=0.1), order=IN_ORDER, double=IN_ORDER),
+    "streaming tree, adaptive": _tree(
+        bt.StreamingTreeClassifier(leaves="adaptive", grace=10, confidence=0.1),
+        **dict.fromkeys(("order", "double"), IN_ORDER),
+        **dict.fromkeys(("constant", "copy"), COUNTS),
+    ),
     "CHAID": _tree(bt.CHAIDClassifier(), double=SIZES),
     "CHAID of numbers": _rounded(_tree(bt.CHAIDRegressor(), double=SIZES)),
 }

@@ -53,6 +53,7 @@ CLASSIFIERS = {
     "nbtree": bt.NBTreeClassifier(min_bayes=5),
     "optimal": bt.OptimalTreeClassifier(penalty=0.001),
     "streaming": bt.StreamingTreeClassifier(grace=10, confidence=0.1, max_bins=8),
+    "streaming, adaptive": bt.StreamingTreeClassifier(leaves="adaptive", grace=10, confidence=0.1),
     "streaming, firm": bt.StreamingTreeClassifier(revise=False, grace=10, confidence=0.1, tie=1.0),
     "averaged": bt.DecisionTreeClassifier(averaging="prunings", max_depth=4),
     "sums": bt.DecisionTreeClassifier(max_split_columns=3),

@@ -149,6 +149,7 @@ VALUES: dict[str, dict[str, list[Any]]] = {
         "time_limit": [60, None],
     },
     "StreamingTreeClassifier": {
+        "leaves": [{"leaves": "counts", "grace": 20}, {"leaves": "adaptive", "grace": 20}],
         "revise": [True, {"revise": False, "grace": 20, "confidence": 0.01}],
         "criterion": [{"criterion": "entropy", "grace": 20}, {"criterion": "gini", "grace": 20}],
         "confidence": [1e-7, {"confidence": 0.05, "grace": 20}],

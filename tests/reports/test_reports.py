@@ -28,6 +28,7 @@ MODELS = [
     bt.OptimalTreeClassifier(),
     bt.NBTreeClassifier(),
     bt.StreamingTreeClassifier(grace=20),
+    bt.StreamingTreeClassifier(leaves="adaptive", grace=20),
     bt.DecisionTreeClassifier(max_depth=3, branching="multiway", criterion="entropy"),
     bt.C50Classifier(),
     bt.C50Classifier(rules=True),

@@ -53,6 +53,7 @@ CLASSIFIERS = [
     bt.OptimalTreeClassifier(),
     bt.StreamingTreeClassifier(grace=5, confidence=0.5),
 ]
+ADAPTIVE = bt.StreamingTreeClassifier(leaves="adaptive", grace=5, confidence=0.5)  # refuses infinite numbers
 REGRESSORS = [
     bt.DecisionTreeRegressor(),
     bt.DecisionTreeRegressor(branching="multiway"),
@@ -109,7 +110,7 @@ def test_labels_of_any_size_are_predicted_exactly(kind, model):
     assert is_sound(model)
 
 
-@pytest.mark.parametrize("model", [*CLASSIFIERS, bt.C45Classifier(pruning="reduced_error")], ids=repr)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, ADAPTIVE, bt.C45Classifier(pruning="reduced_error")], ids=repr)
 def test_tables_with_nothing_to_learn_give_one_leaf(model):
     for X, y in (
         (np.full((N, 2), np.nan), SIGNAL),
@@ -121,7 +122,7 @@ def test_tables_with_nothing_to_learn_give_one_leaf(model):
         assert np.allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, ADAPTIVE], ids=repr)
 def test_odd_names_and_dates_are_told_apart_and_printed(model):
     names = np.array(["a\0", "a", "\ud800", "\u200b", ""], object)[np.arange(N) % 5]
     odd = pd.DataFrame({"\u202ename\n": pd.Series(names, dtype=object)})
@@ -139,7 +140,7 @@ def test_integers_that_are_no_doubles_are_refused_by_name():
         bt.DecisionTreeClassifier().fit(X, SIGNAL)
 
 
-@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS, bt.CARTClassifier(pruning="1se")], ids=repr)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, ADAPTIVE, *REGRESSORS, bt.CARTClassifier(pruning="1se")], ids=repr)
 def test_a_column_of_text_is_refused_with_its_name_and_a_remedy(model):
     frame = {"x": np.arange(4.0), "review": ["a good film", "a bad plot", "bad", "good"]}
     with pytest.raises(ValueError, match=r"column 'review' is text.*leave it out.*nominal.*LogisticRegression"):
@@ -163,7 +164,7 @@ def test_a_column_that_an_algorithm_has_no_test_for_is_named_in_a_warning(model)
     assert fitted.score(frame, y) > 0.9
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, ADAPTIVE], ids=repr)
 def test_levels_that_have_rows_enough_are_used_without_a_word(model):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"shop": [f"s{i}" for i in rng.integers(0, 30, 2000)], "rare": ["a"] * 1999 + ["b"]})

@@ -15,6 +15,7 @@ from baytree.storage import ModelFileError, document, dumps, loads
 
 KINDS = {"x": "numeric", "colour": "nominal", "size": ["S", "M", "L"], "flat": "numeric"}
 EAGER = {"grace": 20, "confidence": 0.01, "max_bins": 8}
+LEAVES = st.sampled_from(["counts", "adaptive"])
 
 
 def rows(seed: int, n: int = 400) -> tuple[pd.DataFrame, np.ndarray]:
@@ -61,19 +62,19 @@ def borders(draw, n: int = 400):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 50), borders(), st.booleans(), st.sampled_from(["entropy", "gini"]))
-def test_however_rows_are_cut_into_batches_the_file_is_the_same(seed, cuts, revise, criterion):
+@given(st.integers(0, 50), borders(), st.booleans(), st.sampled_from(["entropy", "gini"]), LEAVES)
+def test_however_rows_are_cut_into_batches_the_file_is_the_same(seed, cuts, revise, criterion, leaves):
     X, y = rows(seed)
-    model = bt.StreamingTreeClassifier(revise=revise, criterion=criterion, schema=KINDS, **EAGER)
+    model = bt.StreamingTreeClassifier(leaves=leaves, revise=revise, criterion=criterion, schema=KINDS, **EAGER)
     whole = dumps(bt.StreamingTreeClassifier(**model.get_params()).fit(X, y))
     assert dumps(in_batches(model, X, y, cuts)) == whole
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 50), borders(), st.booleans())
-def test_a_loaded_or_pickled_tree_goes_on_as_if_nothing_had_been(seed, cuts, revise):
+@given(st.integers(0, 50), borders(), st.booleans(), LEAVES)
+def test_a_loaded_or_pickled_tree_goes_on_as_if_nothing_had_been(seed, cuts, revise, leaves):
     X, y = rows(seed)
-    model = bt.StreamingTreeClassifier(revise=revise, schema=KINDS, **EAGER)
+    model = bt.StreamingTreeClassifier(leaves=leaves, revise=revise, schema=KINDS, **EAGER)
     whole = dumps(bt.StreamingTreeClassifier(**model.get_params()).fit(X, y))
     for k, (first, last) in enumerate(pairwise([0, *cuts, len(y)])):
         model = model.partial_fit(X[first:last], y[first:last])
@@ -82,23 +83,24 @@ def test_a_loaded_or_pickled_tree_goes_on_as_if_nothing_had_been(seed, cuts, rev
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 50), st.booleans())
-def test_a_row_of_weight_k_is_k_rows_in_its_place(seed, revise):
+@given(st.integers(0, 50), st.booleans(), LEAVES)
+def test_a_row_of_weight_k_is_k_rows_in_its_place(seed, revise, leaves):
     X, y = rows(seed, 200)
     weight = np.random.default_rng(seed).choice([1, 2, 3, 40], 200)
-    model = bt.StreamingTreeClassifier(revise=revise, schema=KINDS, profile=False, **EAGER)
+    model = bt.StreamingTreeClassifier(leaves=leaves, revise=revise, schema=KINDS, profile=False, **EAGER)
     heavy = bt.StreamingTreeClassifier(**model.get_params()).fit(X, y, sample_weight=weight)
     again = np.repeat(np.arange(200), weight)
     many = model.fit(X.iloc[again], y[again])
     assert str(heavy) == str(many)
     for name in ("column", "cut", "own", "bin_mass", "level_mass", "gap", "next"):
         assert np.array_equal(getattr(heavy.seen_, name), getattr(many.seen_, name), equal_nan=True), name
+    assert leaves == "counts" or np.array_equal(heavy.seen_.named, many.seen_.named)
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 30), st.integers(0, 30), st.booleans())
-def test_merging_is_symmetric_and_the_merged_tree_goes_on(one, other, revise):
-    model = bt.StreamingTreeClassifier(revise=revise, schema=KINDS, **EAGER)
+@given(st.integers(0, 30), st.integers(0, 30), st.booleans(), LEAVES)
+def test_merging_is_symmetric_and_the_merged_tree_goes_on(one, other, revise, leaves):
+    model = bt.StreamingTreeClassifier(leaves=leaves, revise=revise, schema=KINDS, **EAGER)
     a, b = (bt.StreamingTreeClassifier(**model.get_params()).fit(*rows(seed)) for seed in (one, other))
     there, back = a.merge(b), b.merge(a)
     assert dumps(there) == dumps(back)
@@ -237,17 +239,18 @@ def test_parameters_that_are_set_on_the_way_count_from_then_on():
     assert dumps(there.partial_fit(X[200:], y[200:])) == dumps(here)
 
 
+@pytest.mark.parametrize("leaves", ["counts", "adaptive"])
 @pytest.mark.parametrize("size", [1e-300, 1e-9, 1e9, 1e300])
-def test_weights_of_any_size_are_learnt(size):
+def test_weights_of_any_size_are_learnt(size, leaves):
     X, y = rows(4)
-    model = bt.StreamingTreeClassifier(schema=KINDS).fit(X, y, sample_weight=np.full(len(y), size))
+    model = bt.StreamingTreeClassifier(leaves=leaves, schema=KINDS).fit(X, y, sample_weight=np.full(len(y), size))
     assert np.isfinite(model.predict_proba(X)).all()
     assert dumps(loads(dumps(model))) == dumps(model)
 
 
 def test_damaged_statistics_are_refused_when_they_are_read():
     X, y = rows(1)
-    seen = bt.StreamingTreeClassifier(schema=KINDS, **EAGER).fit(X, y)
+    seen = bt.StreamingTreeClassifier(leaves="adaptive", schema=KINDS, **EAGER).fit(X, y)
     for name, change in {
         "first": lambda a: a + 1,
         "missing": lambda a: a + 2,
@@ -261,6 +264,7 @@ def test_damaged_statistics_are_refused_when_they_are_read():
         "next": lambda a: a * 0,
         "column": lambda a: a + 9,
         "cut": lambda a: a.astype(np.float32),
+        "named": lambda a: a[1:],
     }.items():
         broken = msgspec.structs.replace(seen.seen_, **{name: change(getattr(seen.seen_, name))})
         with pytest.raises(ValueError, match="damaged"):
@@ -285,7 +289,16 @@ def test_a_stream_of_files_is_learnt_with_a_checkpoint(tmp_path):
     assert there.n_seen_ == 600
 
 
-WRONG = {"confidence": 0, "grace": 0, "max_bins": 4, "criterion": "error", "tie": -1, "revise": 2, "max_depth": -1}
+WRONG = {
+    "confidence": 0,
+    "grace": 0,
+    "max_bins": 4,
+    "criterion": "error",
+    "tie": -1,
+    "revise": 2,
+    "max_depth": -1,
+    "leaves": "bayes",
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -22,6 +22,7 @@ PARAMETER_SETS = {
     bt.StreamingTreeClassifier: [
         {"grace": 10, "confidence": 0.1},
         {"revise": False, "grace": 10, "confidence": 0.1, "criterion": "gini"},
+        {"leaves": "adaptive", "grace": 10, "confidence": 0.1},
     ],
     bt.C45Classifier: [
         {"pruning": "reduced_error"},

@@ -22,11 +22,10 @@ from baytree.learner import Learnt
 from baytree.table.schema import Schema
 from baytree.tree.grow.costs import equal_costs
 from baytree.tree.learner import TreeLearner
-from baytree.tree.model.links import parents
 from baytree.tree.model.mixing import stopped_and_split
 from baytree.tree.model.structure import Tree
 from baytree.tree.prune.all_prunings import averaged
-from baytree.tree.prune.cost_complexity import kept
+from baytree.tree.prune.cost_complexity import kept, places_kept
 
 IS_BAYES = 0.1  # the probability that a leaf is a naive Bayes model, before any row is seen
 LEAST_SHARE = 0.01  # of an answer: splits and naive Bayes models that count for less are left out
@@ -74,10 +73,7 @@ def _probable(tree: Tree, more: np.ndarray, schema: Schema) -> tuple[Tree, np.nd
     """The averaged tree without splits that hardly any pruning has, and int32 [n_nodes]: where its nodes are, −1 if gone."""
     costs = equal_costs(tree.n_classes)
     is_split = stopped_and_split(averaged(tree, len(schema), costs, more))[1] >= LEAST_SHARE
-    above, is_there = parents(tree).tolist(), np.ones(len(tree), np.bool_)
-    for node in range(1, len(tree)):  # a child comes after its parent
-        is_there[node] = is_there[above[node]] and is_split[above[node]]
-    place = np.where(is_there, np.cumsum(is_there) - 1, -1).astype(np.int32)
-    smaller = averaged(kept(tree, is_split), len(schema), costs, more[is_there])
+    place = places_kept(tree, is_split)
+    smaller = averaged(kept(tree, is_split), len(schema), costs, more[place >= 0])
     # what is shown at a node follows its counts: the average leaves what naive Bayes reads to naive Bayes
     return msgspec.structs.replace(smaller, prediction=np.argmax(smaller.counts, axis=1).astype(np.int32)), place

@@ -1,4 +1,4 @@
-"""A tree whose leaves are naive Bayes models where these pay: the average over all prunings and both kinds of leaf."""
+"""A tree whose leaves are naive Bayes models where these pay: one tree, or the average of its prunings and kinds of leaf."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
     """Σ over the prunings of a tree, and over what their leaves are, of weight · answer.
 
     The tree holds what its prunings say by counts alone: where naive Bayes reads no value, its prior is what the counts of
-    its node say. So an answer is that of the tree, and what the values change in the naive Bayes models.
+    its node say. So an answer is that of the tree, and what the values change in the naive Bayes models. A tree that does
+    not average has one pruning, itself.
     """
 
-    tree: Tree  # averaged; every row reaches a leaf
+    tree: Tree  # every row reaches a leaf
     node: np.ndarray  # int32 [n_models], ascending: the nodes whose leaf may be naive Bayes
     chosen: np.ndarray  # float64 [n_models], of the prunings that stop there the share by weight whose leaf is
     models: tuple[NaiveBayes, ...]
@@ -44,7 +45,8 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
         _require(bool(np.all((self.chosen >= 0) & (self.chosen <= 1))), "a share is not between 0 and 1")
         rises = np.diff(self.node, prepend=-1) > 0
         _require(bool(rises.all() and np.all(self.node < len(self.tree))), "a model has no node, or not its own")
-        _require(bool(self.tree.averaging), "the tree does not average its prunings")
+        is_last = bool(np.all(self.tree.is_leaf[self.node]))
+        _require(bool(self.tree.averaging) or is_last, "the tree does not average, and a model is not at a leaf")
         _require(bool(np.all(self.tree.missing[~self.tree.is_leaf] >= 0)), "a row may come to rest before a leaf")
 
     @cached_property
@@ -72,7 +74,7 @@ class BayesTree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="ba
 
     def intervals(self, table: Table, level: float) -> np.ndarray:
         """None: what each model knows of itself does not tell how sure the choice between them is."""
-        raise no_interval("an average of trees and naive Bayes models has no interval; NaiveBayesClassifier and trees have")
+        raise no_interval("an average of trees and naive Bayes, or a choice between them, has no interval; either alone has")
 
     def explain(self, table: Table) -> list[Explanation]:
         """The ledger of each row: what each test changed, then what each value changed in the naive Bayes models."""

@@ -88,7 +88,8 @@ def _bayes_tree(summary: BayesTreeSummary) -> list[str]:
     lines, beliefs = _tree(summary.tree), dict.fromkeys(leaf.model.belief for leaf in summary.leaves)
     for leaf in summary.leaves:
         way = " and ".join(map(sentence, leaf.conditions))
-        lines += ["", f"naive Bayes {f'where {way}' if way else 'of all rows'}: {share(leaf.share)} of the answer"]
+        part = "the whole" if leaf.share == 1 else f"{share(leaf.share)} of the"
+        lines += ["", f"naive Bayes {f'where {way}' if way else 'of all rows'}: {part} answer"]
         lines += _distributions(leaf.model)
     return [*lines, *(wrapped(belief) for belief in beliefs if belief)]
 

@@ -68,7 +68,7 @@ class NBTreeClassifier(TreeShape, Classifier):
     >>> print(model)
     150 rows: setosa (setosa 50, versicolor 50, virginica 50)
     <BLANKLINE>
-    naive Bayes of all rows: above 99 % of the answer
+    naive Bayes of all rows: the whole answer
                          setosa     versicolor      virginica
     prior                 0.333          0.333          0.333
     sepal_length  5.017 ± 0.364  5.935 ± 0.521  6.579 ± 0.638

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,16 +16,21 @@ from baytree.estimators.base import SETTLING, Classifier
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
 from baytree.estimators.tree.face import TreeFace
 from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.hybrid.model import BayesTree
+from baytree.hybrid.stream_learner import AdaptiveStreamLearner
 from baytree.learner import Learnt, joined_profiles
 from baytree.show.names import plain
 from baytree.table.infer import together
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import Criterion
 from baytree.tree.learner import refuse_text
+from baytree.tree.model.structure import Tree
+from baytree.tree.rules.rule_set import RuleSet
 from baytree.tree.stream.learner import StreamLearner, under
 from baytree.tree.stream.seen import StreamSeen
 
-_RULES = ("revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")
+_RULES = ("leaves", "revise", "criterion", "confidence", "grace", "tie", "max_depth", "max_bins")
+_LEARNERS: dict[str, type[StreamLearner]] = {"counts": StreamLearner, "adaptive": AdaptiveStreamLearner}
 
 
 class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
@@ -42,8 +48,15 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     Rows are learnt one by one, in their order. However they are cut into batches, also as one `fit`, the tree is the same.
     A row of weight k is k rows in its place.
 
+    With ``leaves='adaptive'`` a node is asked for the class of each row before it learns it, by its counts and by a naive
+    Bayes model of what it has counted, and answers with what was right more often [3]_. So does, with `revise`, an inner
+    node whose naive Bayes was right more often than all that lies below it: the tree is shown, and answers, up to there.
+
     Parameters
     ----------
+    leaves : {'counts', 'adaptive'}, default='counts'
+        Whether leaves answer with the shares of their classes, or with naive Bayes where that was right more often. These
+        answer more rows right where borders are slanted, but are more to read, have no intervals, and cannot be pruned.
     revise : bool, default=True
         Whether inner nodes go on counting, and change their tests, as in Hoeffding anytime trees [2]_; False splits later,
         but once and for all, as Hoeffding trees do [1]_, and learns faster.
@@ -68,6 +81,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         The number of rows so far.
     n_revisions_ : int
         How many splits were taken back.
+    naive_bayes_ : tuple of int
+        The ids of the leaves that answer with naive Bayes.
     seen_ : StreamSeen
         What was seen of the rows: all that `partial_fit` and `merge` need.
 
@@ -88,6 +103,7 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
     ----------
     .. [1] Domingos, P. and Hulten, G. (2000). Mining high-speed data streams. KDD.
     .. [2] Manapragada, C., Webb, G. I. and Salehi, M. (2018). Extremely fast decision tree. KDD.
+    .. [3] Gama, J., Rocha, R. and Medas, P. (2003). Accurate decision trees for mining high-speed data streams. KDD.
 
     Examples
     --------
@@ -105,9 +121,18 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
     _stream: TreeStream
 
+    @property
+    def _accepts_infinite(self) -> bool:  # type: ignore[override]
+        return self.leaves != "adaptive"  # no normal distribution holds an infinite number
+
+    @property
+    def _learns_infinite(self) -> bool:  # type: ignore[override]
+        return self._accepts_infinite
+
     def __init__(
         self,
         *,
+        leaves: str = "counts",
         revise: bool = True,
         criterion: str = "entropy",
         confidence: float = 1e-7,
@@ -120,6 +145,7 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         n_jobs: int | None = None,
         profile: bool = True,
     ) -> None:
+        self.leaves = leaves
         self.revise = revise
         self.criterion = criterion
         self.confidence = confidence
@@ -131,6 +157,16 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         self.unseen = unseen
         self.n_jobs = n_jobs
         self.profile = profile
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree as flat arrays; leaves that answer with naive Bayes show their counts."""
+        return self.model_.tree if self._has_bayes() else self.model_
+
+    @property
+    def naive_bayes_(self) -> tuple[int, ...]:
+        """The ids of the leaves that answer with naive Bayes."""
+        return tuple(self.model_.node.tolist()) if self._has_bayes() else ()
 
     @property
     def seen_(self) -> StreamSeen:
@@ -163,7 +199,7 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
             if not is_first:
                 profile = joined_profiles((self.schema_, self.profile_), (table.schema, profile), table.schema)
             self._before, self._done, self._stream = None, "", stream
-            self._settle_later(table.schema, profile, entered.has_text_names, {"model_": partial(learner.tree, stream)})
+            self._settle_later(table.schema, profile, entered.has_text_names, {"model_": partial(learner.model, stream)})
             return self._told(whole, census)
 
     def merge(self, other: Self) -> Self:
@@ -184,7 +220,7 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         stream = under(self._stream, self.schema_, joint).merged(under(other._stream, other.schema_, joint))
         profile = joined_profiles((self.schema_, self.profile_), (other.schema_, other.profile_), joint)
         merged, learner = clone(self), self._streamer(joint)
-        merged._settle(joint, Learnt(learner.tree(stream), stream, profile=profile), hasattr(self, "feature_names_in_"))
+        merged._settle(joint, Learnt(learner.model(stream), stream, profile=profile), hasattr(self, "feature_names_in_"))
         return merged
 
     def _rules(self) -> dict[str, Any]:
@@ -195,7 +231,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         return self._algorithm(schema)
 
     def _algorithm(self, schema: Schema) -> StreamLearner:
-        return StreamLearner(
+        kind = _LEARNERS[given.one_of("leaves", self.leaves, tuple(_LEARNERS))]
+        return kind(
             criterion=Criterion(given.one_of("criterion", self.criterion, ("entropy", "gini"))),
             revises=given.flag("revise", self.revise),
             confidence=given.inside("confidence", self.confidence),
@@ -226,6 +263,42 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
         if isinstance(seen, StreamSeen):
             self._stream = seen.stream(self._algorithm(self.schema_).settings, self.schema_)
 
+    def rules(self, X: FrameLike = None) -> RuleSet:
+        """One IF–THEN rule for each leaf, with its support and probability; of leaves that are counts.
+
+        Parameters
+        ----------
+        X : data frame, optional
+            Rows, by which rules are simplified: without the conditions and rules that their predictions do not need.
+        """
+        self._refuse_naive_bayes("rules")
+        return super().rules(X)
+
+    def predict_interval(self, X: FrameLike, level: float = 0.95, held_out: FrameLike = None) -> np.ndarray:
+        """Between which bounds the probability of each class of a row's leaf lies; of leaves that are counts.
+
+        Parameters
+        ----------
+        held_out : data frame, optional
+            Rows with their target that the tree has not learnt from.
+        """
+        if self._has_bayes():
+            return self.model_.intervals(self._encoded(X), level)  # says why there are none
+        return super().predict_interval(X, level, held_out)
+
+    def _with_tree(self, tree: Tree, done: str, **parameters: object) -> Self:
+        self._refuse_naive_bayes("pruning")
+        return super()._with_tree(tree, done, **parameters)
+
+    def _has_bayes(self) -> bool:
+        """Whether some leaves may answer with naive Bayes."""
+        check_is_fitted(self, "_stream")
+        return isinstance(self.model_, BayesTree)
+
+    def _refuse_naive_bayes(self, what: str) -> None:
+        if self._has_bayes():
+            raise ValueError(f"{what}: only for trees whose leaves are counts; fit with leaves='counts'")
+
     def _why_one_leaf(self) -> str:
         if self._before is not None:
             return "it was pruned to the root"
@@ -233,4 +306,6 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
             return f"all rows are {plain(self.schema_.classes[self.tree_.prediction[0]])}"
         if self.max_depth == 0:
             return "max_depth=0"
+        if self.naive_bayes_:
+            return f"naive Bayes was right more often than any tree so far, of {self.n_seen_:,} rows"
         return f"no test is beyond chance yet after {self.n_seen_:,} rows"

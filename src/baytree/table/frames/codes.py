@@ -14,6 +14,8 @@ from baytree.engine.threads import MANY_ROWS, count
 SECRET = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 """Of this process: nobody can write strings that all collide where they are counted."""
 
+_FEW_ROWS = 8192  # up to here numbers are hashed sooner than a table of all that could occur is cleared and read
+
 
 class Codes(msgspec.Struct, frozen=True):
     """A raw column of categories: codes with −1 for missing, and the levels in code order."""
@@ -34,7 +36,7 @@ def booleans(codes: np.ndarray) -> Codes:
 
 def factorise_fixed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes and the distinct items, in some order that depends on the rows alone, of an array of fixed-width items."""
-    if values.dtype.kind in "iu":
+    if values.dtype.kind in "iu" and len(values) > _FEW_ROWS:
         (codes,), (levels,) = place(values[:, None])
         if len(levels):
             return codes, levels.astype(values.dtype)

@@ -31,9 +31,10 @@ def mixed(tree: Tree, answer: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
 def stopped_and_split(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """float64 [n_nodes], twice: of all prunings, the share by weight that stops at a node, and that splits it.
 
-    The others, of those that a row that reaches the node could meet, have stopped above it.
+    The others, of those that a row that reaches the node could meet, have stopped above it. A tree that does not average
+    splits wherever it can.
     """
-    kept, reaching, above = np.zeros(len(tree)), np.ones(len(tree)), parents(tree).tolist()
+    kept, reaching, above = (~tree.is_leaf).astype(np.float64), np.ones(len(tree)), parents(tree).tolist()
     if tree.averaging:
         kept[tree.averaging.node] = tree.averaging.kept
     for node in range(1, len(tree)):  # a child comes after its parent

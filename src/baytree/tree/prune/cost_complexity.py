@@ -69,7 +69,7 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     is_split = is_split & (tree.column >= 0)
     if np.array_equal(is_split, tree.column >= 0):
         return tree
-    there = _core.kept_nodes(tree.first, tree.branches, tree.mirrored, tree.risk, is_split.view(np.uint8)).view(np.bool_)
+    there = _is_there(tree, is_split)
     is_split = is_split[there]
     place = np.cumsum(there) - 1
     arrays = {name: getattr(tree, name)[there] for name in _PER_NODE}
@@ -90,6 +90,17 @@ def kept(tree: Tree, is_split: np.ndarray) -> Tree:
     if tree.sums:
         arrays["column"], entries["sums"] = only_used(arrays["column"], tree.sums)
     return msgspec.structs.replace(tree, **arrays, branch_of=branch_of, certificate=msgspec.UNSET, **entries)
+
+
+def places_kept(tree: Tree, is_split: np.ndarray) -> np.ndarray:
+    """int32 [n_nodes]: where each node is in the tree in which only these splits are left; −1 if it is gone."""
+    there = _is_there(tree, is_split & (tree.column >= 0))
+    return np.where(there, np.cumsum(there) - 1, -1).astype(np.int32)
+
+
+def _is_there(tree: Tree, is_split: np.ndarray) -> np.ndarray:
+    """bool [n_nodes]: the nodes above which every split is left."""
+    return _core.kept_nodes(tree.first, tree.branches, tree.mirrored, tree.risk, is_split.view(np.uint8)).view(np.bool_)
 
 
 def cost_complexity(tree: Tree, cp: float) -> Tree:

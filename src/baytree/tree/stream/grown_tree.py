@@ -18,7 +18,7 @@ def grown_tree(found: dict[str, Any], criterion: Criterion) -> Tree:
     """The tree of the core's nodes. A node counts what the leaves below it have counted."""
     column, is_leaf = found["column"], found["column"] < 0
     first = np.where(is_leaf, 0, found["first"]).astype(np.int32)
-    counts = _at_codes(found["counts"], found["classes"])
+    counts = at_codes(found["counts"], found["classes"])
     weight, prediction = counts.sum(axis=1), counts.argmax(axis=1)
     impurity = impurity_of(counts, criterion)
     entries = _branches(found)
@@ -43,9 +43,9 @@ def grown_tree(found: dict[str, Any], criterion: Criterion) -> Tree:
     return with_complexity(tree)
 
 
-def _at_codes(counts: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """float64 [n_nodes, n_classes]: columns by code instead of by arrival; a class that never came has none."""
-    padded = np.concatenate([counts, np.zeros((len(counts), 1))], axis=1)
+def at_codes(values: np.ndarray, place: np.ndarray, of_strangers: np.ndarray | float = 0.0) -> np.ndarray:
+    """float64 [n_rows, n_codes]: columns by code instead of by arrival; [n_rows] or one number for those that never came."""
+    padded = np.column_stack([values, np.broadcast_to(of_strangers, len(values))])
     return np.ascontiguousarray(padded[:, place])  # −1 is the last
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from baytree import _core
 from baytree.engine.parts import Parts
 from baytree.learner import Learnt
+from baytree.model import Model
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.grow.policy import Criterion
-from baytree.tree.model.structure import Tree
 from baytree.tree.stream.grown_tree import grown_tree
 from baytree.tree.stream.seen import kinds, n_levels
 
@@ -30,12 +30,13 @@ class StreamLearner(msgspec.Struct, frozen=True):
     tie: float
     max_depth: int | None
     max_bins: int
+    asks_bayes: ClassVar[bool] = False  # whether nodes are asked, by counts and by naive Bayes, before they learn a row
 
     def learn(self, rows: Parts) -> Learnt:
         """The tree of these rows in their order, which are all brought here."""
         table = rows.gather()
         stream = self.further(self.begun(rows.schema), table)
-        return Learnt(self.tree(stream), stream)
+        return Learnt(self.model(stream), stream)
 
     def begun(self, schema: Schema) -> _core.TreeStream:
         """A stream before its first row."""
@@ -48,7 +49,7 @@ class StreamLearner(msgspec.Struct, frozen=True):
         label = np.ascontiguousarray(table.label, np.int32)
         return stream.learnt(self.settings, list(table.values), label, np.ascontiguousarray(table.weight, np.float64))
 
-    def tree(self, stream: _core.TreeStream) -> Tree:
+    def model(self, stream: _core.TreeStream) -> Model:
         """The tree that the stream has grown so far."""
         return grown_tree(stream.tree(), self.criterion)
 
@@ -58,6 +59,7 @@ class StreamLearner(msgspec.Struct, frozen=True):
         return {
             "revises": self.revises,
             "by_gini": self.criterion is Criterion.GINI,
+            "asks_bayes": self.asks_bayes,
             "bits": float(-np.log2(self.confidence)),
             "grace": self.grace,
             "tie": self.tie,

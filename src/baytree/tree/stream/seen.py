@@ -13,7 +13,7 @@ from baytree.table.schema import Kind, Schema
 _KINDS = {Kind.NUMERIC: 0, Kind.NOMINAL: 1, Kind.ORDINAL: 2}
 
 
-class StreamSeen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="stream_seen"):
+class StreamSeen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag="stream_seen"):
     """What was seen of a stream: for each node, level by level, its classes, its test, and what each column tells of the
     rows that came to it. Classes and levels stand in the order in which they came.
 
@@ -45,18 +45,24 @@ class StreamSeen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="s
     weight: float  # of all rows
     rows: int
     revisions: int  # splits that were taken back
+    # float64 [n_nodes · 3], the weight of the rows whose class was named before they were learnt, since the node was split
+    # last: by its counts, by naive Bayes, and until then by the better; None where nodes are not asked
+    named: np.ndarray | None = None
 
     @classmethod
     def of(cls, stream: _core.TreeStream) -> Self:
         """What a stream knows."""
-        return cls(**stream.arrays())
+        arrays = stream.arrays()
+        named = arrays.pop("named")
+        return cls(**arrays, named=named if len(named) else None)
 
     def stream(self, settings: dict[str, Any], schema: Schema) -> _core.TreeStream:
         """The stream that goes on from here."""
         if len(self.classes) != len(schema.classes) or self.n_codes.tolist() != n_levels(schema).tolist():
             raise ValueError("what was learnt of the stream is damaged: its codes are not those of the schema")
         try:
-            return _core.TreeStream.of(settings, kinds(schema), msgspec.structs.asdict(self))
+            named = np.zeros(0) if self.named is None else self.named
+            return _core.TreeStream.of(settings, kinds(schema), {**msgspec.structs.asdict(self), "named": named})
         except (TypeError, RuntimeError) as error:  # an array of another type
             raise ValueError(f"what was learnt of the stream is damaged: {error}") from None
 
@@ -66,7 +72,8 @@ class StreamSeen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="s
 
 
 ANY_SETTINGS = {
-    "revises": True, "by_gini": False, "bits": 1.0, "grace": 1.0, "tie": 0.0, "max_depth": 1, "max_bins": 8,
+    "revises": True, "by_gini": False, "asks_bayes": False,
+    "bits": 1.0, "grace": 1.0, "tie": 0.0, "max_depth": 1, "max_bins": 8,
 }  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 // Bindings of trees that learn row after row.
 #include "bind/tree/columns.hpp"
 #include "bind/rooms.hpp"
+#include "tree/streaming/bayes_leaves.hpp"
 #include "tree/streaming/merging.hpp"
-#include "tree/streaming/stored.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -13,6 +13,7 @@ Settings settings_of(const nb::dict& given) {
   Settings settings;
   settings.revises = nb::cast<bool>(given["revises"]);
   settings.by_gini = nb::cast<bool>(given["by_gini"]);
+  settings.asks_bayes = nb::cast<bool>(given["asks_bayes"]);
   settings.bits = nb::cast<double>(given["bits"]);
   settings.grace = nb::cast<double>(given["grace"]);
   settings.tie = nb::cast<double>(given["tie"]);
@@ -39,6 +40,7 @@ template <typename Arrays, typename Use> void each_array(Arrays& all, const Use&
   use("cut", all.cut), use("seen", all.seen), use("next", all.next), use("start", all.start), use("own", all.own);
   use("exponent", all.exponent), use("n_bins", all.n_bins), use("n_levels", all.n_levels);
   use("low", all.low), use("bin_mass", all.bin_mass), use("level_mass", all.level_mass), use("gap", all.gap);
+  use("named", all.named);
 }
 
 nb::dict to_python(Stored&& all) {
@@ -58,6 +60,20 @@ nb::dict tree_of(const Stream& stream) {
   auto all = counts(stream);
   const size_t nodes = all.size() / std::max<size_t>(1, stream.n_classes());
   out["counts"] = to_numpy(std::move(all), {nodes, stream.n_classes()});
+  return out;
+}
+
+// The nodes that answer with naive Bayes, and what it counts there.
+nb::dict bayes_leaves(const Stream& stream) {
+  BayesLeaves all = BayesLeaves::of(stream);
+  const size_t models = all.node.size(), columns = stream.kinds.size(), classes = stream.n_classes();
+  const size_t levels = classes ? all.level_mass.size() / classes : 0;
+  nb::dict out;
+  out["node"] = to_numpy(std::move(all.node), {models});
+  out["mean"] = to_numpy(std::move(all.mean), {models, columns, classes});
+  out["scale"] = to_numpy(std::move(all.scale), {models, columns, classes});
+  out["n_levels"] = to_numpy(std::move(all.n_levels), {models, columns});
+  out["level_mass"] = to_numpy(std::move(all.level_mass), {levels, classes});
   return out;
 }
 
@@ -103,7 +119,7 @@ Stream learnt(const Stream& before, const nb::dict& settings, const nb::list& co
       if (read.views[j].level(row) >= n_levels[j]) throw nb::value_error("a code is no level");
   return interruptible([&] {
     Stream stream = before;
-    stream.settings = rules;  // they may be others than those before
+    stream.follow(rules);
     Workers worker(1, is_interrupted);
     for (size_t row = 0; row < rows; ++row) {
       stream.learn(read.views, row, label.data()[row], weight.data()[row]);
@@ -132,6 +148,7 @@ void bind_streaming(nb::module_& module) {
       .def_ro("rows", &Stream::rows, "The number of rows so far.")
       .def_ro("revisions", &Stream::revisions, "How many splits were taken back.")
       .def("tree", &tree_of, "Tests and counts of the nodes, level by level.")
+      .def("bayes_leaves", &bayes_leaves, "The nodes that answer with naive Bayes, and what it counts there.")
       .def("arrays", &arrays, "All that the stream knows, as arrays by name.")
       .def("with_codes", &with_codes, "of_class"_a.noconvert(), "classes"_a, "of_level"_a, "n_levels"_a.noconvert(),
            "The same under codes of which there are more.")

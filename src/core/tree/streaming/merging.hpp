@@ -10,7 +10,7 @@ namespace baytree::tree::streaming {
 class Merging {
  public:
   // Both have their classes and levels in the same places; which of them is named first makes no difference.
-  Merging(const Stream& one, const Stream& other) : one_(one), other_(other), out_(one) {
+  Merging(const Stream& one, const Stream& other) : one_(one), other_(other), out_(one), named_in_one_(one.named_best()), named_in_other_(other.named_best()) {
     out_.nodes.assign(1, Node());
     out_.free.clear();
     out_.weight = one.weight + other.weight, out_.rows = one.rows + other.rows, out_.revisions = one.revisions + other.revisions;
@@ -25,6 +25,7 @@ class Merging {
       const Node &mine = one_.nodes[size_t(a)], &theirs = other_.nodes[size_t(b)];
       if (mine.is_leaf() == theirs.is_leaf() && mine.test == theirs.test) {
         const int32_t first = added(at, mine, other_, b);
+        add_to(out_.nodes[size_t(at)].named, theirs.named);
         if (first < 0) continue;
         open.push_back({mine.first, theirs.first, first});
         open.push_back({mine.first + 1, theirs.first + 1, first + 1});
@@ -38,6 +39,7 @@ class Merging {
  private:
   const Stream &one_, &other_;
   Stream out_;
+  std::vector<double> named_in_one_, named_in_other_;  // by what answers best at each of their nodes
 
   // The weight at the leaves below each node: [n_nodes].
   static std::vector<double> below(const Stream& stream) {
@@ -89,12 +91,14 @@ class Merging {
     if (more.levels.size(classes) > sum.levels.size(classes)) sum.levels.resize(more.levels.size(classes), classes);
     for (size_t i = 0; i < more.levels.size(classes); ++i) add_to(sum.levels.of(i, classes), more.levels.of(i, classes));
     add_to(sum.gap, more.gap);
+    if (out_.settings.asks_bayes) prepare(sum, classes, few_bins(out_.settings));
   }
 
   // The subtree that stays; its top also hears what the other one knew.
   void kept(int32_t at, const Stream& stays, int32_t a, const Stream& goes, int32_t b) {
     std::vector<std::pair<int32_t, int32_t>> open;
     const int32_t first = added(at, stays.nodes[size_t(a)], goes, b);
+    out_.nodes[size_t(at)].named.before += (&goes == &one_ ? named_in_one_ : named_in_other_)[size_t(b)];
     if (first >= 0) open = {{stays.nodes[size_t(a)].first, first}, {stays.nodes[size_t(a)].first + 1, first + 1}};
     while (!open.empty()) {
       const auto [from, to] = open.back();

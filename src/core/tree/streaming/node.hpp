@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tree/streaming/bins.hpp"
+#include "tree/streaming/normal.hpp"
 
 namespace baytree::tree::streaming {
 
@@ -16,7 +17,20 @@ struct Told {
   Bins bins;
   Masses levels;            // [n_levels, n_classes], by the order in which levels came
   std::vector<double> gap;  // [n_classes]
+  // For naive Bayes, functions of the above: the numbers in fewer bins, what follows of them, and how many levels have come.
+  Bins few;
+  std::vector<Normal> normal;  // [n_classes]
+  size_t present = 0;
 };
+
+// The weight of the rows whose class was named before they were learnt, since the node was split last, or began.
+struct Named {
+  double by_counts = 0, by_bayes = 0;
+  double before = 0;  // until then, by what answered best
+};
+inline void add_to(Named& sum, const Named& more) {
+  sum.by_counts += more.by_counts, sum.by_bayes += more.by_bayes, sum.before += more.before;
+}
 
 // Sends numbers below the cut and levels of branch 0 to the first child; a level that was not known takes the way of a gap.
 // Nothing is above a cut at infinity.
@@ -40,12 +54,14 @@ struct Node {
   bool listens = true;             // whether it learns of the rows that pass
   int32_t first = -1;              // of two children, -1 at a leaf
   Test test;
+  Named named;
 
   bool is_leaf() const { return first < 0; }
 };
 
 struct Settings {
   bool revises = true, by_gini = false;
+  bool asks_bayes = false;  // whether nodes are asked, by counts and by naive Bayes, before they learn
   double bits = 0;    // log2 of 1 / confidence
   double grace = 200, tie = 0;
   int32_t max_depth = std::numeric_limits<int32_t>::max();

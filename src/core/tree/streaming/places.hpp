@@ -53,6 +53,7 @@ inline void rearrange(Stream& stream, const Arrivals& classes, const std::vector
       told.gap = moved(told.gap, of_class, after);
       told.bins.mass = rows_moved(told.bins.mass, {}, told.bins.size());
       if (stream.kinds[j] != Kind::kNumber) told.levels = rows_moved(told.levels, of_level[j], size_t(levels[j].count));
+      if (stream.settings.asks_bayes) prepare(told, after, few_bins(stream.settings));
     }
     if (node.test.column < 0 || node.test.branch_of.empty()) continue;
     std::vector<int32_t> branch_of(size_t(levels[size_t(node.test.column)].count), -1);

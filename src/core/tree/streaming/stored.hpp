@@ -38,6 +38,7 @@ struct Stored {
   std::vector<double> cut, seen, next, start, own;
   std::vector<int32_t> exponent, n_bins, n_levels;                // of the columns of nodes that listen
   std::vector<double> low, bin_mass, level_mass, gap;
+  std::vector<double> named;                                      // [n_nodes, 3]; none where nodes are not asked
   double weight = 0;
   int64_t rows = 0, revisions = 0;
 
@@ -45,7 +46,7 @@ struct Stored {
     Stored all = tests(stream);
     all.weight = stream.weight, all.rows = stream.rows, all.revisions = stream.revisions;
     std::vector<int32_t> first;
-    for (const int32_t at : by_level(stream, first)) all.put(stream.nodes[size_t(at)]);
+    for (const int32_t at : by_level(stream, first)) all.put(stream.nodes[size_t(at)], stream.settings.asks_bayes);
     return all;
   }
 
@@ -79,6 +80,7 @@ struct Stored {
     Reader reader{*this, made};
     for (size_t at = 0; at < column.size(); ++at) made.nodes.push_back(reader.node(at));
     reader.finish();
+    if (settings.asks_bayes) made.prepare_all();
     return made;
   }
 
@@ -103,7 +105,8 @@ struct Stored {
     return Arrivals::of(places);
   }
 
-  void put(const Node& node) {
+  void put(const Node& node, bool is_asked) {
+    if (is_asked) named.insert(named.end(), {node.named.by_counts, node.named.by_bayes, node.named.before});
     seen.push_back(node.seen), next.push_back(node.next), listens.push_back(node.listens);
     append(start, node.start), append(own, node.own);
     for (const Told& told : node.told) {
@@ -131,8 +134,14 @@ struct Stored {
       node.seen = all.seen[at], node.next = all.next[at], node.listens = all.listens[at];
       require(node.seen >= 0 && node.next > node.seen && std::isfinite(node.next), "weights");
       place(node, at);
+      if (!all.named.empty()) node.named = weights_named(at);
       for (size_t j = 0; node.listens && j < made.kinds.size(); ++j) node.told.push_back(column(j, width));
       return node;
+    }
+    Named weights_named(size_t at) const {
+      require(all.named.size() == 3 * all.column.size(), "answers");
+      const auto three = masses(std::span(all.named).subspan(3 * at, 3));
+      return {three[0], three[1], three[2]};
     }
     void place(Node& node, size_t at) {
       require(at < depth.size(), "children");

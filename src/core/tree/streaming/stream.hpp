@@ -9,6 +9,7 @@
 
 #include "tree/column_view.hpp"
 #include "tree/streaming/codes.hpp"
+#include "tree/streaming/naive_bayes.hpp"
 #include "tree/streaming/search.hpp"
 
 namespace baytree::tree::streaming {
@@ -37,7 +38,19 @@ struct Stream {
     read(columns, row);
     weight += amount;
     ++rows;
-    while (amount > 0) amount -= portion(code, amount);
+    // what a node says of a value changes when it first comes, so of a heavy row one is learnt before the others
+    for (bool is_new = settings.asks_bayes; amount > 0;) {
+      const auto [learnt, is_judged] = portion(code, is_new ? std::min(amount, 1.0) : amount);
+      amount -= learnt;
+      is_new = settings.asks_bayes && is_judged;
+    }
+  }
+
+  // Rules may be others than those before: what is no longer asked is forgotten.
+  void follow(const Settings& rules) {
+    const bool did = std::exchange(settings, rules).asks_bayes;
+    if (did && !rules.asks_bayes) for (Node& node : nodes) node.named = {};
+    if (!did && rules.asks_bayes) prepare_all();
   }
 
   // Whether a node may be split, or has a better test than its own; what follows is done.
@@ -58,12 +71,21 @@ struct Stream {
     return settings.revises && revised(at, best, search);
   }
 
+  // The weight of the rows whose class was named at each node, or by what lies below it if that is better: [n_nodes].
+  std::vector<double> named_best() const {
+    std::vector<int32_t> order{0};
+    for (size_t k = 0; k < order.size(); ++k)
+      if (const Node& node = nodes[size_t(order[k])]; !node.is_leaf()) order.insert(order.end(), {node.first, node.first + 1});
+    std::vector<double> best(nodes.size());
+    for (size_t k = order.size(); k-- > 0;) best[size_t(order[k])] = nodes[size_t(order[k])].named.before + named_since(nodes[size_t(order[k])], best);
+    return best;
+  }
+  // Whether naive Bayes at a node was right more often than its counts, or all that lies below.
+  bool is_bayes(const Node& node, std::span<const double> best) const { return node.named.by_bayes > named_else(node, best); }
+
  private:
-  struct Cell {
-    double number;
-    int32_t level;
-  };
   std::vector<Cell> cells_;     // of the row that is learnt
+  std::vector<double> score_;   // of its classes, by naive Bayes
   std::vector<int32_t> path_;   // nodes on its way that are judged
   size_t width_ = 0;            // classes that there is room for
 
@@ -77,7 +99,7 @@ struct Stream {
     node.start.resize(width_);
     node.own.resize(width_);
     node.told.resize(kinds.size());
-    for (Told& told : node.told) told.gap.resize(width_);
+    for (Told& told : node.told) told.gap.resize(width_), told.normal.resize(settings.asks_bayes ? width_ : 0);
     node.depth = depth;
     node.next = settings.grace;
     return node;
@@ -90,6 +112,8 @@ struct Stream {
       node.own.resize(more);
       for (Told& told : node.told) {
         told.bins.mass.widen(width_, more);
+        told.few.mass.widen(width_, more);
+        told.normal.resize(more);
         told.levels.widen(width_, more);
         told.gap.resize(more);
       }
@@ -116,8 +140,29 @@ struct Stream {
     return known < 0 ? test.missing : known;
   }
 
-  // Learns as much of the row as comes before a node on its way is judged; gives that weight.
-  double portion(size_t label, double most) {
+  static double named_else(const Node& node, std::span<const double> best) {
+    return node.is_leaf() ? node.named.by_counts : best[size_t(node.first)] + best[size_t(node.first) + 1];
+  }
+  static double named_since(const Node& node, std::span<const double> best) { return std::max(node.named.by_bayes, named_else(node, best)); }
+
+  void prepare_all() {
+    for (Node& node : nodes) for (Told& told : node.told) prepare(told, width_, few_bins(settings));
+  }
+
+  // Asks a node for the class of the row before it learns it.
+  void ask(Node& node, size_t label, double amount) {
+    NaiveBayes bayes(node, cells_, kinds, score_);
+    node.named.by_bayes += weight_named(amount, [&](double copies) { return bayes.names(label, copies); });
+    if (node.is_leaf()) node.named.by_counts += weight_named(amount, [&](double copies) { return counts_name(node, label, copies); });
+  }
+
+  struct Portion {
+    double weight;
+    bool is_judged;  // whether a node on the way was
+  };
+
+  // Learns as much of the row as comes before a node on its way is judged.
+  Portion portion(size_t label, double most) {
     path_.clear();
     for (int32_t at = 0;; at = nodes[size_t(at)].first + branch(nodes[size_t(at)].test)) {
       const Node& node = nodes[size_t(at)];
@@ -126,10 +171,15 @@ struct Stream {
     }
     double amount = most;
     for (const int32_t at : path_) amount = std::min(amount, nodes[size_t(at)].next - nodes[size_t(at)].seen);
+    if (settings.asks_bayes) for (const int32_t at : path_) ask(nodes[size_t(at)], label, amount);
     for (const int32_t at : path_) add(nodes[size_t(at)], label, amount);
-    for (const int32_t at : path_)
-      if (nodes[size_t(at)].seen >= nodes[size_t(at)].next && judge(at)) break;  // what lies below is another tree now
-    return amount;
+    bool is_judged = false;
+    for (const int32_t at : path_) {
+      if (nodes[size_t(at)].seen < nodes[size_t(at)].next) continue;
+      is_judged = true;
+      if (judge(at)) break;  // what lies below is another tree now
+    }
+    return {amount, is_judged};
   }
 
   void add(Node& node, size_t label, double amount) {
@@ -144,9 +194,14 @@ struct Stream {
           continue;
         }
         if (size_t(cell.level) >= told.levels.size(width_)) told.levels.resize(size_t(cell.level) + 1, width_);
-        told.levels.of(size_t(cell.level), width_)[label] += amount;
+        const auto masses = told.levels.of(size_t(cell.level), width_);
+        if (settings.asks_bayes) told.present += !(sum_of(masses) > 0);
+        masses[label] += amount;
       } else if (cell.number != cell.number) told.gap[label] += amount;
-      else told.bins.add(cell.number, label, amount, width_, settings.most_bins);
+      else {
+        told.bins.add(cell.number, label, amount, width_, settings.most_bins);
+        if (settings.asks_bayes) learn_number(told, cell.number, label, amount, width_, few_bins(settings));
+      }
     }
   }
 
@@ -178,6 +233,7 @@ struct Stream {
     nodes[size_t(first) + 1] = fresh(node.depth + 1, std::move(high));
     node.first = first;
     node.test = test;
+    node.named = {0, 0, node.named.before + std::max(node.named.by_counts, node.named.by_bayes)};
     if (!settings.revises) retire(node);
   }
 
@@ -213,6 +269,7 @@ struct Stream {
     const size_t before = free.size();
     std::vector<int32_t> open{at};
     ++revisions;
+    if (settings.asks_bayes) nodes[size_t(at)].named = {0, 0, named_best()[size_t(at)]};
     while (!open.empty()) {
       Node& node = nodes[size_t(open.back())];
       open.pop_back();
