@@ -13,6 +13,9 @@ from baytree.statistics.moments import Moments
 from figure import Figure, Scope, each
 from metamorphic import SUBJECTS, allowed, level_classifiers, own_laws
 
+OWN_CLASS = frozenset(("C5.0, rules", "C5.0, soft", "C5.0, trials of rules"))
+"""Who names the class as the program does: of as many votes the default, and of soft trees before shares are smoothed."""
+
 
 def moments(scope: Scope) -> Iterator[Figure]:
     """B1: sums and means correctly rounded, variances within 1e-15."""
@@ -43,7 +46,8 @@ def probabilities(scope: Scope) -> Iterator[Figure]:
     """B4: for all finite doubles."""
     for name in level_classifiers():
         faults = [fault for fault in each(_fault_of_probabilities, [(name, seed) for seed in scope.seeds(1_000)]) if fault]
-        found = faults[0] if faults else "no NaN, sums within 1e-12 of 1, argmax = predict"
+        held = "no NaN, sums within 1e-12 of 1" + ("" if name in OWN_CLASS else ", argmax = predict")
+        found = faults[0] if faults else held
         yield Figure(
             "B4",
             name,
@@ -62,7 +66,7 @@ def _fault_of_probabilities(task: tuple[str, int]) -> str:
     model = clone(SUBJECTS[name].estimator).fit(learnt, np.arange(30) % random.integers(2, 5))
     proba = model.predict_proba(asked)
     is_right = np.isfinite(proba).all() and (proba >= 0).all() and np.abs(proba.sum(axis=1) - 1).max() <= 1e-12
-    is_right &= bool((model.predict(asked) == model.classes_[proba.argmax(axis=1)]).all())
+    is_right &= name in OWN_CLASS or bool((model.predict(asked) == model.classes_[proba.argmax(axis=1)]).all())
     return "" if is_right else f"seed {seed}"
 
 
