@@ -137,10 +137,15 @@ inline bool counts_name(const Node& node, size_t label, double copies) {
 
 // The weight on which an answer is right, when a row of some weight is so many rows, each asked before it is learnt. A row that
 // was learnt speaks for its class wherever its values were there before, so once the answer is right, it stays so: the first
-// that is right is looked for.
+// that is right is looked for, if the last one is, from the first on in steps that double.
 template <std::predicate<double> Names> double weight_named(double weight, const Names& names) {
   if (names(0)) return weight;
   double wrong = 0, right = std::ceil(weight);  // how many copies are not enough, and how many may be
+  if (right <= 1 || !names(right - 1)) return 0;
+  for (double step = 1; step < right; step *= 2) {
+    if (names(step)) right = step;
+    else wrong = step;
+  }
   while (right - wrong > 1) {
     const double middle = std::floor(wrong + (right - wrong) / 2);
     if (!(middle > wrong && middle < right)) break;  // doubles lie further apart
