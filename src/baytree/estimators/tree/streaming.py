@@ -123,7 +123,8 @@ class StreamingTreeClassifier(TreeFace, Classifier, ContinuingEstimator):
 
     @property
     def _accepts_infinite(self) -> bool:  # type: ignore[override]
-        return not (isinstance(self.leaves, str) and self.leaves == "adaptive")  # no normal distribution holds an infinite number
+        # no normal distribution holds an infinite number
+        return not (isinstance(self.leaves, str) and self.leaves == "adaptive")
 
     @property
     def _learns_infinite(self) -> bool:  # type: ignore[override]
