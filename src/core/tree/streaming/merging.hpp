@@ -10,7 +10,8 @@ namespace baytree::tree::streaming {
 class Merging {
  public:
   // Both have their classes and levels in the same places; which of them is named first makes no difference.
-  Merging(const Stream& one, const Stream& other) : one_(one), other_(other), out_(one), named_in_one_(one.named_best()), named_in_other_(other.named_best()) {
+  Merging(const Stream& one, const Stream& other)
+      : one_(one), other_(other), out_(one), named_in_one_(one.named_best()), named_in_other_(other.named_best()) {
     out_.nodes.assign(1, Node());
     out_.free.clear();
     out_.weight = one.weight + other.weight, out_.rows = one.rows + other.rows, out_.revisions = one.revisions + other.revisions;
