@@ -53,6 +53,20 @@ def test_blocks_join_to_the_file_and_hold_whole_records(rows, size):
     assert [row for part in parts for row in csv.reader(io.StringIO(part.decode(), newline=""))] == rows
 
 
+THEIR_NAMES = ["count", "proportion", "value", "values", "index", "level_0", "len", "literal", "field_0", "column_1", "label"]
+
+
+@pytest.mark.parametrize("name", THEIR_NAMES)
+def test_a_column_may_have_a_name_that_data_frames_use_themselves(name, tmp_path):
+    rows = "".join(f"{k},{'ab'[k % 2]},{k % 3}\n" for k in range(30))
+    frame = read(tmp_path, "t.csv", f"{name},y,z\n{rows}")
+    assert frame.columns == [name, "y", "z"]
+    for table in (frame, frame.to_pandas(), frame.to_arrow(), frame.to_dict(as_series=False)):
+        model = bt.CARTClassifier(schema={name: "numeric"}).fit(table, "y")
+        assert model.feature_names_in_.tolist() == [name, "z"]
+        assert len(model.predict(table)) == 30
+
+
 @pytest.mark.slow
 @given(rows=st.lists(st.lists(FIELD, min_size=3, max_size=3), min_size=1, max_size=20))
 @REPEAT

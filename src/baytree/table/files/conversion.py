@@ -149,8 +149,8 @@ def _by_form(series: pl.Series, form: Form, unit: str | None = None) -> pl.Serie
 
 
 def _evidence(series: pl.Series) -> Evidence:
-    counts = series.drop_nulls().value_counts(sort=False)
-    return Evidence.of(counts[series.name or counts.columns[0]].to_list(), counts["count"].to_list())
+    values, counts = series.drop_nulls().alias("value").value_counts(sort=False, name="count")  # its own name may be "count"
+    return Evidence.of(values.to_list(), counts.to_list())
 
 
 def _amount(word: str) -> float | None:
