@@ -40,6 +40,12 @@ def test_every_model_answers_for_the_same_rows_in_the_same_folds():
     assert all(other == rows[0] for other in rows)
 
 
+def test_words_for_nothing_are_missing_values_for_those_who_take_part():
+    frame = bands().assign(x=np.where(np.arange(120) % 40, "here", "NA"))[["x", "label"]]
+    assert Problem.of(frame, "label").missing == {"x": 3 / 120}
+    assert ("ID3", "column 'x' has missing values") in bt.compare(frame, "label", ["id3", *FAST], cv=5).skipped
+
+
 def test_the_leaderboard_is_sorted_marked_and_fits_eighty_columns():
     result = bt.compare(bands(), "label", FAST, cv=5)
     means = [entry.validation.mean("Brier score") for entry in result.entries]

@@ -11,7 +11,7 @@ import numpy as np
 from baytree.bayes.model import NaiveBayes
 from baytree.model import softmax
 from baytree.table.schema import Schema
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 
 MOST_CELLS = 1 << 27  # values that one call may draw
 
@@ -46,7 +46,7 @@ def log_densities(model: NaiveBayes, table: Table) -> np.ndarray:
 def typicalities(model: NaiveBayes, table: Table, expected: Table) -> np.ndarray:
     """The share of expected rows that are no more probable than each row, missing what it misses: [n_rows]."""
     found = np.empty(len(table))
-    missing = np.stack([_is_missing(values) for values in table.values], axis=1)
+    missing = np.stack([is_missing(values) for values in table.values], axis=1)
     patterns, place = np.unique(missing, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         values = tuple(_missing_as(v) if gone else v for v, gone in zip(expected.values, pattern, strict=True))
@@ -54,11 +54,6 @@ def typicalities(model: NaiveBayes, table: Table, expected: Table) -> np.ndarray
         rows = np.flatnonzero(place.ravel() == k)
         found[rows] = (np.searchsorted(seen, log_densities(model, table.take(rows)), side="right") + 1) / (len(seen) + 1)
     return found
-
-
-def _is_missing(values: np.ndarray) -> np.ndarray:
-    values = np.asarray(values)
-    return np.isnan(values) if values.dtype.kind == "f" else values < 0
 
 
 def _missing_as(values: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from baytree.table import encode, label_reading, labels
 from baytree.table.frames import Numbers, RawFrame, Strings, read
 from baytree.table.sample import counting, schema_of, with_target
 from baytree.table.schema import Column, Kind, Schema, SchemaLike
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.table.weight_reading import read_weights, weight_column
 
 
@@ -101,8 +101,11 @@ class Problem:
 
     @cached_property
     def missing(self) -> dict[str, float]:
-        """The share of rows where each column is missing."""
-        return {name: _missing(self.frame.columns[name]) for name in self.schema.names if name in self.frame.columns}
+        """The share of rows where each column is missing, words for nothing such as `NA` included."""
+        return {
+            column.name: float(is_missing(values).mean())
+            for column, values in zip(self.table.schema.columns, self.table.values, strict=True)
+        }
 
     @cached_property
     def is_finite(self) -> bool:
@@ -205,10 +208,3 @@ def _counted(problem: Problem) -> Problem:
     is_unweighted = bool((weight == 1).all())
     label = labels.take(problem.label, keep)
     return replace(problem, X=X, y=y, label=label, weight=weight, is_unweighted=is_unweighted, kept=keep)
-
-
-def _missing(raw: Any) -> float:
-    if isinstance(raw, Numbers):
-        return float(np.isnan(raw.values).mean())
-    codes = raw.factorise() if isinstance(raw, Strings) else raw
-    return float((np.asarray(codes.codes) < 0).mean())

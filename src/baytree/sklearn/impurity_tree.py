@@ -13,7 +13,7 @@ from baytree.engine.parts import InMemory, Parts
 from baytree.learner import Learnt
 from baytree.settings import ClassWeights
 from baytree.sklearn.impurity_pruning import prune_by_impurity
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.tree.grow.policy import Policy, Stopping
 from baytree.tree.learner import TreeLearner
 from baytree.tree.model.structure import Tree
@@ -79,7 +79,7 @@ def with_majorities(tree: Tree, gaps: np.ndarray) -> Tree:
 
 def gaps_of(table: Table) -> np.ndarray:
     """Which columns miss a value in some row. bool [n_columns]"""
-    return np.array([bool((np.isnan(v) if v.dtype.kind == "f" else v < 0).any()) for v in table.values], bool)
+    return np.array([is_missing(values).any() for values in table.values], bool)
 
 
 def number_of_rows(name: str, value: Any, least: int, n_rows: int) -> int:

@@ -66,6 +66,17 @@ class DenseColumns(msgspec.Struct, frozen=True):
 Values = np.ndarray | Tokens
 
 
+def is_missing(values: Values) -> np.ndarray:
+    """Which rows of an encoded column have no value. bool [n_rows]
+
+    >>> is_missing(np.array([0, -1, 2], np.int32)), is_missing(np.array([np.nan, 1.5]))
+    (array([False,  True, False]), array([ True, False]))
+    """
+    if isinstance(values, Tokens):
+        return values.missing
+    return np.isnan(values) if values.dtype.kind == "f" else values < 0
+
+
 class Table(msgspec.Struct, frozen=True):
     """Rows encoded by a schema, checked once: lengths, types, ranges, finite weights.
 

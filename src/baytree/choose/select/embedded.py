@@ -48,7 +48,7 @@ EMBEDDED = {"importance": importance, "lasso": lasso}
 
 
 def _ranking(by: str, problem: Problem, worth: np.ndarray, how: list[str]) -> Ranking:
-    known = [1 - problem.missing[column.name] if problem.missing else 1.0 for column in problem.schema]
+    known = [1 - problem.missing[column.name] for column in problem.schema]
     each = zip(problem.schema, worth, how, known, strict=True)
     ranks = [Rank(column.name, column.kind.value, float(value), words, share) for column, value, words, share in each]
     ranks += [Rank(name, "left out", np.nan, "only identifies rows") for name in problem.schema.left_out]

@@ -15,7 +15,7 @@ import numpy as np
 from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.table.matrices import matrices
 from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import SparseColumns, Table, Tokens, refuse_infinite
+from baytree.table.table import SparseColumns, Table, Tokens, is_missing, refuse_infinite
 
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
@@ -94,7 +94,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         """For each column, the rows in which one of its marks is 1, and the feature that is."""
         for j, values in enumerate(table.values):
             own, level = self.of_column(j), self.level[self.of_column(j)]
-            gap = _gap(values)
+            gap = is_missing(values)
             if (level == MISSING).any():
                 rows = np.flatnonzero(gap)
                 yield rows, np.full(len(rows), own.start + int(np.argmax(level == MISSING)))
@@ -119,7 +119,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         if isinstance(values, Tokens):  # its words are sparse and live elsewhere
             out[:, levels == MISSING] = values.missing[:, None]
             return
-        gap = np.isnan(values) if values.dtype.kind == "f" else values < 0
+        gap = is_missing(values)
         out[:, levels == VALUE] = np.where(gap, self.fill[column], values)[:, None]
         out[:, levels == MISSING] = gap[:, None]
         marks = np.flatnonzero(levels >= 0)
@@ -186,15 +186,8 @@ def as_matrix(table: Table) -> np.ndarray | None:
     return whole
 
 
-def _gap(values: np.ndarray | Tokens) -> np.ndarray:
-    """Where a column has no value. bool [n_rows]"""
-    if isinstance(values, Tokens):
-        return values.missing
-    return np.isnan(values) if values.dtype.kind == "f" else values < 0
-
-
 def _has_gaps(values: np.ndarray | Tokens) -> bool:
-    return bool(_gap(values).any())
+    return bool(is_missing(values).any())
 
 
 def _levels(column: Column, ordinal: str) -> list[int]:

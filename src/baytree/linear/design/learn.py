@@ -14,7 +14,7 @@ from baytree.linear.design.look import Known, Look
 from baytree.linear.design.spread import moments_of
 from baytree.linear.design.word_features import Words
 from baytree.table.schema import Kind, Schema, Text
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, within_limits
 
 MISSING_POLICIES = ("mean+indicator", "mean", "error")
@@ -88,7 +88,7 @@ def _mean_of_known(columns: list[int], middle: np.ndarray, weight: np.ndarray, t
 
 def _about(table: Table, column: int, middle: float, weight: float) -> float:
     values = table.values[column]
-    known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+    known = ~is_missing(values)
     return float(table.weight * known / weight @ np.where(known, values / 2 - middle, 0.0))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from baytree.linear.design.feature_layout import as_matrix
 from baytree.table.schema import Column, Kind
-from baytree.table.table import SparseColumns, Table, Tokens, Values
+from baytree.table.table import SparseColumns, Table, Tokens, Values, is_missing
 
 Moments = tuple[np.ndarray, np.ndarray]  # weighted mean and standard deviation (divisor n) of each feature
 
@@ -75,7 +75,7 @@ class Known(msgspec.Struct, frozen=True):
 def _known(column: Column, values: Values, weight: np.ndarray, has_gaps: bool) -> tuple[float, float, np.ndarray]:
     if isinstance(values, Tokens) or (column.kind is Kind.NUMERIC and not has_gaps):
         return 0.0, np.nan, np.zeros(0)
-    known = ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
+    known = ~is_missing(values)
     own = weight * known
     has = own > 0
     number = float(values[np.argmax(has)]) if has.any() else np.nan

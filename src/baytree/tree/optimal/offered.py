@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baytree.table.schema import Column, Kind
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.tree.model.structure import Offered
 
 
@@ -72,8 +72,7 @@ def _packed(tests: list[Test]) -> Offered:
 def _second(test: Test, values: np.ndarray) -> np.ndarray:
     """bool [n_rows]: which rows take the second branch."""
     if not len(test.branch_of):
-        known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
-        return np.where(known, values > test.cut, test.missing == 1)
+        return np.where(is_missing(values), test.missing == 1, values > test.cut)
     branch = np.append(test.branch_of, -1)[values]  # the code of a missing value is -1
     return np.where(branch >= 0, branch == 1, test.missing == 1)
 
@@ -86,7 +85,7 @@ def _of_column(j: int, column: Column, values: np.ndarray, rows: _Rows, most: in
 
 
 def _by_cuts(j: int, values: np.ndarray, weight: np.ndarray, most: int) -> Iterator[Test]:
-    known = (~np.isnan(values) if values.dtype.kind == "f" else values >= 0) & (weight > 0)
+    known = ~is_missing(values) & (weight > 0)
     no_levels, lacks = np.zeros(0, np.int32), weight[~known].sum()
     for cut in _cuts(values[known].astype(np.float64), weight[known], most).tolist():
         above = weight[known & (values > cut)].sum()

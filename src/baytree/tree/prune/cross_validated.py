@@ -12,7 +12,7 @@ from baytree.engine import threads
 from baytree.folds.contents import as_single_rows, dealt, row_keys
 from baytree.folds.cv import read_cv
 from baytree.table.schema import Kind
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy, SurrogateRules
 from baytree.tree.grow.sorted import grow_sorted
@@ -139,8 +139,8 @@ def has_value(table: Table, policy: Policy) -> np.ndarray:
     if policy.stopping.counts_rows and not table.is_unweighted:
         return np.ones(len(table), np.bool_)
     known = np.zeros(len(table), np.bool_)
-    for column, values in zip(table.schema, table.values, strict=True):
-        known |= ~np.isnan(values) if column.kind is Kind.NUMERIC else values >= 0
+    for values in table.values:
+        known |= ~is_missing(values)
     return known if known.any() else ~known
 
 
@@ -163,11 +163,8 @@ def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
 
 def _is_complete(table: Table) -> bool:
     """No value is missing, and no level can be."""
-    kinds = [column.kind for column in table.schema]
-    return Kind.NOMINAL not in kinds and all(
-        not np.isnan(values).any() if kind is Kind.NUMERIC else (values >= 0).all()
-        for kind, values in zip(kinds, table.values, strict=True)
-    )
+    has_levels = any(column.kind is Kind.NOMINAL for column in table.schema)
+    return not has_levels and not any(is_missing(values).any() for values in table.values)
 
 
 def _root_risk(table: Table, costs: Costs) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from baytree.show.names import number, quoted
 from baytree.table.schema import Schema
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.tree.model.conditions import Condition, Interval
 
 
@@ -132,10 +132,9 @@ def passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> 
 
 def _holds(condition: Condition, values: np.ndarray) -> np.ndarray:
     """bool [n_values]: which numbers, or codes, a condition lets pass."""
-    is_missing = np.isnan(values) if values.dtype.kind == "f" else values < 0
     allowed = condition.allowed
     holds = _is_between(values, allowed) if isinstance(allowed, Interval) else np.isin(values, allowed)
-    return np.where(is_missing, condition.missing, holds)
+    return np.where(is_missing(values), condition.missing, holds)
 
 
 def _is_between(values: np.ndarray, interval: Interval) -> np.ndarray:

@@ -6,13 +6,11 @@ from functools import partial
 from typing import Self
 
 import msgspec
-import numpy as np
 
 from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import Parts
 from baytree.folds.contents import Repetition
-from baytree.table.schema import Kind
-from baytree.table.table import Table
+from baytree.table.table import Table, is_missing
 from baytree.tree.grow.costs import Costs, Weighing, equal_costs
 from baytree.tree.grow.fractional import PROGRAMS, is_single
 from baytree.tree.grow.fractional_tree import tree_of_nodes
@@ -75,8 +73,7 @@ class Gaps(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, table: Table) -> Self:
         """In these rows."""
-        pairs = zip(table.schema, table.values, strict=True)
-        return cls(any(bool((np.isnan(v) if c.kind is Kind.NUMERIC else v < 0).any()) for c, v in pairs))
+        return cls(any(bool(is_missing(values).any()) for values in table.values))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.is_found or other.is_found)
