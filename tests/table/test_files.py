@@ -53,7 +53,7 @@ def test_blocks_join_to_the_file_and_hold_whole_records(rows, size):
     assert [row for part in parts for row in csv.reader(io.StringIO(part.decode(), newline=""))] == rows
 
 
-THEIR_NAMES = ["count", "proportion", "value", "values", "index", "level_0", "len", "literal", "field_0", "column_1", "label"]
+THEIR_NAMES = ["count", "proportion", "value", "values", "index", "level_0", "len", "literal", "field_0", "label"]
 
 
 @pytest.mark.parametrize("name", THEIR_NAMES)
