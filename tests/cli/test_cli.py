@@ -118,6 +118,12 @@ def test_evaluate_counts_what_python_counts(titanic):
     assert "yes                 362  349" in words
 
 
+def test_evaluate_says_where_rows_may_be_those_of_training(titanic, tmp_path):
+    assert "make it look better than it is" in run("evaluate", titanic, "titanic").stderr
+    datasets.load("titanic", as_="polars")[:1000].write_csv(tmp_path / "other.csv")
+    assert "better than it is" not in run("evaluate", titanic, tmp_path / "other.csv").stderr
+
+
 def test_merging_the_models_of_two_halves_gives_the_model_of_the_whole(titanic, tmp_path):
     table = datasets.load("titanic", as_="polars")
     for name, half in (("a", table[:1000]), ("b", table[1000:])):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from baytree.cli import arguments
 from baytree.cli.command_parameters import MODEL, OUTPUT, REJECT, STRICT, TABLE
-from baytree.cli.console import progress, say
+from baytree.cli.console import progress, say, tell
 from baytree.cli.table_options import names, read_options
 from baytree.notices import unknown
 from baytree.show.terminal import escaped
 
+if TYPE_CHECKING:
+    from baytree.choose.evaluation import Evaluation
+    from baytree.statistics.profile import Profile
+
 EXPLAINED = 3  # rows, where none is asked for
+LEARNT_FROM = "as many rows of each class as in training: rows that a model has learnt from make it look better than it is"
 
 
 @click.command(short_help="Predict each row of a table.")
@@ -147,3 +152,13 @@ def evaluate(model: Path, table: str, costs: str | None, curve: str | None, **op
     click.echo(str(found))
     if curve is not None:
         click.echo(f"\n{found.decision_curve(curve)}")
+    if _may_be_those_of_training(found, predictor.profile):
+        tell([LEARNT_FROM])
+
+
+def _may_be_those_of_training(found: Evaluation, profile: Profile | None) -> bool:
+    from baytree.interview.interview import class_weights
+
+    if profile is None or not profile.columns or not found.classes:
+        return False
+    return class_weights(profile).tolist() == found.confusion.sum(axis=1).tolist()
