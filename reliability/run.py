@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "laws"), str(ROOT / "tests" / "tree"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests" / room) for room in ("laws", "tree", "core", "")]
 
 import clusters  # noqa: E402
 import contract  # noqa: E402
@@ -24,13 +24,14 @@ import files  # noqa: E402
 import interrupts  # noqa: E402
 import leaving  # noqa: E402
 import load  # noqa: E402
+import processes  # noqa: E402
 import sameness  # noqa: E402
 import serving  # noqa: E402
 import trees  # noqa: E402
 from figure import Scope, write  # noqa: E402
 from metamorphic import SUBJECTS  # noqa: E402
 
-MODULES = (contract, exactness, sameness, trees, files, interrupts, damage, clusters, serving, load, leaving)
+MODULES = (contract, exactness, sameness, trees, files, interrupts, damage, clusters, serving, load, leaving, processes)
 CHECKS = {code: check for module in MODULES for code, check in module.CHECKS.items()}
 
 

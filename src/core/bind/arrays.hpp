@@ -25,6 +25,13 @@ template <typename T> using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, n
 template <typename T> std::span<const T> view(const Vector<T>& array) { return {array.data(), array.shape(0)}; }
 template <typename T> std::span<T> view(const Output<T>& array) { return {array.data(), array.shape(0)}; }
 
+// The values of a sequence. nanobind's casters may not throw: an allocation that fails in them would end the process.
+template <typename T> std::vector<T> values_of(const nb::handle& sequence) {
+  std::vector<T> values;
+  for (const nb::handle each : sequence) values.push_back(nb::cast<T>(each));
+  return values;
+}
+
 // Hands a vector's memory to numpy without a copy.
 template <typename T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_list<size_t> shape) {

@@ -21,10 +21,11 @@ using namespace tree::c50;
 // The rows, ranked once, with the arrays that they are read from.
 class Rows {
  public:
-  Rows(const nb::list& columns, Vector<int32_t> levels, const std::vector<bool>& is_ordered, Vector<int32_t> label, Vector<double> weight,
-       size_t n_classes, const std::vector<float>& multiplier, size_t threads)
+  Rows(const nb::list& columns, Vector<int32_t> levels, const nb::sequence& ordered, Vector<int32_t> label, Vector<double> weight,
+       size_t n_classes, const nb::sequence& multiplier, size_t threads)
       : held_(columns), label_(label), weight_(weight), threads_(static_cast<int>(threads)) {
     auto given_columns = given(columns, levels);
+    const auto is_ordered = values_of<bool>(ordered);
     for (size_t j = 0; j < given_columns.size(); ++j) given_columns[j].is_ordered = is_ordered.at(j);
     interruptible([&] {
       Workers workers(threads_, is_interrupted);
@@ -32,7 +33,7 @@ class Rows {
     });
     const double total = static_cast<double>(weight.shape(0));
     bench_ = std::make_unique<Bench>(Bench{.from = training_, .settings = {}, .weight = {view(weight_).begin(), view(weight_).end()},
-                                           .multiplier = multiplier, .in_use = std::vector<bool>(training_.columns.size(), true),
+                                           .multiplier = values_of<float>(multiplier), .in_use = std::vector<bool>(training_.columns.size(), true),
                                            .starts_whole = true, .x_log2_x = XLog2XTable(2 * total)});
     for (size_t j = 0; j < training_.columns.size(); ++j) bench_->in_use[j] = training_.columns[j].levels != 1;
     for (const float w : bench_->weight) bench_->starts_whole &= w == 1;
@@ -43,7 +44,7 @@ class Rows {
                         .pessimism = {.confidence = confidence, .z = z, .top_share = 0.67, .nearly_one = 0.9999, .few = 1}};
   }
 
-  void use(const std::vector<bool>& in_use) { bench_->in_use = in_use; }
+  void use(const nb::sequence& in_use) { bench_->in_use = values_of<bool>(in_use); }
   std::vector<bool> used() const { return bench_->in_use; }
 
   // A tree grown from some rows and pruned locally by others.
@@ -109,8 +110,9 @@ class Rows {
   }
 
   // The rules of a finished tree: (class, cover, right, vote, conditions), and the class where none holds.
-  nb::tuple rules(const Growth& tree, const std::vector<bool>& is_tested, double tree_errors, Vector<double> costs) {
+  nb::tuple rules(const Growth& tree, const nb::sequence& tested, double tree_errors, Vector<double> costs) {
     RuleSet set;
+    const auto is_tested = values_of<bool>(tested);
     interruptible([&] {
       Workers alone(1, is_interrupted);
       const ErrorWeights weigh_error(view(costs), *bench_);
@@ -162,7 +164,7 @@ class Rows {
 
 void bind_c50(nb::module_& module) {
   nb::class_<Rows>(module, "C50Rows")
-      .def(nb::init<const nb::list&, Vector<int32_t>, const std::vector<bool>&, Vector<int32_t>, Vector<double>, size_t, const std::vector<float>&, size_t>(),
+      .def(nb::init<const nb::list&, Vector<int32_t>, const nb::sequence&, Vector<int32_t>, Vector<double>, size_t, const nb::sequence&, size_t>(),
            "columns"_a, "levels"_a.noconvert(), "is_ordered"_a, "label"_a.noconvert(), "weight"_a.noconvert(), "n_classes"_a, "multiplier"_a, "threads"_a)
       .def("set", &Rows::set, "min_cases"_a, "groups"_a, "declared"_a, "confidence"_a, "z"_a)
       .def("use", &Rows::use, "in_use"_a)
