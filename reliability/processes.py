@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import test_allocations as allocations
 
-import test_processes as processes
+import test_children as estimators
 from figure import Figure, Scope, each
 from metamorphic import SUBJECTS
 
@@ -18,7 +18,7 @@ from metamorphic import SUBJECTS
 def threads(scope: Scope) -> Iterator[Figure]:
     """E2: eight threads teach and ask one estimator."""
     n = scope.cases(10_000 // 8)
-    is_same = np.array_equal(*processes.learn_together(8, n))
+    is_same = np.array_equal(*estimators.learn_together(8, n))
     promise = "no row is lost where eight threads teach and ask one estimator"
     yield Figure("E2", "GaussianNB", promise, 8 * n, "none lost" if is_same else "rows lost", is_same)
 
@@ -39,10 +39,10 @@ def _faults(task: tuple[str, int, Path]) -> tuple[int, list[str]]:
 
 def children(scope: Scope) -> Iterator[Figure]:
     """E7: models that threads learn, in this process and in its children."""
-    here = {name: processes.digest(name) for name in processes.MODELS}
+    here = {name: estimators.digest(name) for name in estimators.MODELS}
     for method in multiprocessing.get_all_start_methods():
         n = scope.cases(20)
-        other = sum(processes.digests_of_children(method) != here for _ in range(n))
+        other = sum(estimators.digests_of_children(method) != here for _ in range(n))
         promise = "a child process learns the same models, and none hangs"
         yield Figure("E7", method, promise, n * len(here), f"{other} others", not other)
 
