@@ -63,7 +63,8 @@ def test_of_pieces_that_hold_what_was_foreseen_only_the_first_is_kept(make, rows
     [{}, {"c": "green"}, {"y": "perhaps"}, {"y": None}, {"a": None}, {"a": 1e9}, {"c": "a sentence of several words"}],
     ids=str,
 )
-def test_whatever_comes_late_the_model_and_its_warnings_are_those_of_memory(late, rows, tmp_path, files_written):
+@pytest.mark.usefixtures("files_written")
+def test_whatever_comes_late_the_model_and_its_warnings_are_those_of_memory(late, rows, tmp_path):
     rows = changed(rows, 2990, **late)
     (expected, heard), (model, told) = fitted(rows), fitted(scanned(rows, tmp_path))
     assert dumps(model) == dumps(expected)
@@ -77,7 +78,8 @@ def test_weights_are_foreseen(rows, tmp_path, files_written):
     assert files_written == ["000000"]
 
 
-def test_an_infinite_number_in_a_late_piece_is_told_with_its_place(rows, tmp_path, files_written):
+@pytest.mark.usefixtures("files_written")
+def test_an_infinite_number_in_a_late_piece_is_told_with_its_place(rows, tmp_path):
     with pytest.raises(ValueError, match=r"part-05.*'a'.*infinity"):
         bt.NaiveBayesClassifier().fit(scanned(changed(rows, 2999, a=np.inf), tmp_path), "y")
 

@@ -39,7 +39,7 @@ class Foreseen:
         self.first[place] = first
 
     def is_of(self, work: Callable[[Content], Any]) -> bool:
-        """Whether this is the round that was foreseen: the same questions, of rows of the same schema and in these places."""
+        """Whether this is the round that was foreseen: the same questions, of the same schema, with rows in these places."""
         return isinstance(work, Round) and work.encoding.first == self.first and _key(work) == _key(self.asked)
 
 
