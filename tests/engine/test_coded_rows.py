@@ -6,8 +6,8 @@ import pytest
 
 import baytree as bt
 from baytree import _core
-from baytree.engine import scan
-from baytree.engine.keeping import array_bytes
+from baytree.engine.keeping import array_bytes, folders
+from baytree.engine.sighting import Sighting
 from baytree.tree.grow.rounds import class_growth, value_codes
 from baytree.tree.grow.rounds.narrow_codes import ROOT, CodedRows, CodeTests
 from baytree.tree.grow.rounds.node_counts import NodeCounts
@@ -94,15 +94,15 @@ def test_rows_are_coded_once_however_many_rounds_there_are(tmp_path, monkeypatch
     frame.write_parquet(tmp_path / "rows.parquet")
     made, put = [], value_codes.Codes.put
     monkeypatch.setattr(value_codes.Codes, "put", lambda *given: made.append(given[2]) or put(*given))
-    folders, remember = [], scan.MadeFolder.__init__
-    monkeypatch.setattr(scan.MadeFolder, "__init__", lambda *given: folders.append(given[0]) or remember(*given))
+    seen, remember = [], folders.MadeFolder.__init__
+    monkeypatch.setattr(folders.MadeFolder, "__init__", lambda *given: seen.append(given[0]) or remember(*given))
     bt.DecisionTreeClassifier(max_depth=6).fit(bt.scan(tmp_path / "rows.parquet"), "y")
-    assert [folder.n_pieces * 2 for folder in folders] == [len(made)]
+    assert [folder.n_pieces * 2 for folder in seen] == [len(made)]
 
 
 def test_what_has_no_room_in_memory_is_kept_on_disk():
-    folder = scan.Folder(room=100)
-    folder.filled((bytes([k]) * 60, scan.Sighting("")) for k in range(4))
+    folder = folders.Folder(room=100)
+    folder.filled((folders.Looked(bytes([k]) * 60, Sighting("")) for k in range(4)), Sighting(""))
     made = folder.made(lambda content: content * 2)
     for _ in range(2):
         assert made.total(lambda content: [bytes(content)]) == [bytes([k]) * 120 for k in range(4)]

@@ -15,6 +15,7 @@ from tables_elsewhere import on_disk, pieces_of, written
 
 import baytree as bt
 from baytree.engine import scan as scanning
+from baytree.engine.keeping.folders import PREFIX
 from baytree.storage import dumps
 
 
@@ -121,7 +122,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     gone = subprocess.Popen([sys.executable, "-c", "pass"])
     gone.wait()
-    mine, theirs = (tmp_path / f"{scanning._PREFIX}{pid}-x" for pid in (os.getpid(), gone.pid))
+    mine, theirs = (tmp_path / f"{PREFIX}{pid}-x" for pid in (os.getpid(), gone.pid))
     mine.mkdir(), theirs.mkdir()
     scanning.Folder()
     assert mine.exists()

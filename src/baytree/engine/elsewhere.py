@@ -30,6 +30,7 @@ from baytree.table.table import Table
 T = TypeVar("T")
 Content = Packed | bytes  # of a piece: an engine that keeps it in this process may leave it as it lies
 Look = Callable[[FrameLike, str], tuple[Content, Sighting]]
+Rehearse = Callable[["Packs", Sighting], None]  # learns from these pieces, of which this was seen, as if they were all rows
 
 
 class Packs(Protocol):
@@ -55,8 +56,11 @@ class Source(Protocol):
     memory: int  # bytes that rows may take on this machine
     advice: str  # what helps where rows would take more
 
-    def packed(self, look: Look) -> tuple[Packs, Sighting]:
-        """One round over the rows as they are: every piece packed, and what was seen in it added up."""
+    def packed(self, look: Look, rehearse: Rehearse | None = None) -> tuple[Packs, Sighting]:
+        """One round over the rows as they are: every piece packed, and what was seen in it added up.
+
+        An engine that has no room for all pieces may rehearse what will be asked of them, and ask it as they pass.
+        """
         ...
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
@@ -109,6 +113,20 @@ class Question(msgspec.Struct, frozen=True):
         if not len(table):
             return Perhaps()
         return Perhaps(InMemory(_changed(self.change, table)).total(self.observe, self.rows_per_part))
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What a round makes of each piece: the answers to several questions."""
+
+    encoding: Encoding
+    questions: tuple[Question, ...]
+
+    def __call__(self, content: Content) -> Several:
+        """The answers of a packed piece."""
+        piece = unpack(content)
+        with in_place(piece.place):
+            table = self.encoding.table(piece)
+            return Several(tuple(question.answer(table) for question in self.questions))
 
 
 class Asked:
@@ -175,7 +193,7 @@ class Elsewhere:
         if asked.answer is None:
             together = (asked, *(each for each in self._waiting if each is not asked))
             self._waiting.clear()
-            seen = self.packs.total(partial(_observed, self.encoding, tuple(each.question for each in together)))
+            seen = self.packs.total(Round(self.encoding, tuple(each.question for each in together)))
             for each, answer in zip(together, seen.values, strict=True):
                 each.answer = answer
         assert asked.answer is not None
@@ -203,13 +221,6 @@ def refuse_more_than_fits(needed: float, source: Source) -> None:
             f"{source.memory / 1e9:.2f} GB; {source.advice}, or use a model that learns in rounds, such as "
             "NaiveBayesClassifier, LogisticRegression or CARTClassifier(max_surrogates=0)"
         )
-
-
-def _observed(encoding: Encoding, questions: Sequence[Question], content: Content) -> Several:
-    piece = unpack(content)
-    with in_place(piece.place):
-        table = encoding.table(piece)
-        return Several(tuple(question.answer(table) for question in questions))
 
 
 def _kept(make: Callable[[Table], Keepable], encoding: Encoding, change: Change, content: Content) -> bytes:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from glob import glob
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Content, Look, refuse_more_than_fits
-from baytree.engine.keeping.packing import packed_bytes
-from baytree.engine.processes import is_alive
+from baytree.engine.elsewhere import SPACE, Content, Look, Packs, Rehearse, refuse_more_than_fits
+from baytree.engine.foresight import Foreseen, foreseen
+from baytree.engine.keeping.folders import Folder, Foresee, Looked
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.watching import told
@@ -29,7 +26,6 @@ from baytree.table.files.asked import PLAINLY
 if TYPE_CHECKING:
     import polars as pl
 
-_PREFIX = "baytree-scan-"
 _SHARE = 4  # of the memory that rows may take, a quarter holds packed pieces; the others are written
 
 
@@ -47,16 +43,30 @@ class Scan:
         named = self.paths[0].name if len(self.paths) == 1 else f"{len(self.paths)} files from {self.paths[0].name}"
         return f"Scan({named}: {', '.join(self.columns)})"
 
-    def packed(self, look: Look) -> tuple[Folder, Sighting]:
-        """Every batch packed, and what was seen in it added up."""
-        folder, total = Folder(self.memory // _SHARE), Sighting("")
+    def packed(self, look: Look, rehearse: Rehearse | None = None) -> tuple[Folder, Sighting]:
+        """Every batch packed, or asked as it passes, and what was seen in it added up."""
+        foresee = partial(self._foreseen, rehearse) if rehearse else None
+        folder, total = Folder(self.memory // _SHARE, partial(self._again, look)), Sighting("")
         try:
             for source in told(self.sources, len(self.sources)):
-                total = total + files.attempt(source, lambda found: folder.filled(_looked_at(look, found)))
+                total = files.attempt(source, partial(_filled, folder, look, total, foresee))
         except BaseException:
             folder.remove()
             raise
         return folder, total
+
+    def _foreseen(self, rehearse: Rehearse, packs: Packs, seen: Sighting) -> Foreseen | None:
+        """What will be asked, where the files say how many rows they have."""
+        from baytree.table.files.whole import n_rows_of
+
+        sizes = [n_rows_of(source) for source in self.sources]
+        known = [size for size in sizes if size is not None]
+        return foreseen(rehearse, sum(known), packs, seen) if len(known) == len(sizes) else None
+
+    def _again(self, look: Look) -> Iterator[Content]:
+        """Every batch, packed once more."""
+        for source in self.sources:
+            yield from threads.streamed(lambda batch: look(*batch[:2])[0], _placed(source))
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """The rows, batch by batch, of types that hold for all rows of a file."""
@@ -142,107 +152,25 @@ def paths_of(path: str | os.PathLike) -> list[Path]:
     return [each for each in paths if each.is_file()] or paths
 
 
-class Folder:
-    """Packed pieces: in memory as far as there is room, the others in files of a private folder.
-
-    The folder is removed with this object, at the latest when Python ends.
-    """
-
-    def __init__(self, room: int = 0) -> None:
-        _remove_abandoned()
-        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        self.room, self.n_pieces = room, 0
-        self._held: dict[int, Content] = {}
-        self._size = 0  # of what is held
-        self._lock = Lock()
-
-    def filled(self, pieces: Iterator[tuple[Content, Sighting]]) -> Sighting:
-        """Keeps further pieces, and gives what was seen in them."""
-        total, n_pieces = Sighting(""), self.n_pieces
-        for k in [k for k in self._held if k >= n_pieces]:  # the last attempt may have failed
-            self._size -= len(self._held.pop(k))
-        try:
-            for content, seen in pieces:
-                self._keep(n_pieces, content)
-                n_pieces += 1
-                total = total + seen
-        except OSError as error:
-            raise _unwritten(self.path, error) from None
-        self.n_pieces = n_pieces
-        return total
-
-    def total(self, work: Callable[[Content], S]) -> S:
-        """One round: what `work` makes of each piece, added up in the order of the pieces."""
-        found = threads.streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
-        answers = told(found, self.n_pieces)
-        total = next(answers)
-        for answer in answers:
-            total = total + answer
-        return total
-
-    gather = total
-
-    def made(self, make: Callable[[Content], bytes]) -> MadeFolder:
-        """What `make` makes of each piece, made when a round first asks for it."""
-        return MadeFolder(self, make)
-
-    def _keep(self, k: int, content: Content) -> None:
-        with self._lock:  # rounds run on threads
-            is_held = len(content) + self._size <= self.room
-            if is_held:
-                self._held[k] = content
-                self._size += len(content)
-        if not is_held:
-            self._file(k).write_bytes(packed_bytes(content))
-
-    def _piece(self, k: int) -> Content:
-        return self._held[k] if k in self._held else self._file(k).read_bytes()
-
-    def _file(self, k: int) -> Path:
-        return self.path / f"{k:06d}"
+def _filled(folder: Folder, look: Look, total: Sighting, foresee: Foresee | None, source: files.Source) -> Sighting:
+    return folder.filled(_looked_at(folder, look, total.n_given, source), total, foresee)
 
 
-class MadeFolder(Folder):
-    """What is made of the pieces of a folder: half as much of it as of them is held in memory."""
+def _looked_at(folder: Folder, look: Look, before: int, source: files.Source) -> Iterator[Looked]:
+    """What `look` makes of each batch of a file, which it is told with its place there, and what is foreseen, as well."""
 
-    def __init__(self, pieces: Folder, make: Callable[[Content], bytes]):
-        super().__init__(pieces.room // 2)
-        self.pieces, self.make, self.n_pieces = pieces, make, pieces.n_pieces
-        self._made: set[int] = set()
+    def looked(batch: tuple[pl.DataFrame, str, int]) -> Looked:
+        frame, place, first = batch
+        (content, seen), foreseen = look(frame, place), folder.foreseen
+        answer = None if foreseen is None else foreseen.seen(content, place, before + first)
+        return Looked(content, seen, before + first, answer)
 
-    def _piece(self, k: int) -> Content:
-        if k in self._made:
-            return super()._piece(k)
-        content = self.make(self.pieces._piece(k))
-        try:
-            self._keep(k, content)
-        except OSError as error:
-            raise _unwritten(self.path, error) from None
-        self._made.add(k)
-        return content
+    return threads.streamed(looked, _placed(source))
 
 
-def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[Content, Sighting]]:
-    """What `look` makes of each batch of a file, which it is told with its place there."""
-    return threads.streamed(lambda batch: look(*batch), _placed(source))
-
-
-def _placed(source: files.Source) -> Iterator[tuple[pl.DataFrame, str]]:
-    first = 1
+def _placed(source: files.Source) -> Iterator[tuple[pl.DataFrame, str, int]]:
+    """Each batch, its place in words, and how many rows come before it."""
+    first = 0
     for frame in source.batches():
-        yield frame, f"{source.name}, rows {first:,} to {first + len(frame) - 1:,}"
+        yield frame, f"{source.name}, rows {first + 1:,} to {first + len(frame):,}", first
         first += len(frame)
-
-
-def _unwritten(path: Path, error: OSError) -> OSError:
-    told = f"packed rows could not be written to {str(path.parent)!r} ({error.strerror}); "
-    return OSError(error.errno, told + "name a folder with more room in the environment variable TMPDIR")
-
-
-def _remove_abandoned() -> None:
-    """Removes the folders of runs that were killed."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        process = path.name.removeprefix(_PREFIX).split("-")[0]
-        if process.isdigit() and not is_alive(int(process)):
-            shutil.rmtree(path, ignore_errors=True)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from baytree.engine.far_frame import FarFrame
 from baytree.engine.parts import InMemory
-from baytree.estimators.base import SETTLING, Classifier, Regressor
+from baytree.estimators.base import SETTLING, Classifier, Entered, Regressor
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed, joined_profiles
@@ -59,6 +60,9 @@ class AdditiveEstimator(ContinuingEstimator):
         with SETTLING:
             whole = together(self._census, census)
             return self._settle_with(more, entered.has_text_names)._told(whole, census)
+
+    def _rehearse(self, frame: FarFrame) -> None:
+        self._learn(Entered(self._parts_of(frame), True, None))
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._settle(schema, learnt, has_text_names)

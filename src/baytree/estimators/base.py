@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import notices, settings
 from baytree.engine.elsewhere import Source
 from baytree.engine.engines import elsewhere
-from baytree.engine.far_frame import far_frame
+from baytree.engine.far_frame import FarFrame, far_frame
 from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
@@ -107,13 +107,16 @@ class Estimator(BaseEstimator):
         entered = self._enter(X, y, sample_weight)
         if isinstance(y, str):  # arrays follow scikit-learn, whose classifiers learn to say the one class
             labels.refuse_one_class(entered.rows.schema.target)
+        learnt = self._learn(entered, **of_rows)
+        with SETTLING:
+            self._settle(entered.rows.schema, learnt, entered.has_text_names)
+        return self
+
+    def _learn(self, entered: Entered, **of_rows: Any) -> Learnt:
         rows = entered.rows
         learner = self._learner(rows.schema, **self._for_rows(entered, **of_rows))
         profile = profiled_later(rows) if self.profile else lambda: None
-        learnt = msgspec.structs.replace(self._learnt(learner, rows), profile=profile())
-        with SETTLING:
-            self._settle(rows.schema, learnt, entered.has_text_names)
-        return self
+        return msgspec.structs.replace(self._learnt(learner, rows), profile=profile())
 
     def explain(self, X: FrameLike) -> list[Explanation]:
         """Why each row gets its answer: one ledger per row."""
@@ -186,8 +189,12 @@ class Estimator(BaseEstimator):
 
     def _far_rows(self, source: Source, y: TargetLike, sample_weight: WeightsLike) -> Parts:
         """The rows of an engine, under the schema that all of them together have."""
-        frame = far_frame(source, y, sample_weight, self._labels)
+        return self._parts_of(far_frame(source, y, sample_weight, self._labels, self._rehearse))
+
+    def _parts_of(self, frame: FarFrame) -> Parts:
         return frame.parts(self._schema_of(frame), self._accepts_infinite, self.n_jobs)
+
+    _rehearse: Callable[[FarFrame], None] | None = None  # learns from some rows as from all, where that asks one round
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)

@@ -195,7 +195,7 @@ def _amounts_of_part(name: str, raw: Numbers) -> Amounts | None:
 
 
 def _strings(name: str, codes: Codes) -> ColumnCensus:
-    counts = _level_counts(codes)
+    counts = level_counts(codes)
     return ColumnCensus(
         name,
         Kind.NOMINAL,
@@ -206,7 +206,8 @@ def _strings(name: str, codes: Codes) -> ColumnCensus:
     )
 
 
-def _level_counts(codes: Codes) -> list[int]:
+def level_counts(codes: Codes) -> list[int]:
+    """How many rows have each level."""
     code = np.ascontiguousarray(codes.codes, np.int32)
     return _core.count(code, np.zeros_like(code), len(codes.levels), 1)[1:, 0].tolist()
 

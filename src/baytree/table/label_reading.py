@@ -10,7 +10,7 @@ import numpy as np
 from baytree import notices
 from baytree.given import TargetLike
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame, Strings, factorise_fixed, read_column, without_masked
-from baytree.table.infer import Census
+from baytree.table.infer import Census, level_counts
 from baytree.table.labels import Labels, in_declared_order
 from baytree.table.reading.forms import numbers
 from baytree.table.schema import SchemaLike, Target, sorted_levels
@@ -107,7 +107,7 @@ def _as_integers(labels: Labels) -> Labels:
 
 def _coded(codes: Codes, name: str) -> Labels:
     values = np.asarray(codes.codes)
-    used = np.flatnonzero(np.bincount(values + 1, minlength=len(codes.levels) + 1)[1:])
+    used = np.flatnonzero(level_counts(codes))
     levels = [codes.levels[code] for code in used]
     _refuse_look_alikes(levels, name)
     place = np.full(len(codes.levels) + 1, -1, np.int32)

@@ -82,6 +82,18 @@ def open_parquet(path: Path, name: str, asked: Asked = PLAINLY) -> Parquet:
     return Parquet(path, name, tuple(schema), missing=asked.missing)
 
 
+def n_rows_of(source: Any) -> int | None:
+    """How many rows a file says that it has; None where it does not, or is damaged."""
+    import polars as pl
+
+    if not isinstance(source, Parquet):
+        return None
+    try:
+        return pl.scan_parquet(source.path, glob=False).select(pl.len()).collect().item()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return None
+
+
 def verify_pages(path: Path) -> None:
     """Reads a Parquet file to its end and refuses it where a page does not have its checksum; a page without one passes."""
     try:
@@ -126,8 +138,9 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
     """Strings without blanks around them, the empty ones missing, as in a text file."""
     import polars as pl
 
-    columns = [stripped(series) for series in frame if series.dtype == pl.String]
-    return frame.with_columns(columns) if columns else frame
+    texts = [series for series in frame if series.dtype == pl.String]
+    changed = [bare for series in texts if (bare := stripped(series)) is not series]
+    return frame.with_columns(changed) if changed else frame
 
 
 def _retyped(column: pl.Series, asked: Asked) -> pl.Series:
