@@ -5,6 +5,9 @@ RUN    := $(VENV)/bin/python
 UV     := $(VENV)/bin/uv pip --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src/core -name "*.?pp")
 
+# without bytecode every process that a test starts would compile the library, and pytest the tests, again and again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test fast lint types stub sanitize bench reliability docs wheel release-check audit sbom clean
 
 help:            ## what there is

@@ -30,13 +30,8 @@ ATTRIBUTES = ("class_count_", "class_log_prior_", "feature_count_", "feature_log
 
 @pytest.mark.scikit_learn
 @parametrize_with_checks(
-    [
-        *(bt.GaussianNB(), bt.BernoulliNB(), bt.MultinomialNB(), bt.ComplementNB(), bt.CategoricalNB()),
-        bt.NaiveBayesClassifier(),
-        bt.NaiveBayesClassifier(numeric="kernel"),
-        bt.NaiveBayesClassifier(conventions="weka", numeric="discretized"),
-    ]
-)
+    [bt.NaiveBayesClassifier(numeric="kernel"), bt.NaiveBayesClassifier(conventions="weka", numeric="discretized")]
+)  # defaults are tried in test_estimator.py
 def test_scikit_learn_has_no_complaint(estimator, check):
     check(estimator)
 

@@ -3,6 +3,7 @@
 import json
 import os
 
+import pytest
 import sklearn.discriminant_analysis
 import sklearn.linear_model._logistic
 import sklearn.naive_bayes
@@ -24,12 +25,16 @@ for room in ROOMS:
         if hasattr(room, name):
             setattr(room, name, kind)
 
-outcomes: dict[str, list[str]] = {"passed": [], "failed": []}
+outcomes: dict[str, dict[str, list[str]]] = {}  # by module; names of tests are not unique
 
 
-def pytest_runtest_logreport(report):
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
     if report.failed or (report.when == "call" and report.passed):
-        outcomes["failed" if report.failed else "passed"].append(report.nodeid.rpartition("::")[2])
+        of_module = outcomes.setdefault(item.module.__name__, {"passed": [], "failed": []})
+        of_module["failed" if report.failed else "passed"].append(item.name)
+    return report
 
 
 def pytest_sessionfinish():

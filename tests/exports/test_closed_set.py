@@ -1,6 +1,7 @@
 """Every expression has its place in every printer: it is printed, or refused in a sentence that names a remedy."""
 
 import re
+from functools import cache
 from importlib import import_module
 from typing import get_args, get_type_hints
 
@@ -99,18 +100,22 @@ def test_an_expression_is_printed_or_refused_in_a_sentence(target, expression):
         assert re.search(r"; (use|export to|prune|rename) ", str(refusal)), refusal
 
 
+@cache
+def chain_of(n: int) -> Formula:
+    """A tree of n levels, each of which has a leaf on the left."""
+    levels = [Node((Test(0, (0, 1), (float(k),)),), 2 * k + 1, 1) for k in range(n)]
+    nodes = (levels[0], *(node for level in levels[1:] for node in (Node(), level)), Node(), Node())
+    rows = tuple((float(k % 2), 1.0 - k % 2) for k in range(len(nodes)))
+    place = (Step(Route(0)), Step(Pick(Named(0), rows)))
+    return Formula("a chain", (SIZE,), "y", ("a", "b"), Named(1), FirstHighest(Named(1)), place, (nodes,))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", EXPORTS)
 def test_a_chain_of_100_000_levels_is_printed_or_refused_with_its_limit(target):
-    n = 100_000
-    chain = [node for k in range(n) for node in (Node((Test(0, (0, 1), (float(k),)),), 2 * k + 1, 1), Node())]
-    nodes = (chain[0], *(node for k in range(1, n) for node in (Node(), chain[2 * k])), Node(), Node())
-    rows = tuple((float(k % 2), 1.0 - k % 2) for k in range(len(nodes)))
-    place = (Step(Route(0)), Step(Pick(Named(0), rows)))
-    formula = Formula("a chain", (SIZE,), "y", ("a", "b"), Named(1), FirstHighest(Named(1)), place, (nodes,))
     module, _, name = EXPORTS[target].partition(":")
     try:
-        assert getattr(import_module(f"baytree.exports.{module}"), name)(formula)
+        assert getattr(import_module(f"baytree.exports.{module}"), name)(chain_of(100_000))
     except ValueError as refusal:
         assert re.search(r"more than the 20,000|deeper than the (300|1,000)", str(refusal))
 

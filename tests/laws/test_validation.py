@@ -269,13 +269,17 @@ def rows_for(name: str) -> tuple[pd.DataFrame, str]:
 
 
 def variants() -> list[Any]:
-    """Every value of every parameter, one at a time; the fast suite tries one of each estimator."""
-    found = []
+    """Every value of every parameter, one at a time; the fast suite tries one of each estimator.
+
+    The default of one parameter is the estimator that the default of every other is: it is tried once.
+    """
+    found = {}
     for name, parameters in VALUES.items():
         for parameter, values in {**parameters, **COMMON}.items():
-            found += [(name, parameter, value) for value in values]
-    first = {case[0]: k for k, case in reversed(list(enumerate(found)))}
-    return [pytest.param(*case, marks=() if k == first[case[0]] else pytest.mark.slow) for k, case in enumerate(found)]
+            for value in values:
+                found.setdefault(repr((name, made(name, parameter, value).get_params())), (name, parameter, value))
+    first = {case[0]: case for case in reversed(found.values())}
+    return [pytest.param(*case, marks=() if case is first[case[0]] else pytest.mark.slow) for case in found.values()]
 
 
 def made(name: str, parameter: str, value: Any) -> Any:

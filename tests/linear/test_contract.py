@@ -9,7 +9,7 @@ from test_logistic import rows
 import baytree as bt
 from baytree.cli import main
 
-CHECKED = [
+CHECKED = [  # defaults are tried in test_estimator.py
     bt.LinearDiscriminantAnalysis(covariance="mle"),
     bt.LinearDiscriminantAnalysis(shrinkage=0.2),
     bt.LinearDiscriminantAnalysis(shrinkage="oas", n_jobs=1),
@@ -23,10 +23,8 @@ CHECKED = [
     bt.LogisticRegressionCV(cv=3, Cs=3),
     bt.LogisticRegressionCV(penalty="l1", cv=2, Cs=[0.1, 10.0], rule="1se"),
     bt.LogisticRegressionCV(multi_class="ovr", cv=2, Cs=2),
-    bt.LinearRegression(),
     bt.LinearRegression(penalty="elasticnet", l1_ratio=0.5, lambda_=0.01, n_jobs=1),
     bt.LinearRegressionCV(cv=3, lambdas=5),
-    bt.MARSRegressor(),
     bt.MARSClassifier(max_degree=2, n_jobs=1),
 ]
 

@@ -1,5 +1,6 @@
 """C5.0, fit by fit: the size of the first tree or rule set, the class of every row, and the stored probabilities."""
 
+from functools import cache
 from math import floor
 
 import numpy as np
@@ -29,8 +30,10 @@ BY_A_BIT = {("soybean", "boost10")}
 ONE_CLASS_MORE = {("autos", "rules")}
 
 
-def fitted(stored, name, key):
+@cache  # several tests and the conformance page read the same fits
+def fitted(name, key):
     """The model of a stored fit, its columns, and the fit."""
+    stored = expected("c50", name)
     fit, classes = stored["fits"].get(key), stored["classes"]
     if fit is None or "error" in fit:
         pytest.skip(f"{name}: C5.0 was not run with {key}")
@@ -57,7 +60,7 @@ def size(fit):
 @pytest.mark.parametrize("name", tables("c50"))
 def test_the_model_is_that_of_c50(name, key):
     stored = expected("c50", name)
-    model, X, fit = fitted(stored, name, key)
+    model, X, fit = fitted(name, key)
     assert (len(model.rules_[0]) if model.rules_ else model.trees_[0].n_leaves) == size(fit)
     assert [str(label) for label in model.predict(X)] == [stored["classes"][code] for code in fit["class"]]
     if "prob" in fit and key != "costs" and (name, key) not in BY_A_BIT | ONE_CLASS_MORE:
@@ -68,8 +71,7 @@ def test_the_model_is_that_of_c50(name, key):
 
 @pytest.mark.parametrize("name", tables("c50"))
 def test_rules_have_the_order_cover_and_confidence_of_c50(name):
-    stored = expected("c50", name)
-    model, _, fit = fitted(stored, name, "rules")
+    model, _, fit = fitted(name, "rules")
     theirs = fit["rulesets"][0]
     classes = [str(label) for label in model.classes_]
     told = [(rule.label, -rule.thousandths, rule.cover, rule.right, rule.lift) for rule in model.rules_[0]]

@@ -135,7 +135,7 @@ def _chaid(stored: dict, name: str) -> Iterator[Compared]:
 
 def _c50(stored: dict, name: str) -> Iterator[Compared]:
     for key in (key for key in C50_KEYS if key != "tree_subset" and "error" not in stored["fits"].get(key, {"error": ""})):
-        model, X, fit = c50(stored, name, key)
+        model, X, fit = c50(name, key)
         size = len(model.rules_[0]) if model.rules_ else model.trees_[0].n_leaves
         same = [str(label) for label in model.predict(X)] == [stored["classes"][code] for code in fit["class"]]
         if "prob" in fit and key != "costs":

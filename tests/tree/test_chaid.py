@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.utils.estimator_checks import check_estimator
 
 import baytree as bt
 from baytree import _core
@@ -37,12 +36,6 @@ def mixed(n=400, seed=0):
     for column in frame:
         frame.loc[rng.random(n) < 0.1, column] = np.nan
     return frame, np.where(score > 1, "yes", "no"), score.to_numpy()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("estimator", [bt.CHAIDClassifier(), bt.CHAIDRegressor()], ids=["classifier", "regressor"])
-def test_scikit_learn_finds_no_fault(estimator):
-    check_estimator(estimator)
 
 
 # --- the tails and the multipliers ------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The lessons of the course: what they say is what happens, and their notebooks run."""
 
+import doctest
 import json
 import re
 from pathlib import Path
@@ -35,14 +36,21 @@ def test_a_lesson_has_exercises_and_each_has_an_answer(lesson):
     assert len(re.findall(r"^\*\*\d\.\*\*", exercises, re.MULTILINE)) == exercises.count("<summary>Answer</summary>") >= 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_the_notebook_of_a_lesson_runs(lesson, tmp_path, monkeypatch):
+def test_the_program_of_a_notebook_is_the_code_that_its_lesson_runs(lesson):
+    examples = doctest.DocTestParser().get_examples("\n".join(lessons.BLOCK.findall(lesson.read_text())))
+    code = [example.source.rstrip("\n") for example in examples]
+    assert lessons.script_of(lessons.notebook(lesson.read_text())) == "\n".join([lessons.FOLDER, *code])
+    assert not any(example.exc_msg for example in examples), "a notebook would stop there"
+
+
+@pytest.mark.slow
+def test_the_notebook_of_the_first_lesson_runs(tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    program = lessons.script_of(lessons.notebook(lesson.read_text()))
-    exec(compile(program, lesson.stem, "exec"), {})
+    program = lessons.script_of(lessons.notebook(LESSONS[0].read_text()))
+    exec(compile(program, LESSONS[0].stem, "exec"), {})
 
 
 def test_a_notebook_holds_the_words_the_code_and_the_output():

@@ -91,7 +91,7 @@ def _standardized(kept: Keeper, x: Term, mean: float, scale: float) -> Term:
 
 
 def _within(kept: Keeper, x: Term, low: float, high: float, value: Term) -> Term:
-    between = exp.Between(this=x.sql.copy(), low=kept.number(low).sql, high=kept.number(high).sql)
+    between = exp.Between(this=x.sql, low=kept.number(low).sql, high=kept.number(high).sql)
     return terms.case([(Term(between, x.layer), value)], Term(exp.Null(), 0))
 
 

@@ -87,7 +87,7 @@ class Layers:
         """The name of a column that holds a value; equal values are held once."""
         if isinstance(term.sql, (exp.Column, exp.Literal)):
             return term
-        key = term.sql.sql()
+        key = term.sql.sql(copy=False)
         if key not in self._kept:
             self._n_named += 1
             while len(self.layers) <= term.layer:
@@ -117,10 +117,10 @@ class Layers:
         found: list[exp.Expression] = []
         for j, column in enumerate(self.formula.columns):
             if column.kind is Kind.NUMERIC and column.domain != "any":
-                size = exp.Abs(this=self.column(j).sql.copy())
+                size = exp.Abs(this=self.column(j).sql)
                 found.append(exp.GT(this=size, expression=terms.literal(1.7976931348623157e308, self.dialect)))
             if column.kind is Kind.NUMERIC and column.domain == "count":
-                found.append(exp.LT(this=self.column(j).sql.copy(), expression=terms.literal(0.0, self.dialect)))
+                found.append(exp.LT(this=self.column(j).sql, expression=terms.literal(0.0, self.dialect)))
             if column.kind is not Kind.NUMERIC and self.formula.unseen == "error":
                 given = exp.Case(
                     ifs=[exp.If(this=terms.is_null(terms.name(column.name)), true=exp.Literal.number(0))],

@@ -84,7 +84,7 @@ def _unless_refused(answers: list[Computed], layers: Layers) -> list[Computed]:
         return answers
     refused = exp.or_(*(exp.Paren(this=condition) for condition in conditions))
     nothing = exp.Null()
-    return [Computed(n, exp.Case(ifs=[exp.If(this=refused.copy(), true=nothing.copy())], default=v)) for n, v in answers]
+    return [Computed(n, exp.Case(ifs=[exp.If(this=refused, true=nothing)], default=v)) for n, v in answers]
 
 
 def _effects(formula: Formula, layers: Layers, wanted: list[int]) -> Iterator[Computed]:
@@ -151,7 +151,7 @@ def _as_json(table: str, layers: list[list[Computed]], shown: list[Computed], di
     for k, layer in enumerate(layers):
         before = ("*, ", f" FROM layer_{k - 1}") if k else ("", "")
         named.append(f"layer_{k} AS MATERIALIZED (SELECT {before[0]}{_listed(layer, dialect)}{before[1]})")
-    values = ", ".join(computed.value.sql(dialect) for computed in shown)
+    values = ", ".join(computed.value.sql(dialect, copy=False) for computed in shown)
     made = f"SELECT JSON_ARRAY({values})"
     if named:
         made = f"WITH {', '.join(named)} {made} FROM layer_{len(named) - 1}"
@@ -168,7 +168,7 @@ def _json_tables(table: str, layers: list[list[Computed]], shown: list[Computed]
     """
     named = []
     for k, layer in enumerate(_narrow(layers, MOST_LAYERS[dialect])):
-        values = ", ".join(computed.value.sql(dialect) for computed in layer)
+        values = ", ".join(computed.value.sql(dialect, copy=False) for computed in layer)
         columns = ", ".join(f"{_quoted(c.name, dialect)} DOUBLE PATH '$[{j}]'" for j, c in enumerate(layer))
         named.append(f"JSON_TABLE(JSON_ARRAY({values}), '$' COLUMNS ({columns})) AS layer_{k}")
     source, rows = _source(table, dialect), _quoted(terms.ROWS, dialect)
@@ -204,7 +204,7 @@ SOURCES: Mapping[str, Source] = {
 
 
 def _listed(computed: list[Computed], dialect: str) -> str:
-    return ", ".join(f"{value.sql(dialect)} AS {_quoted(name, dialect)}" for name, value in computed)
+    return ", ".join(f"{value.sql(dialect, copy=False)} AS {_quoted(name, dialect)}" for name, value in computed)
 
 
 def _source(table: str, dialect: str) -> str:
@@ -215,4 +215,4 @@ def _source(table: str, dialect: str) -> str:
 
 
 def _quoted(name: str, dialect: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql(dialect)
+    return exp.to_identifier(name, quoted=True).sql(dialect, copy=False)

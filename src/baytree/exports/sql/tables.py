@@ -36,7 +36,7 @@ def picked(place: Term, values: Sequence[float], kept: Keeper) -> Term:
         paired = []
         for k in range(0, len(level) - 1, 2):
             (first, left), (second, right) = level[k : k + 2]
-            below = exp.LT(this=place.sql.copy(), expression=exp.Literal.number(second))
+            below = exp.LT(this=place.sql, expression=exp.Literal.number(second))
             paired.append((first, exp.Case(ifs=[exp.If(this=below, true=left)], default=right)))
         level = [*paired, *level[2 * len(paired) :]]
     return Term(level[0][1], place.layer)
@@ -47,7 +47,7 @@ def listed(place: Term, values: Sequence[float], kept: Keeper) -> Term:
     if len(set(values)) == 1:
         return kept.number(values[0])
     numbers = exp.Array(expressions=[kept.number(value).sql for value in values])
-    following = exp.Add(this=place.sql.copy(), expression=exp.Literal.number(1))
+    following = exp.Add(this=place.sql, expression=exp.Literal.number(1))
     return Term(exp.Anonymous(this="LIST_EXTRACT", expressions=[numbers, following]), place.layer)
 
 

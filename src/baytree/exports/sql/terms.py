@@ -1,4 +1,7 @@
-"""Terms of SQL: sqlglot's expressions, each with the layer that it can stand in; arithmetic is put in parentheses."""
+"""Terms of SQL: sqlglot's expressions, each with the layer that it can stand in; arithmetic is put in parentheses.
+
+Expressions are printed, never changed, so one may stand in several others without a copy.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +39,13 @@ class Keeper(Protocol):
 
 def all_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
     """Whether all conditions hold."""
-    joined: Any = exp.and_(*conditions)  # what sqlglot's own types say is narrower than what it takes
+    joined: Any = exp.and_(*conditions, copy=False)  # what sqlglot's own types say is narrower than what it takes
     return joined
 
 
 def any_of(conditions: Sequence[exp.Expression]) -> exp.Expression:
     """Whether one of the conditions holds."""
-    joined: Any = exp.or_(*conditions)
+    joined: Any = exp.or_(*conditions, copy=False)
     return joined
 
 
@@ -125,12 +128,12 @@ def whole(value: int) -> Term:
 
 def equal(x: Term, value: int) -> Term:
     """Whether a value is this whole number."""
-    return Term(exp.EQ(this=x.sql.copy(), expression=exp.Literal.number(value)), x.layer)
+    return Term(exp.EQ(this=x.sql, expression=exp.Literal.number(value)), x.layer)
 
 
 def is_null(sql: exp.Expression) -> exp.Expression:
     """Whether there is no value."""
-    return exp.Is(this=sql.copy(), expression=exp.Null())
+    return exp.Is(this=sql, expression=exp.Null())
 
 
 def is_known(sql: exp.Expression) -> exp.Expression:
@@ -147,9 +150,9 @@ def added_in_order(parts: Sequence[Term], keep: Callable[[Term], Term]) -> Term:
     """A sum from the left, to the last bit; long ones in several layers."""
     total, *rest = parts
     for first in range(0, len(rest), WIDEST):
-        sql, layer = total.sql.copy(), total.layer
+        sql, layer = total.sql, total.layer
         for part in rest[first : first + WIDEST]:
-            sql, layer = exp.Add(this=sql, expression=part.sql.copy()), max(layer, part.layer)
+            sql, layer = exp.Add(this=sql, expression=part.sql), max(layer, part.layer)
         total = keep(Term(exp.Paren(this=sql), layer))
     return total
 
@@ -167,7 +170,7 @@ def subtracted(left: Term, right: Term) -> Term:
 def divided(left: Term, right: Term) -> Term:
     """A quotient of doubles."""
     return Term(
-        exp.Paren(this=exp.Div(this=left.sql.copy(), expression=right.sql.copy(), typed=True, safe=False)),
+        exp.Paren(this=exp.Div(this=left.sql, expression=right.sql, typed=True, safe=False)),
         max(left.layer, right.layer),
     )
 
@@ -182,33 +185,33 @@ def extreme(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
 
 def compared(left: Term, relation: str, right: Term) -> Term:
     """A condition."""
-    made = _RELATIONS[relation](this=left.sql.copy(), expression=right.sql.copy())
+    made = _RELATIONS[relation](this=left.sql, expression=right.sql)
     return Term(made, max(left.layer, right.layer))
 
 
 def function(kind: type[exp.Expression], of: Term) -> Term:
     """A function of one value."""
-    return Term(kind(this=of.sql.copy()), of.layer)
+    return Term(kind(this=of.sql), of.layer)
 
 
 def case(sides: Sequence[tuple[Term, Term]], otherwise: Term) -> Term:
     """The value of the first condition that holds."""
     if not sides:
         return otherwise
-    ifs = [exp.If(this=condition.sql, true=value.sql.copy()) for condition, value in sides]
+    ifs = [exp.If(this=condition.sql, true=value.sql) for condition, value in sides]
     layer = max(otherwise.layer, *(t.layer for side in sides for t in side))
-    return Term(exp.Case(ifs=ifs, default=otherwise.sql.copy()), layer)
+    return Term(exp.Case(ifs=ifs, default=otherwise.sql), layer)
 
 
 def _called(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:
     if len(parts) == 1:
         return parts[0]
-    first, *rest = (part.sql.copy() for part in parts)
+    first, *rest = (part.sql for part in parts)
     return Term(kind(this=first, expressions=rest), max(part.layer for part in parts))
 
 
 def _binary(kind: type[exp.Expression], left: Term, right: Term) -> Term:
-    return Term(exp.Paren(this=kind(this=left.sql.copy(), expression=right.sql.copy())), max(left.layer, right.layer))
+    return Term(exp.Paren(this=kind(this=left.sql, expression=right.sql)), max(left.layer, right.layer))
 
 
 def _balanced(kind: type[exp.Expression], parts: Sequence[Term]) -> Term:

@@ -45,12 +45,12 @@ def weights(
         branch = keep(_branch(node, read))
         for b in range(n_branches(node)):
             share = node.shares[b] if node.missing == SPREAD else 0.0
-            taken = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(b)), branch.layer)
-            spread = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(-1)), branch.layer)
+            taken = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(b)), branch.layer)
+            spread = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(-1)), branch.layer)
             sides = [(taken, number(1.0)), *([(spread, number(share))] if share > 0 else [])]
             part[node.first + b] = keep(multiplied([part[n], case(sides, number(0.0))]))
         if node.missing == STOP:
-            unplaced = Term(exp.EQ(this=branch.sql.copy(), expression=exp.Literal.number(-1)), branch.layer)
+            unplaced = Term(exp.EQ(this=branch.sql, expression=exp.Literal.number(-1)), branch.layer)
             resting.append((n, keep(multiplied([part[n], case([(unplaced, number(1.0))], number(0.0))]))))
     place = {n: k for k, n in enumerate(in_depth(nodes))}
     return sorted(resting, key=lambda item: place[item[0]])
@@ -140,7 +140,7 @@ def _tells(test: Test, branch: int | None, read: Read) -> Term | None:
     if branch is None:
         conditions.append(is_null(x.sql))
     if codes:
-        conditions.append(exp.In(this=x.sql.copy(), expressions=[exp.Literal.number(code) for code in codes]))
+        conditions.append(exp.In(this=x.sql, expressions=[exp.Literal.number(code) for code in codes]))
     return Term(any_of(conditions), x.layer) if conditions and branch != -1 else None
 
 
@@ -161,9 +161,9 @@ def _between(test: Test, branch: int, x: Term) -> Term | None:
 def _interval(x: Term, low: float, high: float, is_strict: bool) -> exp.Expression:
     bounds: list[exp.Expression] = []
     if low > -float("inf"):
-        bounds.append((exp.GTE if is_strict else exp.GT)(this=x.sql.copy(), expression=_cut(low)))
+        bounds.append((exp.GTE if is_strict else exp.GT)(this=x.sql, expression=_cut(low)))
     if high < float("inf"):
-        bounds.append((exp.LT if is_strict else exp.LTE)(this=x.sql.copy(), expression=_cut(high)))
+        bounds.append((exp.LT if is_strict else exp.LTE)(this=x.sql, expression=_cut(high)))
     return all_of(bounds) if bounds else exp.Not(this=is_null(x.sql))
 
 
