@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import SETTLING, Classifier, Regressor
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
+from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed, joined_profiles
 from baytree.table.infer import together
