@@ -239,3 +239,17 @@ def test_a_grown_tree_loses_at_each_penalty_what_its_pruned_copy_loses(table, al
     pruned = with_complexity(tree, alpha=alpha, is_bounded=True)
     grown = cart.losses(tree, rows, costs, penalty, worths(tree, alpha, is_bounded=True))
     np.testing.assert_array_equal(grown, cart.losses(pruned, rows, costs, penalty))
+
+
+def test_surrogates_that_no_row_asks_for_change_no_error_of_cross_validation(monkeypatch):
+    rng = np.random.default_rng(3)
+    rows = {"whole": rng.normal(size=300), "gaps": rng.normal(size=300), "kind": rng.choice(list("pqrs"), 300)}
+    label = np.where(rows["whole"] + rows["gaps"] + (rows["kind"] == "p") > 0.3, "a", "b")
+    rows["gaps"][rng.random(300) < 0.2] = np.nan
+    model = bt.CARTClassifier(cp=0.001, pruning="min")
+    shorter, file = model.cost_complexity_path(rows, label), dumps(model.fit(rows, label))
+    monkeypatch.setattr(cart, "_always_known", lambda _: ())
+    longer = model.cost_complexity_path(rows, label)
+    assert len(shorter.error) > 3
+    assert np.array_equal(shorter.error, longer.error)
+    assert dumps(model.fit(rows, label)) == file

@@ -8,13 +8,13 @@ from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
-from sklearn.base import clone
 
 from baytree import notices
 from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
+from baytree.estimators.scikit_base import clone
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learner
 from baytree.table.frames import RawFrame

@@ -12,8 +12,6 @@ from time import perf_counter
 from typing import Any, TypeGuard
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import has_fit_parameter
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
@@ -21,6 +19,7 @@ from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
 from baytree.estimators.base import Estimator
 from baytree.estimators.learning import has_own_kinds, learner_of, schema_of, settled
+from baytree.estimators.scikit_base import BaseEstimator, clone, has_fit_parameter
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike
 from baytree.learner import Additive, Learner
@@ -92,8 +91,9 @@ def reads_alike(estimator: BaseEstimator, problem: Problem) -> TypeGuard[Estimat
         return False
     if any(column.kind is Kind.TEXT for column in problem.schema):  # a vocabulary depends on all rows at once
         return False
-    if estimator.schema is problem.kinds and not has_own_kinds(estimator):
-        return True  # as `prepared` made it
+    is_prepared = estimator.schema is problem.kinds or estimator.schema is problem.declared is None
+    if is_prepared and not has_own_kinds(estimator):
+        return True  # as `prepared` made it, where all columns are numbers or levels without declaring anything
     return schema_of(estimator, problem.frame).columns == problem.schema.columns
 
 

@@ -64,15 +64,16 @@ def learn_features(table: Table, options: Options) -> Features:
     design = learn_design(rows, look_at(rows), ordinal=options.ordinal, missing=options.missing)
     layout = design.layout
     x = layout.matrix(table)
-    occurs = (layout.level == VALUE) | (x != 0).any(axis=0)
-    layout, x = layout.take(np.flatnonzero(occurs)), x[:, occurs]
-    unit = _units(x, design.scale[: len(occurs)][occurs] if options.standardize else None)
-    return Features(layout, unit, np.stack([x.min(axis=0), x.max(axis=0)], axis=1) / unit[:, None], design.reference)
+    ends = np.stack([x.min(axis=0), x.max(axis=0)], axis=1)  # [n_features, 2]
+    occurs = (layout.level == VALUE) | (ends != 0).any(axis=1)
+    layout, ends = layout.take(np.flatnonzero(occurs)), ends[occurs]
+    unit = _units(ends, design.scale[: len(occurs)][occurs] if options.standardize else None)
+    return Features(layout, unit, ends / unit[:, None], design.reference)
 
 
-def _units(x: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
+def _units(ends: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
     """The power of two below each feature's spread or, without one, below its size where that is out of the ordinary."""
-    size = np.abs(x).max(axis=0, initial=0.0) if spread is None else spread
+    size = np.abs(ends).max(axis=1, initial=0.0) if spread is None else spread
     is_ordinary = (size > _ORDINARY[0]) & (size < _ORDINARY[1]) if spread is None else np.zeros(len(size), bool)
     exponent = np.clip(np.frexp(size)[1] - 1, -1074, 1000).astype(float)
     return np.where(is_ordinary | (size == 0), 1.0, np.exp2(exponent))

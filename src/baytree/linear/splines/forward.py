@@ -65,8 +65,7 @@ class _Growth:
         self.columns = {0: self.root}
         self.used, self.n_terms = 1, 1
         self.queue = Queue(options.fast_k, options.fast_beta)
-        order = np.stack(in_order(lambda x: np.argsort(x, kind="stable").astype(np.int32), list(rows.x)))
-        self.sorted = np.take_along_axis(rows.x, order, axis=1)
+        order, self.sorted = _sorted(rows.x)
         self.search = _core.KnotSearch(self.sorted, order, self.y, self.most + 2, rows.weight is None, _MEMORY)
         self.search.add(self.root)
 
@@ -190,3 +189,15 @@ class _Growth:
             self.search.add(column)
         self.queue.append(len(pair), self.used)
         self.used += 2
+
+
+def _sorted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows in the order of each feature, equals as they come, and its values in that order. [n_features, n_rows] both"""
+    order, values = np.empty(x.shape, np.int32), np.empty_like(x)
+
+    def sort(j: int) -> None:
+        own = np.argsort(x[j], kind="stable")
+        order[j], values[j] = own, x[j][own]
+
+    in_order(sort, range(len(x)))
+    return order, values

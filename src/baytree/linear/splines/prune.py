@@ -100,7 +100,7 @@ def _best_prefixes(factor: Factor, order: list[int]) -> tuple[list[list[int]], n
         ordered = factor.take(order)
         found = ordered.of_prefixes()
         for k in np.flatnonzero(found < rss):
-            if sorted(order[: k + 1]) != sorted(subsets[k]):
+            if set(order[: k + 1]) != set(subsets[k]):
                 subsets[k], rss[k] = order[: k + 1], found[k]
     return subsets, rss
 

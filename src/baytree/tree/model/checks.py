@@ -43,8 +43,8 @@ def check_tree(tree: Tree) -> None:
     _check_more_cuts(tree)
     for record in (tree.surrogates, tree.more_cuts, tree.significance, tree.averaging):
         if record:
-            _require(bool(np.all((record.node >= 0) & (record.node < len(tree)))), "an entry belongs to no node")
-    _require(bool(np.all(tree.branches[tree.surrogates.node] == 2)), "a surrogate belongs to a node without two branches")
+            _require(bool(((record.node >= 0) & (record.node < len(tree))).all()), "an entry belongs to no node")
+    _require(bool((tree.branches[tree.surrogates.node] == 2).all()), "a surrogate belongs to a node without two branches")
 
 
 def check_surrogates(tests: Surrogates) -> None:
@@ -52,9 +52,9 @@ def check_surrogates(tests: Surrogates) -> None:
     _check_arrays(tests, len(tests.node), SURROGATE_TYPES)
     _check_map(tests)
     _check_tests(tests, "surrogate")
-    _require(bool(np.all(np.diff(tests.node) >= 0)), "surrogates are not in the order of their nodes")
-    _require(bool(np.all(tests.column >= 0)), "a surrogate names no column")
-    _require(bool(np.all((tests.branch_of >= -1) & (tests.branch_of <= 1))), "a surrogate has a third branch")
+    _require(bool((np.diff(tests.node) >= 0).all()), "surrogates are not in the order of their nodes")
+    _require(bool((tests.column >= 0).all()), "a surrogate names no column")
+    _require(bool(((tests.branch_of >= -1) & (tests.branch_of <= 1)).all()), "a surrogate has a third branch")
 
 
 def check_offered(tests: Offered) -> None:
@@ -62,9 +62,9 @@ def check_offered(tests: Offered) -> None:
     _check_arrays(tests, len(tests.column), OFFERED_TYPES)
     _check_map(tests)
     _check_tests(tests, "test")
-    _require(bool(np.all(tests.column >= 0)), "a test names no column")
-    _require(bool(np.all((tests.missing == 0) | (tests.missing == 1))), "a test sends missing values to no branch")
-    _require(bool(np.all((tests.branch_of >= -1) & (tests.branch_of <= 1))), "a test has a third branch")
+    _require(bool((tests.column >= 0).all()), "a test names no column")
+    _require(bool(((tests.missing == 0) | (tests.missing == 1)).all()), "a test sends missing values to no branch")
+    _require(bool(((tests.branch_of >= -1) & (tests.branch_of <= 1)).all()), "a test has a third branch")
 
 
 def check_certificate(told: Certificate) -> None:
@@ -80,18 +80,18 @@ def check_sums(sums: Sums) -> None:
     """Raises an error unless each sum has two or more columns of the table, each once, with a weight."""
     _check_arrays(sums, len(sums.place), SUM_TYPES)
     n_terms = np.bincount(np.maximum(sums.place, 0))
-    _require(len(sums.place) > 0 and bool(np.all(np.diff(sums.place) >= 0)), "sums are not in their order")
-    _require(bool(np.all(sums.place >= 0)) and bool(np.all(n_terms >= 2)), "a sum has fewer than two columns")
-    _require(bool(np.all((sums.column >= 0) & (sums.column < sums.n_columns))), "a sum has a column that is not there")
+    _require(len(sums.place) > 0 and bool((np.diff(sums.place) >= 0).all()), "sums are not in their order")
+    _require(bool((sums.place >= 0).all()) and bool((n_terms >= 2).all()), "a sum has fewer than two columns")
+    _require(bool(((sums.column >= 0) & (sums.column < sums.n_columns)).all()), "a sum has a column that is not there")
     rises = (np.diff(sums.column) > 0) | (np.diff(sums.place) > 0)
     _require(bool(rises.all()), "a sum has a column twice")
-    _require(bool(np.all(np.isfinite(sums.weight) & (sums.weight != 0))), "a sum has a weight that is no number")
+    _require(bool((np.isfinite(sums.weight) & (sums.weight != 0)).all()), "a sum has a weight that is no number")
 
 
 def check_entries(record: MoreCuts | Significance | Averaging, types: dict[str, np.dtype]) -> None:
     """Raises an error where the entries of nodes have another type or length, or are not in the order of the nodes."""
     _check_arrays(record, len(record.node), {"node": _INT32, **types})
-    _require(bool(np.all(np.diff(record.node) >= 0)), "entries are not in the order of their nodes")
+    _require(bool((np.diff(record.node) >= 0).all()), "entries are not in the order of their nodes")
     for name in types:
         _require(not bool(np.isnan(getattr(record, name)).any()), f"{name} is not a number")
 
@@ -106,7 +106,7 @@ def check_schema(tree: Tree, schema: Schema) -> None:
     if tree.sums:
         is_plain = tree.column < tree.sums.n_columns
         _check_sums_of(tree.sums, schema)
-        _require(bool(np.all(tree.column < len(schema) + len(tree.sums))), "a test reads a sum that is not there")
+        _require(bool((tree.column < len(schema) + len(tree.sums)).all()), "a test reads a sum that is not there")
         _require(not bool(tree.levels[~is_plain].any()), "a sum has levels")
     _check_columns(tree.column[is_plain], tree.levels[is_plain], schema)
 
@@ -136,19 +136,19 @@ def _check_map(record: Tree | Surrogates | Offered) -> None:
 
 def _check_tests(record: Tree | Surrogates | Offered, what: str) -> None:
     column, start, levels = record.column, record.start, record.levels
-    _require(bool(np.all(column >= LEAF)), f"a {what} has a negative column")
-    _require(bool(np.all((start >= 0) & (levels >= 0))), f"a {what} has a negative place in branch_of")
-    _require(bool(np.all(start.astype(np.int64) + levels <= len(record.branch_of))), f"a {what} reads past branch_of")
+    _require(bool((column >= LEAF).all()), f"a {what} has a negative column")
+    _require(bool(((start >= 0) & (levels >= 0)).all()), f"a {what} has a negative place in branch_of")
+    _require(bool((start.astype(np.int64) + levels <= len(record.branch_of)).all()), f"a {what} reads past branch_of")
     is_cut = (column >= 0) & (levels == 0)
     _require(not bool(np.isnan(record.cut[is_cut]).any()), f"a {what} has neither a cut nor levels")
 
 
 def _check_columns(column: np.ndarray, levels: np.ndarray, schema: Schema) -> None:
     """Numbers are cut, ranks are cut or taken by level, names are taken by level, and text is not tested."""
-    _require(bool(np.all(column < len(schema))), "a test reads a column that is not there")
+    _require(bool((column < len(schema)).all()), "a test reads a column that is not there")
     tested, taken = column[column >= 0], levels[column >= 0]
     most = np.array([len(c.levels) for c in schema] or [0])
-    _require(bool(np.all((taken == 0) | (taken == most[tested]))), "a test does not fit the levels of its column")
+    _require(bool(((taken == 0) | (taken == most[tested])).all()), "a test does not fit the levels of its column")
     for name, is_by_level in (("number", taken > 0), ("name", taken == 0)):
         kind = Kind.NUMERIC if name == "number" else Kind.NOMINAL
         _require(not bool((_are(schema, kind)[tested] & is_by_level).any()), "a test does not fit the levels of its column")
@@ -168,8 +168,8 @@ def _are(schema: Schema, kind: Kind) -> np.ndarray:
 def _check_children(tree: Tree) -> None:
     inner = np.flatnonzero(tree.column >= 0)
     first, branches = tree.first[inner].astype(np.int64), tree.branches[inner].astype(np.int64)
-    _require(bool(np.all(branches >= 1)), "a split has no branch")
-    _require(bool(np.all(first > inner)), "a child does not come after its parent")
+    _require(bool((branches >= 1).all()), "a split has no branch")
+    _require(bool((first > inner).all()), "a child does not come after its parent")
     order = np.argsort(first, kind="stable")
     expected = 1 + np.concatenate([[0], np.cumsum(branches[order])])
     _require(bool(np.array_equal(first[order], expected[:-1])), "children overlap, or a node has no parent")
@@ -179,9 +179,9 @@ def _check_children(tree: Tree) -> None:
 def _check_branches(tree: Tree) -> None:
     inner = np.flatnonzero(tree.column >= 0)
     branches, missing = tree.branches[inner], tree.missing[inner]
-    _require(bool(np.all((missing >= SPREAD) & (missing < branches))), "missing values take a branch that is not there")
-    _require(bool(np.all(branches[tree.levels[inner] == 0] >= 2)), "a cut has fewer than two branches")
-    _require(bool(np.all(tree.branch_of >= -1)), "a level takes a negative branch")
+    _require(bool(((missing >= SPREAD) & (missing < branches)).all()), "missing values take a branch that is not there")
+    _require(bool((branches[tree.levels[inner] == 0] >= 2).all()), "a cut has fewer than two branches")
+    _require(bool((tree.branch_of >= -1).all()), "a level takes a negative branch")
     by_level = inner[tree.levels[inner] > 0]
     levels = tree.levels[by_level].astype(np.int64)
     entry = np.arange(levels.sum()) + np.repeat(tree.start[by_level] - np.cumsum(levels) + levels, levels)
@@ -191,10 +191,10 @@ def _check_branches(tree: Tree) -> None:
 
 def _check_outcomes(tree: Tree) -> None:
     share, value, prediction = tree.share, tree.value, tree.prediction
-    _require(bool(np.all((share >= 0) & (share <= 1 + 1e-9))), "a share of weight is not between 0 and 1")
+    _require(bool(((share >= 0) & (share <= 1 + 1e-9)).all()), "a share of weight is not between 0 and 1")
     _require(value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different classes")
     _require(bool(np.isfinite(value).all()), "a node predicts a number that is not finite")
-    _require(bool(np.all((prediction >= 0) & (prediction < value.shape[1]))), "a node predicts no known class")
+    _require(bool(((prediction >= 0) & (prediction < value.shape[1])).all()), "a node predicts no known class")
 
 
 def _check_more_cuts(tree: Tree) -> None:
@@ -202,10 +202,10 @@ def _check_more_cuts(tree: Tree) -> None:
     node, cut = tree.more_cuts.node, tree.more_cuts.cut
     if not len(node):
         return
-    _require(bool(np.all((node >= 0) & (node < len(tree)))), "a cut belongs to no node")
+    _require(bool(((node >= 0) & (node < len(tree))).all()), "a cut belongs to no node")
     is_plain = (tree.column[node] >= 0) & (tree.levels[node] == 0) & ~tree.strict[node]
     _require(bool(is_plain.all()), "several cuts belong to a test that is not by cuts")
     before = np.where(np.diff(node, prepend=-1) > 0, tree.cut[node], np.roll(cut, 1))
-    _require(bool(np.all(before < cut)), "the cuts of a node do not rise")
+    _require(bool((before < cut).all()), "the cuts of a node do not rise")
     n_branches = np.bincount(node, minlength=len(tree))[node] + 2
-    _require(bool(np.all(n_branches <= tree.branches[node])), "a cut has too few branches")
+    _require(bool((n_branches <= tree.branches[node]).all()), "a cut has too few branches")

@@ -14,7 +14,7 @@ from baytree.folds.cv import read_cv
 from baytree.table.schema import Kind
 from baytree.table.table import Table, is_missing
 from baytree.tree.grow.costs import Costs, Weighing
-from baytree.tree.grow.policy import CrossValidated, Policy, SurrogateRules
+from baytree.tree.grow.policy import CrossValidated, Policy
 from baytree.tree.grow.sorted import grow_sorted
 from baytree.tree.model.routing import columns, level_counts
 from baytree.tree.model.structure import Tree
@@ -83,9 +83,8 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
     steps = path(tree, cp)
     penalty = steps.cp if by_impurity else between_steps(steps)
     root, whole = float(tree.risk[0]), float(table.weight.sum())
-    if _is_complete(table):  # nothing to substitute for
-        none = SurrogateRules(most=0, use=policy.surrogates.use, style=policy.surrogates.style)
-        policy = msgspec.structs.replace(policy, surrogates=none)
+    surrogates = msgspec.structs.replace(policy.surrogates, always_known=_always_known(table))
+    policy = msgspec.structs.replace(policy, surrogates=surrogates)  # no row asks for those of the other splits
 
     def lost(out: int) -> np.ndarray:  # [2, n_penalties]
         inside, outside = table.take(fold != out), table.take(fold == out)
@@ -161,10 +160,12 @@ def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
     return step.cv
 
 
-def _is_complete(table: Table) -> bool:
-    """No value is missing, and no level can be."""
-    has_levels = any(column.kind is Kind.NOMINAL for column in table.schema)
-    return not has_levels and not any(is_missing(values).any() for values in table.values)
+def _always_known(table: Table) -> tuple[str, ...]:
+    """The columns in which no value is missing, and no level can be: a node of a fold need not know every level."""
+    each = zip(table.schema, table.values, strict=True)
+    return tuple(
+        column.name for column, values in each if column.kind is not Kind.NOMINAL and not is_missing(values).any()
+    )
 
 
 def _root_risk(table: Table, costs: Costs) -> float:

@@ -69,7 +69,7 @@ class BranchAssigner {
   }
 
   Surrogate surrogate(const Node& node, int32_t column, const BranchWeights& assigned) const {
-    if (!node.split || column == node.split.column) return {};
+    if (!node.split || column == node.split.column || settings_.is_always_known(size_t(node.split.column))) return {};
     if (settings_.direction(size_t(column))) return {};  // its value would choose between branches that follow another column
     const ColumnView& view = columns_[size_t(column)];
     if (view.is_nominal())

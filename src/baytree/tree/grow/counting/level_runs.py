@@ -41,5 +41,6 @@ def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
 
 def in_order(group_of: np.ndarray) -> np.ndarray:
     """The same groups, numbered in the order of their first levels."""
-    place: dict[int, int] = {}  # levels are few, and numpy's own way takes as long as a test
-    return np.array([place.setdefault(group, len(place)) for group in group_of.tolist()], np.int32)
+    groups = group_of.tolist()
+    place = {group: k for k, group in enumerate(dict.fromkeys(groups))}  # levels are few: numpy takes as long as a test
+    return np.array([place[group] for group in groups], np.int32)

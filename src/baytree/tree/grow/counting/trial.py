@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import chain, groupby
 from math import inf, log
 from typing import Any
@@ -22,18 +23,60 @@ from baytree.tree.model.structure import LEAST_LOG
 from baytree.tree.view.split_tests import p_values
 
 
-class Trial(msgspec.Struct, frozen=True):
-    """What became of a column at a node: its groups of codes and how significant they are, in natural logarithms."""
+class Trial(msgspec.Struct, frozen=True, dict=True):
+    """What became of a column at a node: its groups of codes and how significant they are, in natural logarithms.
+
+    Which group each code belongs to is made when it is asked for: of a node's columns one wins.
+    """
 
     node: int
     column: int
-    group_of: np.ndarray  # int32 [n_codes]
-    floating: int  # the group of missing values, −1 where the node has none
-    n_groups: int
+    n_codes: int
+    is_ordered: bool
+    present: np.ndarray  # the codes that occur
+    seen: np.ndarray  # float64 [n_present, n_sums], what each of them holds
+    grouping: Grouping  # of the codes that occur, the missing one last
     log_p: float
-    log_multiplier: float
     log_adjusted: float  # not cut at p = 1
-    sums: np.ndarray  # float64 [n_groups, n_sums], what each group holds
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return self.grouping.n_groups
+
+    @property
+    def log_multiplier(self) -> float:
+        """Bonferroni's."""
+        return self.grouping.log_multiplier
+
+    @cached_property
+    def floating(self) -> int:
+        """The group of missing values, −1 where the node has none."""
+        is_level = len(self._known) < len(self.grouping.group_of)
+        return int(self.grouping.group_of[-1]) if is_level else self.grouping.floating
+
+    @cached_property
+    def group_of(self) -> np.ndarray:
+        """The group of every code: int32 [n_codes]."""
+        return _with_absent(self._group_of_present, self._known, self.is_ordered)
+
+    @property
+    def sums(self) -> np.ndarray:
+        """What each group holds: float64 [n_groups, n_sums]."""
+        sums = np.zeros((self.n_groups, self.seen.shape[1]))
+        np.add.at(sums, np.append(self._group_of_present, self.floating)[self.present], self.seen)  # −1 reads the last entry
+        return sums
+
+    @property
+    def _known(self) -> np.ndarray:
+        return self.present[self.present >= 0]
+
+    @property
+    def _group_of_present(self) -> np.ndarray:
+        """int32 [n_codes]: −1 where no row has the code."""
+        group_of = np.full(self.n_codes, -1, np.int32)
+        group_of[self._known] = self.grouping.group_of[: len(self._known)]
+        return group_of
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,24 +177,16 @@ def _settled(waiting: list[_Waiting], coding: Coding, rules: Rules) -> list[Tria
 
 
 def _trial(each: _Waiting, grouping: Grouping, coding: Coding) -> Trial:
-    known = each.present[each.present >= 0]
-    floating = grouping.floating
-    if len(known) < len(grouping.group_of):
-        floating = int(grouping.group_of[-1])
-    group_of = np.full(coding.n_codes[each.column], -1, np.int32)
-    group_of[known] = grouping.group_of[: len(known)]
-    sums = np.zeros((grouping.n_groups, each.sums.shape[1]))
-    np.add.at(sums, np.append(group_of, floating)[each.present], each.sums)  # code −1 reads the last entry
     return Trial(
         node=each.node,
         column=each.column,
-        group_of=_with_absent(group_of, known, coding.is_ordered[each.column]),
-        floating=floating,
-        n_groups=grouping.n_groups,
+        n_codes=coding.n_codes[each.column],
+        is_ordered=coding.is_ordered[each.column],
+        present=each.present,
+        seen=each.sums,
+        grouping=grouping,
         log_p=max(grouping.log_p, LEAST_LOG),
-        log_multiplier=grouping.log_multiplier,
         log_adjusted=max(grouping.adjusted, LEAST_LOG),
-        sums=sums,
     )
 
 
