@@ -1,6 +1,8 @@
 """The suite says the same each time: hypothesis draws from a fixed source. `make reliability` searches with new ones."""
 
+import inspect
 import os
+import re
 import signal
 import sys
 import threading
@@ -14,6 +16,14 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 settings.register_profile("same each time", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same each time")
 FEW = 5  # examples of a law in the fast suite; `make test` tries as many as the law asks for
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """Nothing is collected of a function that is left out: of scikit-learn's checks alone there would be thousands."""
+    words = collector.config.option.markexpr
+    left_out = set() if " or " in words else set(re.findall(r"\bnot (\w+)", words))
+    marks = getattr(obj, "pytestmark", []) if inspect.isfunction(obj) else []
+    return [] if left_out & {mark.name for mark in marks} else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

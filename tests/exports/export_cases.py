@@ -150,7 +150,7 @@ TRIALS = [
 CASES = [*NOT_OF_TREES, *TREES, *TRIALS]
 FAR_MODELS = [
     *(named(bt.NaiveBayesClassifier, NUMBERS, **p) for p in ({}, {"estimate": "mle"}, {"conventions": "e1071"})),
-    *(named(bt.NaiveBayesClassifier, ("size",), **p) for p in ({"numeric": "kernel"}, {"conventions": "weka"})),
+    *(named(bt.NaiveBayesClassifier, ("size", "price"), **p) for p in ({"numeric": "kernel"}, {"conventions": "weka"})),
     *(named(estimator, NUMBERS) for estimator in (bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis)),
     named(bt.LogisticRegression, NUMBERS),
     named(bt.LinearRegression, NUMBERS),

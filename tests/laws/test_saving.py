@@ -81,7 +81,16 @@ REGRESSORS = {
 NOT_FOR = ("text", "infinite")  # what an estimator may refuse to read
 
 
-@pytest.mark.parametrize(("name", "kind"), [*product([*CLASSIFIERS, *REGRESSORS], COLUMNS)])
+def cases() -> list:
+    """Every estimator with every kind of column; in the fast suite every estimator with two and every kind with eight."""
+    names, kinds = [*CLASSIFIERS, *REGRESSORS], [*COLUMNS]
+    return [
+        pytest.param(names[i], kinds[j], marks=() if (i + j) % 5 == 0 else pytest.mark.slow)
+        for i, j in product(range(len(names)), range(len(kinds)))
+    ]
+
+
+@pytest.mark.parametrize(("name", "kind"), cases())
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_is_loaded_as_it_was_saved(name, kind, tmp_path):
     estimator, label = (CLASSIFIERS[name], LABEL) if name in CLASSIFIERS else (REGRESSORS[name], NUMBER)

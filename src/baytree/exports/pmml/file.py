@@ -89,10 +89,11 @@ def _chain(formula: Formula) -> Element:
     """Trees that tell where a row rests, then the model that reads it; that model alone where there are no trees."""
     routes = _routes(formula)
     names = [f"{OURS}tree {k}" for k in routes]
+    places = [_place(formula, k, name) for k, name in zip(routes, names, strict=True)]  # first: a deep tree is refused
     last = _regression(formula, names)
     if not routes:
         return last
-    models = [*(_place(formula, k, name) for k, name in zip(routes, names, strict=True)), last]
+    models = [*places, last]
     segments = [made("Segment", (made("True"), model), id=str(k)) for k, model in enumerate(models)]
     chain = made("Segmentation", segments, multipleModelMethod="modelChain")
     return made("MiningModel", (mining_schema(formula), chain), functionName=last.get("functionName", ""))
