@@ -114,6 +114,7 @@ class Table(msgspec.Struct, frozen=True):
 
     def take(self, rows: np.ndarray) -> Table:
         """The table of these rows (indices or a mask)."""
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows  # once for all columns: numpy does so for each
         return Table(
             self.schema,
             self._each(lambda values: _take(values, rows)),
@@ -169,4 +170,4 @@ def _slice(values: Values, first: int, last: int) -> Values:
 def _take(values: Values, rows: np.ndarray) -> Values:
     if not isinstance(values, Tokens):
         return values[rows]
-    return values.take(np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows))
+    return values.take(rows)
