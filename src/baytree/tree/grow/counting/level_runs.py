@@ -41,5 +41,8 @@ def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
 
 def in_order(group_of: np.ndarray) -> np.ndarray:
     """The same groups, numbered in the order of their first levels."""
-    place: dict[int, int] = {}  # levels are few, and numpy's own way takes as long as a test
-    return np.array([place.setdefault(group, len(place)) for group in group_of.tolist()], np.int32)
+    first = np.full(int(group_of.max(initial=-1)) + 1, len(group_of))
+    first[group_of[::-1]] = np.arange(len(group_of))[::-1]  # of several places the last to be written stays
+    number = np.empty(len(first), np.int32)
+    number[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return number[group_of]
