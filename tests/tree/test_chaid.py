@@ -138,6 +138,19 @@ def grouping(counts, ordered=False, floating=None, **rules):
     return settle([merge(candidate, rules)], rules.test)[0]
 
 
+@pytest.mark.parametrize("exhaustive", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_two_classes_merge_by_neighbouring_shares_as_by_all_pairs(seed, exhaustive, monkeypatch):
+    rng = np.random.default_rng(seed)
+    sizes = [4, 40, 2000][seed % 3]  # small counts tie, large ones nearly do
+    statistics = rng.integers(0, sizes, (60, 2)) * (rng.choice([0.3, 1, 1.7], (60, 1)) if seed % 2 else 1.0)
+    statistics = statistics[statistics.sum(axis=1) > 0].astype(float)
+    rules = {"exhaustive": exhaustive, "alpha_merge": [0.05, 0.9][seed % 2]}
+    by_shares = grouping(statistics, **rules).group_of
+    monkeypatch.setattr("baytree.tree.grow.counting.merging.KERNELS", ())
+    assert by_shares.tolist() == grouping(statistics, **rules).group_of.tolist()
+
+
 def test_levels_that_do_not_differ_merge_and_others_stay_apart():
     assert grouping([[50, 50], [52, 48], [90, 10]]).group_of.tolist() == [0, 0, 1]
     assert grouping([[50, 50], [90, 10], [52, 48]]).group_of.tolist() == [0, 1, 0]

@@ -38,7 +38,7 @@ nb::ndarray<nb::numpy, int32_t> merge_levels(const Matrix& statistics, const Vec
   const MergeRules rules{log_alpha, least, is_ordered, is_exhaustive};
   auto groups = with_test(test, statistics.shape(1), [&]<GroupTest Test>() {
     const nb::gil_scoped_release released;
-    return Merger<Test>({statistics.data(), statistics.size()}, view(weight), rules).merge();
+    return tree::counted::merge_levels<Test>({statistics.data(), statistics.size()}, view(weight), rules);
   });
   const size_t n = groups.size();
   return to_numpy(std::move(groups), {n});

@@ -62,8 +62,7 @@ def _merge_known(candidate: Candidate, rules: Rules) -> Generator[np.ndarray, np
         return run_of
     united = candidate if n_runs == len(run_of) else reduced(candidate, run_of)
     if rules.test in KERNELS and rules.alpha_resplit is None:
-        group_of = _merge_in_core(united, rules)
-        return in_order(group_of if united is candidate else group_of[run_of])
+        return _merge_in_core(united, rules)[run_of]  # runs and groups are numbered in the order of their first levels
     groups = Groups(united.statistics, united.weight, united.is_ordered)
     left, right = (np.arange(n_runs - 1), np.arange(1, n_runs)) if united.is_ordered else np.triu_indices(n_runs, 1)
     yield from groups.measure(left, right)

@@ -1,0 +1,95 @@
+// Tests of whether groups of levels differ in the target, each a function of additive statistics of the groups.
+#pragma once
+#include <cmath>
+#include <concepts>
+#include <span>
+#include <vector>
+
+#include "numbers/chi_squared.hpp"
+#include "numbers/tails.hpp"
+
+namespace baytree::tree::counted {
+
+using Groups = std::vector<std::span<const double>>;  // the statistics of each group, all of one length
+
+// How much groups differ. Of two with the same degrees of freedom, the larger statistic has the smaller p.
+struct Contrast {
+  double statistic = 0, freedom = 0, rest = 0;  // rest: degrees of freedom within the groups, where the test has some
+  bool is_comparable(const Contrast& other) const { return freedom == other.freedom && rest == other.rest; }
+};
+
+// The contrast of groups, and log p that they do not differ.
+template <typename T>
+concept GroupTest = requires(T& test, const Groups& groups, const Contrast& contrast) {
+  { test.contrast(groups) } -> std::convertible_to<Contrast>;
+  { T::log_p(contrast) } -> std::convertible_to<double>;
+};
+
+// χ² of the groups' weights per class, by Pearson's statistic or by the likelihood ratio; empty rows and columns are left out.
+// Keeps its working space from call to call.
+template <bool is_pearson> class ClassTest {
+ public:
+  Contrast contrast(const Groups& groups) {
+    if (groups.size() == 2) return of_two(groups[0], groups[1]);
+    const size_t n_classes = groups.empty() ? 0 : groups[0].size();
+    label.assign(n_classes, 0.0), size.assign(groups.size(), 0.0);
+    double total = 0, rows = -1, columns = -1;
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (size_t c = 0; c < n_classes; ++c) size[g] += groups[g][c], label[c] += groups[g][c];
+      total += size[g], rows += size[g] > 0;
+    }
+    for (const double each : label) columns += each > 0;
+    if (rows <= 0 || columns <= 0) return {};
+    double statistic = 0;
+    for (size_t g = 0; g < groups.size(); ++g)
+      for (size_t c = 0; c < n_classes; ++c) statistic += cell(groups[g][c], size[g] * (label[c] / total));
+    return {statistic <= rounding * total ? 0 : statistic, rows * columns};
+  }
+  static double log_p(const Contrast& found) { return found.freedom > 0 ? numbers::chi2_log_tail(found.statistic, found.freedom) : 0; }
+
+ private:
+  static constexpr double rounding = 1e-28;  // of the weight: what rounding alone adds to the statistic
+  static double cell(double seen, double expected) {
+    if constexpr (is_pearson) return numbers::pearson_cell(seen, expected);
+    return seen > 0 ? 2 * seen * std::log(seen / expected) : 0;
+  }
+
+  // What most contrasts are of; the same sums in the same order.
+  Contrast of_two(std::span<const double> left, std::span<const double> right) {
+    const size_t n_classes = left.size();
+    double n_left = 0, n_right = 0, columns = -1, statistic = 0;
+    for (size_t c = 0; c < n_classes; ++c) n_left += left[c], n_right += right[c];
+    const double total = n_left + n_right;
+    label.resize(n_classes);
+    for (size_t c = 0; c < n_classes; ++c) label[c] = left[c] + right[c], columns += label[c] > 0, label[c] /= total;
+    if (!(n_left > 0 && n_right > 0) || columns <= 0) return {};
+    for (size_t c = 0; c < n_classes; ++c) statistic += cell(left[c], n_left * label[c]);
+    for (size_t c = 0; c < n_classes; ++c) statistic += cell(right[c], n_right * label[c]);
+    return {statistic <= rounding * total ? 0 : statistic, columns};
+  }
+  std::vector<double> label, size;  // [n_classes], [n_groups]
+};
+
+// F test of the groups' means; the statistics are weight, Σ y and Σ y² about a centre.
+struct MeanTest {
+  Contrast contrast(const Groups& groups) const {
+    double weight = 0, sum = 0, square = 0, explained = 0, n = 0;
+    for (const auto& group : groups) {
+      if (!(group[0] > 0)) continue;
+      weight += group[0], sum += group[1], square += group[2], explained += group[1] * group[1] / group[0], ++n;
+    }
+    if (n < 2) return {};
+    const double between = explained - sum * sum / weight, within = square - explained;
+    if (between <= rounding * square) return {};
+    const double noise = within <= rounding * square ? 0 : within / (weight - n);
+    return {between / (n - 1) / noise, n - 1, weight - n};
+  }
+  static double log_p(const Contrast& found) {
+    return found.freedom > 0 ? numbers::f_log_tail(found.statistic, found.freedom, found.rest) : 0;
+  }
+
+ private:
+  static constexpr double rounding = 1e-14;  // of the sum of squares
+};
+
+}  // namespace baytree::tree::counted
