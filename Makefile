@@ -79,7 +79,7 @@ $(VENV)/tools:
 
 $(VENV)/installed: $(VENV)/tools $(SOURCES)
 	@echo "Installing baytree into $(VENV) …"
-	@UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(VENV) $(UV) install --editable '.[all]'
+	@VIRTUAL_ENV=$(VENV) $(UV) install --editable '.[all]'
 	@touch $@
 
 $(VENV)/test: $(VENV)/installed

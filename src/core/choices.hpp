@@ -3,17 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace baytree {
 
-[[noreturn]] inline void refuse_choice(std::string_view option, std::string_view given, std::span<const std::string_view> names) {
-  std::string message = std::string(option) + "='" + std::string(given) + "': give one of ";
-  for (std::size_t i = 0; i < names.size(); ++i) message.append(i ? ", " : "").append(names[i]);
-  throw std::invalid_argument(message);
-}
+[[noreturn]] void refuse_choice(std::string_view option, std::string_view given, std::span<const std::string_view> names);
 
 template <typename Value> struct Choice {
   std::string_view name;

@@ -9,7 +9,6 @@
 #include "bind/tree/columns.hpp"
 #include "bind/tree/settings.hpp"
 #include "tree/sorted/grower.hpp"
-#include "tree/sorted/splits/rpart_measures.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -29,9 +28,7 @@ template <Criterion C> void check(const Target& target, const Settings& settings
 std::vector<Node> grow_with(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings,
                             Workers& workers) {
   Criteria::with(settings.criterion, [&]<Criterion C>() { return check<C>(target, settings), true; });
-  const auto grown = [&]<Measure M>() { return Grower<M>(columns, rows, target, settings, workers).grow(); };
-  if (target.classes) return settings.is_cart ? grown.template operator()<RpartClassMeasure>() : grown.template operator()<ClassMeasure>();
-  return settings.is_cart ? grown.template operator()<RpartSquareMeasure>() : grown.template operator()<SquareMeasure>();
+  return Grower(columns, rows, target, settings, workers).grow();
 }
 
 // The branch of each level, written at the end of `branch_of`.

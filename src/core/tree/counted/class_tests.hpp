@@ -134,7 +134,7 @@ class ClassTests {
       cases.all.push_back({0, label, cells.weight[i]});
       split.known[size_t(label)] += cells.weight[i];
     }
-    if (cases.size() < 2) return {.branches = 2};
+    if (cases.size() < 2) return {.group = {}, .branches = 2};
     const NodeCases at{rules_, worth_of_cuts_, x_log2_x_, cases, counts, weight};
     return best_cut(at, std::move(split), columns_[column].values, 0, cases.ordered);
   }

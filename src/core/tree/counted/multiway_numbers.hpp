@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "tree/counted/parting.hpp"
-#include "tree/sorted/node_measure.hpp"
+#include "tree/sorted/node_search.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
-#include "tree/sorted/splits/column_search.hpp"
 #include "tree/sorted/splits/large_node_levels.hpp"
 #include "workers.hpp"
 
@@ -46,25 +46,24 @@ class MultiwayNumbers {
   MultiwayNumbers(std::span<const ColumnView> columns, size_t rows, const sorted::Target& target, const sorted::Settings& settings,
                   Workers& workers)
       : columns_(columns), target_(target), settings_(settings), workers_(workers), partitioned_(columns, rows, target, workers),
-        searcher_(columns, target, settings, partitioned_, workers), node_measure_(target, settings, partitioned_), branch_(rows) {
-    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target, settings.criterion, w);
-  }
+        assigner_(columns, target, settings, partitioned_), search_(sorted::node_search(columns, target, settings, partitioned_, assigner_, workers)),
+        branch_(rows), buffers_(size_t(workers.size())) {}
 
   std::vector<MultiwayNode> grow() {
     std::vector<MultiwayNode> nodes(1);
     nodes[0].end = uint32_t(branch_.size());
-    node_measure_.measure(nodes[0], workspaces_[0]);
+    search_->measure(nodes[0], 0);
     std::vector<size_t> large, small;
     const auto open = [&](size_t node) {
       if (!nodes[node].is_final) (nodes[node].end - nodes[node].begin >= sorted::kLarge ? large : small).push_back(node);
     };
     const auto shared = [&](const auto& task) {
-      workers_.run(columns_.size(), [&](size_t column, int worker) { task(column, workspaces_[size_t(worker)]); });
+      workers_.run(columns_.size(), task);
     };
     for (open(0); !large.empty();) {
       const size_t at = large.back();
       large.pop_back();
-      adopt(nodes, at, split(nodes[at], workspaces_[0], shared));
+      adopt(nodes, at, split(nodes[at], 0, shared));
       for (int b = 0; b < nodes[at].branches; ++b) open(size_t(nodes[at].first + b));
     }
     grow_subtrees(nodes, small);
@@ -72,8 +71,6 @@ class MultiwayNumbers {
   }
 
  private:
-  using Workspace = sorted::Workspace<sorted::SquareMeasure>;
-
   // What a column can do for a node.
   struct Offer {
     double gain = 0;
@@ -84,7 +81,7 @@ class MultiwayNumbers {
 
   void grow_subtrees(std::vector<MultiwayNode>& nodes, const std::vector<size_t>& roots) {
     std::vector<std::vector<MultiwayNode>> grown(roots.size());
-    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], workspaces_[size_t(worker)]); });
+    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], worker); });
     for (size_t i = 0; i < roots.size(); ++i) {
       const auto shift = int32_t(nodes.size()) - 1;
       for (MultiwayNode& node : grown[i])
@@ -94,16 +91,16 @@ class MultiwayNumbers {
     }
   }
 
-  std::vector<MultiwayNode> subtree(const MultiwayNode& root, Workspace& workspace) {
+  std::vector<MultiwayNode> subtree(const MultiwayNode& root, int worker) {
     const auto alone = [&](const auto& task) {
-      for (size_t column = 0; column < columns_.size(); ++column) task(column, workspace);
+      for (size_t column = 0; column < columns_.size(); ++column) task(column, worker);
     };
     std::vector<MultiwayNode> nodes{root};
     for (std::vector<size_t> open{0}; !open.empty();) {
-      if (workspace.worker == 0) workers_.poll();
+      if (worker == 0) workers_.poll();
       const size_t at = open.back();
       open.pop_back();
-      adopt(nodes, at, split(nodes[at], workspace, alone));
+      adopt(nodes, at, split(nodes[at], worker, alone));
       for (int b = 0; b < nodes[at].branches; ++b)
         if (const auto child = size_t(nodes[at].first + b); !nodes[child].is_final) open.push_back(child);
     }
@@ -118,38 +115,31 @@ class MultiwayNumbers {
   }
 
   // The children of a node; none where no column is worth it. `each_column` calls a task for every column.
-  std::vector<MultiwayNode> split(MultiwayNode& node, Workspace& workspace, const auto& each_column) {
+  std::vector<MultiwayNode> split(MultiwayNode& node, int worker, const auto& each_column) {
     std::vector<Offer> offers(columns_.size());
-    each_column([&](size_t column, Workspace& by) { offers[column] = offer(node, column, by); });
+    each_column([&](size_t column, int by) { offers[column] = offer(node, column, by); });
     node.column = best(node, offers);
     if (node.column < 0) return {};
     const Offer& taken = offers[size_t(node.column)];
     node.gain = taken.gain, node.cut = taken.cut, node.missing = taken.missing;
-    if (columns_[size_t(node.column)].is_nominal()) assign_by_level(node, workspace);
+    if (columns_[size_t(node.column)].is_nominal()) assign_by_level(node, worker);
     else assign_by_cut(node);
-    const std::vector<uint32_t> begin = partitioned_.deal_rows(node, size_t(taken.branches), branch_, workspace.buffer);
-    std::vector<MultiwayNode> children = measured(node, begin, workspace);
+    const std::vector<uint32_t> begin = partitioned_.deal_rows(node, size_t(taken.branches), branch_, buffers_[size_t(worker)]);
+    std::vector<MultiwayNode> children = measured(node, begin, worker);
     if (!std::ranges::all_of(children, &MultiwayNode::is_final))
-      each_column([&](size_t column, Workspace& by) {
-        if (!columns_[column].is_nominal()) partitioned_.deal_column(node, column, begin, branch_, by.buffer);
+      each_column([&](size_t column, int by) {
+        if (!columns_[column].is_nominal()) partitioned_.deal_column(node, column, begin, branch_, buffers_[size_t(by)]);
       });
     return children;
   }
 
-  Offer offer(const MultiwayNode& node, size_t column, Workspace& workspace) {
+  Offer offer(const MultiwayNode& node, size_t column, int worker) {
     if (!columns_[column].is_nominal()) {
-      const sorted::Split split = searcher_.search(node, int32_t(column), workspace);
+      const sorted::Split split = search_->search(node, int32_t(column), worker);
       return split ? Offer{split.score.value, split.has_own_branch ? 3 : 2, split.missing, split.cut} : Offer{};
     }
-    const Parting parting = part_levels(levels(node, column, workspace), settings_.absent, settings_.min_leaf);
+    const Parting parting = part_levels(search_->levels(node, int32_t(column), worker), settings_.absent, settings_.min_leaf);
     return {parting.gain, parting.branches, parting.missing, 0};
-  }
-
-  const sorted::Levels& levels(const MultiwayNode& node, size_t column, Workspace& workspace) const {
-    workspace.measure.focus(node.mean, node.risk);
-    workspace.counter.count(partitioned_.tags(node), partitioned_.levels(column), columns_[column].levels, target_, workspace.measure,
-                            workspace.levels);
-    return workspace.levels;
   }
 
   // The column that gains most beyond rounding, the earlier of equals; -1: none gains enough. As in trees of two branches the
@@ -169,11 +159,11 @@ class MultiwayNumbers {
   }
   static constexpr double kSlack = 1e-12;  // of the node's sum of squares
 
-  void assign_by_level(MultiwayNode& node, Workspace& workspace) {
+  void assign_by_level(MultiwayNode& node, int worker) {
     const ColumnView& view = columns_[size_t(node.column)];
     node.branch_of.assign(size_t(view.levels), -1);
     int32_t branch = 0;
-    for (const int32_t code : levels(node, size_t(node.column), workspace).code)
+    for (const int32_t code : search_->levels(node, node.column, worker).code)
       if (code >= 0) node.branch_of[size_t(code)] = branch++;
     for (const uint32_t row : partitioned_.tags(node)) {
       const int32_t code = view.level(row);
@@ -196,11 +186,11 @@ class MultiwayNumbers {
       if (branch_[row] < 0) branch_[row] = node.missing;
   }
 
-  std::vector<MultiwayNode> measured(const MultiwayNode& node, std::span<const uint32_t> begin, Workspace& workspace) {
+  std::vector<MultiwayNode> measured(const MultiwayNode& node, std::span<const uint32_t> begin, int worker) {
     std::vector<MultiwayNode> children(begin.size() - 1);
     for (size_t b = 0; b < children.size(); ++b) {
       children[b].begin = begin[b], children[b].end = begin[b + 1], children[b].depth = node.depth + 1;
-      node_measure_.measure(children[b], workspace);
+      search_->measure(children[b], worker);
     }
     return children;
   }
@@ -210,10 +200,10 @@ class MultiwayNumbers {
   const sorted::Settings& settings_;
   Workers& workers_;
   sorted::PartitionedRows partitioned_;
-  sorted::ColumnSearch<sorted::SquareMeasure> searcher_;
-  sorted::NodeMeasure<sorted::SquareMeasure> node_measure_;
+  sorted::BranchAssigner assigner_;
+  const std::unique_ptr<sorted::NodeSearch> search_;
   std::vector<int32_t> branch_;  // [n_rows], at the node that holds the row
-  std::vector<Workspace> workspaces_;
+  std::vector<sorted::PartitionBuffer> buffers_;  // [n_workers]
 };
 
 }  // namespace baytree::tree::counted

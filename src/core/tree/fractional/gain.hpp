@@ -1,6 +1,7 @@
 // What a criterion makes of branches whose cases are fractions.
 #pragma once
 #include <numeric>
+#include <stdexcept>
 #include <string_view>
 
 #include "numbers/tails.hpp"

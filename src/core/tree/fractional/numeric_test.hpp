@@ -143,7 +143,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
 
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
-  if (sorted.size() < 2) return {.branches = 2};
+  if (sorted.size() < 2) return {.group = {}, .branches = 2};
   return best_cut(at, known_part(at.cases, at.counts, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
 }
 

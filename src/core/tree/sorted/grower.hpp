@@ -6,39 +6,35 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "tree/sorted/branch_assignment.hpp"
 #include "tree/sorted/node.hpp"
-#include "tree/sorted/node_measure.hpp"
+#include "tree/sorted/node_search.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
-#include "tree/sorted/splits/column_search.hpp"
 #include "tree/sorted/splits/large_node_levels.hpp"
-#include "tree/sorted/splits/measures.hpp"
-#include "tree/sorted/splits/split_choice.hpp"
 #include "workers.hpp"
 
 namespace baytree::tree::sorted {
 
-template <Measure M> class Grower {
+class Grower {
  public:
   Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers)
       : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers),
-        partitioned_(columns, rows, target, workers), searcher_(columns, target, settings, partitioned_, workers),
-        assigner_(columns, target, settings, partitioned_), choice_(columns, target, settings, partitioned_, assigner_),
-        node_measure_(target, settings, partitioned_), levels_(columns, target, partitioned_, workers, M(target, settings.criterion).is_plain_count()) {
-    for (int w = 0; w < workers.size(); ++w) workspaces_.emplace_back(target_, settings.criterion, w);
-  }
+        partitioned_(columns, rows, target, workers), assigner_(columns, target, settings, partitioned_),
+        search_(node_search(columns, target, settings, partitioned_, assigner_, workers)),
+        levels_(columns, target, partitioned_, workers, search_->is_plain_count()), rooms_(size_t(workers.size())) {}
 
   std::vector<Node> grow() {
     std::vector<Node> nodes(1);
     nodes[0].end = uint32_t(n_);
-    node_measure_.measure(nodes[0], workspaces_[0]);
+    search_->measure(nodes[0], 0);
     std::vector<size_t> large, small;
     if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
-    workers_.run(columns_.size(), [&](size_t j, int) { searcher_.count_blocks(nodes[0], j); });
+    workers_.run(columns_.size(), [&](size_t j, int) { search_->count_blocks(nodes[0], j); });
     if (!large.empty()) levels_.count_root(nodes[0]);
     while (!large.empty()) large = grow_level(nodes, large, small);
     grow_subtrees(nodes, small);
@@ -46,17 +42,24 @@ template <Measure M> class Grower {
   }
 
  private:
+  // What a thread works in.
+  struct Room {
+    PartitionBuffer buffer;
+    std::vector<Split> offers;
+    std::vector<Surrogate> candidates;
+  };
+
   // ---- one level of large nodes ----
 
   std::vector<size_t> grow_level(std::vector<Node>& nodes, const std::vector<size_t>& large, std::vector<size_t>& small) {
     const size_t width = columns_.size();
     std::vector<Split> offers(large.size() * width);
     workers_.run(offers.size(), [&](size_t task, int worker) {
-      offers[task] = searcher_.search(nodes[large[task / width]], int32_t(task % width), workspaces_[size_t(worker)]);
+      offers[task] = search_->search(nodes[large[task / width]], int32_t(task % width), worker);
     });
     std::vector<BranchWeights> assigned(large.size());
     workers_.run(large.size(), [&](size_t i, int worker) {
-      assigned[i] = choose(nodes[large[i]], {offers.data() + i * width, width}, workspaces_[size_t(worker)]);
+      assigned[i] = choose(nodes[large[i]], {offers.data() + i * width, width}, worker);
     });
     std::vector<Surrogate> candidates;
     if (settings_.max_surrogates > 0) {
@@ -71,11 +74,11 @@ template <Measure M> class Grower {
       if (!nodes[large[i]].split) return;
       std::span<Surrogate> own;
       if (!candidates.empty()) own = {candidates.data() + i * width, width};
-      children[i] = divide(nodes[large[i]], own, assigned[i], workspaces_[size_t(worker)]);
+      children[i] = divide(nodes[large[i]], own, assigned[i], worker);
     });
     workers_.run(offers.size(), [&](size_t task, int worker) {
       const size_t i = task / width;
-      if (!children[i].empty()) partition(nodes[large[i]], children[i], task % width, workspaces_[size_t(worker)]);
+      if (!children[i].empty()) partition(nodes[large[i]], children[i], task % width, worker);
     });
     std::vector<size_t> next;
     for (size_t i = 0; i < large.size(); ++i) {
@@ -94,7 +97,7 @@ template <Measure M> class Grower {
 
   void grow_subtrees(std::vector<Node>& nodes, const std::vector<size_t>& roots) {
     std::vector<std::vector<Node>> grown(roots.size());
-    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], workspaces_[size_t(worker)]); });
+    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], worker); });
     for (size_t i = 0; i < roots.size(); ++i) {
       const auto shift = int32_t(nodes.size()) - 1;
       for (Node& node : grown[i])
@@ -104,14 +107,14 @@ template <Measure M> class Grower {
     }
   }
 
-  std::vector<Node> subtree(const Node& root, Workspace<M>& workspace) {
+  std::vector<Node> subtree(const Node& root, int worker) {
     std::vector<Node> nodes{root};
     std::vector<size_t> open{0};
     while (!open.empty()) {
-      if (workspace.worker == 0) workers_.poll();
+      if (worker == 0) workers_.poll();
       const size_t at = open.back();
       open.pop_back();
-      std::vector<Node> children = split_alone(nodes[at], workspace);
+      std::vector<Node> children = split_alone(nodes[at], worker);
       adopt(nodes, at, children);
       for (int b = nodes[at].branches - 1; b >= 0; --b)
         if (const auto child = size_t(nodes[at].first + b); !nodes[child].is_final) open.push_back(child);
@@ -119,24 +122,25 @@ template <Measure M> class Grower {
     return nodes;
   }
 
-  std::vector<Node> split_alone(Node& node, Workspace<M>& workspace) {
+  std::vector<Node> split_alone(Node& node, int worker) {
     const size_t width = columns_.size();
-    workspace.offers.resize(width);
-    for (size_t j = 0; j < width; ++j) workspace.offers[j] = searcher_.search(node, int32_t(j), workspace);
-    const BranchWeights assigned = choose(node, workspace.offers, workspace);
+    Room& room = rooms_[size_t(worker)];
+    room.offers.resize(width);
+    for (size_t j = 0; j < width; ++j) room.offers[j] = search_->search(node, int32_t(j), worker);
+    const BranchWeights assigned = choose(node, room.offers, worker);
     if (!node.split) return {};
-    workspace.candidates.clear();
+    room.candidates.clear();
     if (settings_.max_surrogates > 0)
-      for (size_t j = 0; j < width; ++j) workspace.candidates.push_back(assigner_.surrogate(node, int32_t(j), assigned));
-    std::vector<Node> children = divide(node, workspace.candidates, assigned, workspace);
-    for (size_t j = 0; j < width; ++j) partition(node, children, j, workspace);
+      for (size_t j = 0; j < width; ++j) room.candidates.push_back(assigner_.surrogate(node, int32_t(j), assigned));
+    std::vector<Node> children = divide(node, room.candidates, assigned, worker);
+    for (size_t j = 0; j < width; ++j) partition(node, children, j, worker);
     return children;
   }
 
-  void partition(const Node& node, const std::vector<Node>& children, size_t column, Workspace<M>& workspace) {
-    if (!partitioned_.partition(node, children, column, workspace.buffer)) return;
+  void partition(const Node& node, const std::vector<Node>& children, size_t column, int worker) {
+    if (!partitioned_.partition(node, children, column, rooms_[size_t(worker)].buffer)) return;
     for (const Node& child : children)
-      if (!child.is_final) searcher_.count_blocks(child, column);
+      if (!child.is_final) search_->count_blocks(child, column);
   }
 
   static void adopt(std::vector<Node>& nodes, size_t parent, std::vector<Node>& children) {
@@ -170,23 +174,23 @@ template <Measure M> class Grower {
     return x ^ (x >> 31);
   }
 
-  BranchWeights choose(Node& node, std::span<Split> offers, Workspace<M>& workspace) {
+  BranchWeights choose(Node& node, std::span<Split> offers, int worker) {
     if (node.depth == 0 && settings_.first_column >= 0) keep_only(size_t(settings_.first_column), offers);
     if (settings_.columns_per_node > 0) draw(node, offers);
-    if (!choice_.choose(node, offers, workspace)) return {};
+    if (!search_->choose(node, offers, worker)) return {};
     return assigner_.assign_by_split(node);
   }
 
-  std::vector<Node> divide(Node& node, std::span<Surrogate> candidates, const BranchWeights& assigned, Workspace<M>& workspace) {
+  std::vector<Node> divide(Node& node, std::span<Surrogate> candidates, const BranchWeights& assigned, int worker) {
     assigner_.keep_best(node, candidates);
     assigner_.assign_missing(node, assigned);
     const size_t branches = node.split.has_own_branch ? 3 : 2;
     std::vector<Node> children(branches);
-    partitioned_.divide_rows(node, children, workspace.buffer);
-    node_measure_.count_children(node, children, workspace);
+    partitioned_.divide_rows(node, children, rooms_[size_t(worker)].buffer);
+    search_->count_children(node, children, worker);
     for (Node& child : children) {
       child.depth = node.depth + 1, child.most_improved = node.most_improved;
-      node_measure_.measure(child, workspace);
+      search_->measure(child, worker);
       if (child.is_final)
         for (const uint32_t tag : partitioned_.tags(child)) partitioned_.side()[target_.row(tag)] = kUnassigned;
     }
@@ -201,12 +205,10 @@ template <Measure M> class Grower {
   const Settings& settings_;
   Workers& workers_;
   PartitionedRows partitioned_;
-  ColumnSearch<M> searcher_;
   BranchAssigner assigner_;
-  SplitChoice<M> choice_;
-  NodeMeasure<M> node_measure_;
+  const std::unique_ptr<NodeSearch> search_;
   LargeNodeLevels levels_;
-  std::vector<Workspace<M>> workspaces_;
+  std::vector<Room> rooms_;
 };
 
 }  // namespace baytree::tree::sorted

@@ -26,7 +26,7 @@ template <Measure M> class NodeMeasure {
   void measure(Node& node, Workspace<M>& workspace) {
     const auto own = partitioned_.tags(node);
     node.rows = int64_t(own.size());
-    if (target_.classes) measure_classes(node, own, workspace);
+    if constexpr (requires { workspace.measure.present(); }) measure_classes(node, own, workspace);
     else measure_numbers(node, own, workspace);
     const double size = node.total.back();
     node.is_final = size < settings_.min_split || node.depth >= settings_.max_depth ||
@@ -35,7 +35,11 @@ template <Measure M> class NodeMeasure {
 
   // Where weights are whole numbers and every row went on, what the others leave of the parent's is the largest child's.
   void count_children(const Node& parent, std::span<Node> children, Workspace<M>& workspace) const {
-    if (!target_.classes) return;
+    if constexpr (requires { workspace.measure.present(); }) count_classes(parent, children, workspace);
+  }
+
+ private:
+  void count_classes(const Node& parent, std::span<Node> children, Workspace<M>& workspace) const {
     workspace.measure.enter(parent.present);
     const bool is_shared = !target_.weight && children.back().end == parent.end;
     Node* largest = is_shared ? &*std::ranges::max_element(children, {}, [](const Node& child) { return child.end - child.begin; }) : nullptr;
@@ -49,7 +53,6 @@ template <Measure M> class NodeMeasure {
     if (largest) keep_present(*largest, parent.present, {std::move(rest), {}});
   }
 
- private:
   // Of the classes that a measure has entered.
   struct ClassCounts {
     std::vector<double> weight;
@@ -87,17 +90,14 @@ template <Measure M> class NodeMeasure {
   }
 
   ClassCounts counts_of(std::span<const uint32_t> own, const Workspace<M>& workspace) const {
-    if constexpr (requires { workspace.measure.present(); }) {
-      const PresentClasses& present = workspace.measure.present();
-      if (!target_.weight) return {count_rows(own, present), {}};
-      ClassCounts counts{std::vector<double>(present.size(), 0.0), std::vector<uint8_t>(present.size(), 0)};
-      for (const uint32_t tag : own) {
-        const size_t place = present.place_of(tag);
-        counts.weight[place] += target_.weight_of(target_.row(tag)), counts.occurs[place] = 1;
-      }
-      return counts;
+    const PresentClasses& present = workspace.measure.present();
+    if (!target_.weight) return {count_rows(own, present), {}};
+    ClassCounts counts{std::vector<double>(present.size(), 0.0), std::vector<uint8_t>(present.size(), 0)};
+    for (const uint32_t tag : own) {
+      const size_t place = present.place_of(tag);
+      counts.weight[place] += target_.weight_of(target_.row(tag)), counts.occurs[place] = 1;
     }
-    return {};
+    return counts;
   }
   // Four tables in turn where rows are many: rows of one class after the other would each wait for the sum before.
   static std::vector<double> count_rows(std::span<const uint32_t> own, const PresentClasses& present) {

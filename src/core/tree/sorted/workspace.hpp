@@ -3,10 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tree/sorted/rows/partitioned_rows.hpp"
 #include "tree/sorted/splits/level_counter.hpp"
 #include "tree/sorted/splits/split.hpp"
-#include "tree/sorted/splits/surrogates.hpp"
 #include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
 
@@ -21,10 +19,7 @@ template <Measure M> struct Workspace {
   ScanRoom<M> room;
   TwoClassCuts<M> cuts;
   std::vector<double> known, missing, zero;
-  PartitionBuffer buffer;
   TwoClassScan::Blocks blocks;
-  std::vector<Split> offers;
-  std::vector<Surrogate> candidates;
 };
 
 }  // namespace baytree::tree::sorted

@@ -165,7 +165,8 @@ struct Stored {
       const bool is_number = made.kinds[j] == Kind::kNumber;
       require((e == kExact || (e >= kNarrowest && e <= kWidest)) && (is_number || !bins) && (!is_number || !levels), "bins");
       require(levels >= 0 && levels <= made.levels[j].count, "levels");
-      Told read{{Grid(e), vector(taken(all.low, low, bins)), {}}, {}, {}};
+      Told read;
+      read.bins.grid = Grid(e), read.bins.low = vector(taken(all.low, low, bins));
       for (size_t i = 0; i < read.bins.low.size(); ++i)
         require(read.bins.low[i] == read.bins.grid(read.bins.low[i]) && (!i || read.bins.low[i - 1] < read.bins.low[i]), "bins");
       read.bins.mass.all = vector(masses(taken(all.bin_mass, bin_mass, int64_t(bins) * int64_t(width))));

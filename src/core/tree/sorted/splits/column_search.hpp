@@ -43,6 +43,14 @@ template <Measure M> class ColumnSearch {
     return split || !settings_.takes_no_gain ? split : first_cut(node, column);
   }
 
+  // Of a nominal column.
+  const Levels& levels(const Node& node, int32_t column, Workspace<M>& workspace) const {
+    workspace.measure.enter(node.present);
+    workspace.measure.focus(node.mean, node.risk);
+    count_levels_of(node, column, workspace);
+    return workspace.levels;
+  }
+
   // To be called for a node whose rows have moved in a column.
   void count_blocks(const Node& node, size_t column) {
     const size_t rows = node.end - node.begin;
@@ -193,8 +201,7 @@ template <Measure M> class ColumnSearch {
   Split search_levels(const Node& node, int32_t column, Workspace<M>& workspace) {
     const ColumnView& view = columns_[size_t(column)];
     if constexpr (requires { workspace.measure.is_centred(); }) center_on_known(node, view, workspace);
-    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[size_t(column)], target_.classes, node.present, workspace.measure, workspace.levels);
-    else workspace.counter.count(partitioned_.tags(node), partitioned_.levels(size_t(column)), view.levels, target_, workspace.measure, workspace.levels);
+    count_levels_of(node, column, workspace);
     Split best;
     best.known = uint32_t(node.end - node.begin);
     Levels& levels = workspace.levels;
@@ -224,6 +231,11 @@ template <Measure M> class ColumnSearch {
     return best;
   }
 
+  void count_levels_of(const Node& node, int32_t column, Workspace<M>& workspace) const {
+    const auto at = size_t(column);
+    if (is_counted_by_level(node, column)) workspace.counter.read(node.level_counts[at], target_.classes, node.present, workspace.measure, workspace.levels);
+    else workspace.counter.count(partitioned_.tags(node), partitioned_.levels(at), columns_[at].levels, target_, workspace.measure, workspace.levels);
+  }
   static bool is_counted_by_level(const Node& node, int32_t column) {
     return !node.level_counts.empty() && !node.level_counts[size_t(column)].empty();
   }

@@ -19,7 +19,7 @@ namespace baytree::tree::sorted {
 // A measure of classes, whose cuts can be estimated where the criterion has terms.
 template <typename M>
 concept EstimatedMeasure = requires(const M measure, uint32_t tag, size_t place, std::span<const double> statistic) {
-  { measure.terms() } -> std::same_as<AnyTerms>;
+  measure.terms();  // one of several kinds
   { measure.place_of(tag) } -> std::same_as<size_t>;
   { measure.mass_of(tag) } -> std::same_as<double>;
   { measure.size_of(tag) } -> std::same_as<double>;

@@ -47,8 +47,7 @@ class LargeNodeLevels {
     return columns_[column].is_nominal() && are_counts_ && (size_t(columns_[column].levels) + 1) * target_.classes <= kLarge;
   }
   LevelCounts counts(const Node& node, size_t column) const {
-    return count_levels(partitioned_.tags(node), partitioned_.levels(column), columns_[column].levels, target_, target_.classes,
-                        [&](uint32_t tag) { return target_.class_of(tag); });
+    return count_by_class(partitioned_.tags(node), partitioned_.levels(column), columns_[column].levels, target_);
   }
   static size_t rows(const Node& node) { return node.end - node.begin; }
   static bool is_open(const Node& node) { return !node.is_final && rows(node) >= kLarge; }

@@ -8,21 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "tree/sorted/levels.hpp"
 #include "tree/sorted/rows/bucket_sort.hpp"
 #include "tree/sorted/rows/narrow_levels.hpp"
 #include "tree/sorted/splits/measures.hpp"
 
 namespace baytree::tree::sorted {
-
-// The levels that occur in a node, ascending, each with its statistic.
-struct Levels {
-  std::vector<int32_t> code;      // -1: the rows without a value, where they are a level
-  std::vector<double> statistic;  // [n_levels * width]
-  size_t width = 0;
-
-  size_t size() const { return code.size(); }
-  std::span<const double> operator[](size_t i) const { return {statistic.data() + i * width, width}; }
-};
 
 // How many rows of each level, the missing one first, and class there are: [n_levels + 1, n_classes].
 using LevelCounts = std::vector<uint32_t>;
@@ -46,6 +37,16 @@ LevelCounts count_levels(std::span<const uint32_t> tags, const NarrowLevels& nar
   return counts;
 }
 
+// By all classes, and by those of a node.
+inline LevelCounts count_by_class(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target) {
+  return count_levels(tags, narrow, n_levels, target, target.classes, [&](uint32_t tag) { return target.class_of(tag); });
+}
+inline LevelCounts count_by_place(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target,
+                                  const PresentClasses& present) {
+  if (present.size() == target.classes) return count_by_class(tags, narrow, n_levels, target);
+  return count_levels(tags, narrow, n_levels, target, present.size(), [&](uint32_t tag) { return present.place_of(tag); });
+}
+
 // Counts the levels of the rows. Few rows of many levels are sorted by level, so the cost follows the rows.
 template <Measure M> class LevelCounter {
  public:
@@ -53,12 +54,14 @@ template <Measure M> class LevelCounter {
   void count(std::span<const uint32_t> tags, const NarrowLevels& narrow, int32_t n_levels, const Target& target, const M& measure,
              Levels& levels) {
     levels.width = measure.width(), levels.code.clear(), levels.statistic.clear();
-    narrow.with([&](const auto* shifted) {
-      const auto shifted_of = [&](uint32_t tag) { return size_t(shifted[target.row(tag)]); };
-      if (tags.size() * 4 < size_t(n_levels)) by_sorting(tags, shifted_of, measure, levels);
-      else if (!read_counts(tags, narrow, n_levels, target, measure, levels))
-        by_table(tags, shifted_of, size_t(n_levels) + 1, measure, levels);
-    });
+    if (tags.size() * 4 < size_t(n_levels)) {
+      list_levels(tags, narrow, target);
+      by_sorting(measure, levels);
+    } else if (!read_counts(tags, narrow, n_levels, target, measure, levels)) {
+      narrow.with([&](const auto* shifted) {
+        by_table(tags, [&](uint32_t tag) { return size_t(shifted[target.row(tag)]); }, size_t(n_levels) + 1, measure, levels);
+      });
+    }
   }
   // Levels that are already counted, by all classes.
   static void read(const LevelCounts& counts, size_t classes, std::span<const int32_t> present, const M& measure, Levels& levels) {
@@ -72,11 +75,7 @@ template <Measure M> class LevelCounter {
     if constexpr (requires { measure.present(); }) {
       if (!measure.adds_counts()) return false;
       const size_t n = measure.classes();
-      const auto class_of = [&](uint32_t tag) { return target.class_of(tag); };
-      const auto place_of = [&](uint32_t tag) { return measure.place_of(tag); };
-      const auto counts = n == target.classes ? count_levels(tags, narrow, n_levels, target, n, class_of)
-                                              : count_levels(tags, narrow, n_levels, target, n, place_of);
-      read_cells(counts, n, n, std::identity(), levels);
+      read_cells(count_by_place(tags, narrow, n_levels, target, measure.present()), n, n, std::identity(), levels);
       return true;
     }
     return false;
@@ -105,10 +104,13 @@ template <Measure M> class LevelCounter {
     for (size_t i = 0; i < n_shifted; ++i)
       if (seen_[i]) append(int32_t(i) - 1, {table_.data() + i * width, width}, levels);
   }
-  template <std::invocable<uint32_t> ShiftedOf>
-  void by_sorting(std::span<const uint32_t> tags, const ShiftedOf& shifted_of, const M& measure, Levels& levels) {
+  void list_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target) {
     order_.clear();
-    for (const uint32_t tag : tags) order_.push_back(entry(uint32_t(shifted_of(tag)), tag));
+    narrow.with([&](const auto* shifted) {
+      for (const uint32_t tag : tags) order_.push_back(entry(uint32_t(shifted[target.row(tag)]), tag));
+    });
+  }
+  void by_sorting(const M& measure, Levels& levels) {
     std::ranges::sort(order_);
     std::vector<double> statistic(levels.width);
     for (size_t i = 0; i < order_.size();) {

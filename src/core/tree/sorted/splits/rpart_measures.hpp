@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "numbers/impurity.hpp"
@@ -38,9 +39,10 @@ class RpartClassMeasure {
   double size_of(uint32_t tag) const { return target_.size_of(target_.row(tag)); }
   double mass_in(std::span<const double> statistic, size_t place) const { return scale(place) * statistic[place]; }
   double parent_mass(size_t place) const { return mass_in(total_, place); }
-  AnyTerms terms() const {
+  std::variant<SquareTerms, LogTerms> terms() const {
     const NodeMasses node{.whole = total_[classes()]};
-    return is_information_ ? AnyTerms(LogTerms(node, kNaturalPerBit)) : AnyTerms(SquareTerms(node));
+    if (is_information_) return LogTerms(node, kNaturalPerBit);
+    return SquareTerms(node);
   }
   void begin(std::span<const double> total) {
     total_.assign(total.begin(), total.end());
