@@ -71,3 +71,16 @@ def test_an_error_in_a_block_is_one_error_and_the_session_goes_on(spark_session,
         bt.LinearDiscriminantAnalysis().fit(spoilt, "y")
     assert len(str(told.value)) < 300
     assert np.isfinite(bt.LinearDiscriminantAnalysis().fit(rows, "y").coef_).all()
+
+
+def test_a_round_over_blocks_of_one_executor_takes_as_many_tasks_as_run_at_a_time(packs, blocks, spark_session):
+    at_a_time = spark_session.sparkContext.defaultParallelism
+    assert packs.n_parts > at_a_time
+    assert packs._mapped(blocks, None, "kept").rdd.getNumPartitions() == at_a_time
+    assert packs._mapped(blocks, None, "content").rdd.getNumPartitions() >= packs.n_parts
+
+
+def test_blocks_that_several_executors_keep_stay_where_they_are(packs):
+    source = engine.SparkFrame(packs.blocks)
+    assert source._n_tasks(["a-1", "b-2", "b-3"]) >= 3
+    assert source._n_tasks(["a-1", None]) is None

@@ -11,10 +11,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baytree.engine import threads
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Look, Rehearse, refuse_more_than_fits
 from baytree.engine.keeping import kept_files
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 ROWS_PER_BLOCK = 1 << 17
 BYTES_PER_CELL = 16
+THREADS = 2  # of a worker: the second takes what a task that is done has left idle
+MANY_TASKS = 1 << 30  # as many as there are partitions
 TOGETHER = 4  # answers of so many partitions are brought here as they are, however large
 GONE = b""  # the answer of a partition whose blocks are kept in files that are not there
 _PACKED = "part int, block int, kept string, content binary, seen binary"
@@ -55,7 +59,16 @@ class SparkFrame:
         if not found:
             return Cached(blocks, 1), Sighting("")
         seen = brought([((part, block), content) for part, block, _, content in found])
-        return Cached(blocks, len({part for part, *_ in found}), all(kept for _, _, kept, _ in found)), seen
+        return Cached(blocks, len({part for part, *_ in found}), self._n_tasks([kept for _, _, kept, _ in found])), seen
+
+    def _n_tasks(self, kept: Sequence[str | None]) -> int | None:
+        """How many tasks a round over kept blocks takes: none where one is not kept, and as many as run at a time where one
+        executor keeps all. Elsewhere each partition is its own, for Spark runs it where it lies.
+        """
+        if not all(kept):
+            return None
+        homes = {kept_files.home(name) for name in kept if name is not None}
+        return _at_a_time(self.frame) if len(homes) == 1 else MANY_TASKS
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each block, added up."""
@@ -82,8 +95,8 @@ class SparkFrame:
 class Cached:
     """Packed blocks in a cached frame, or what is made of each of them."""
 
-    def __init__(self, blocks: DataFrame, n_parts: int, are_kept: bool = False, read: Read = kept_files.content):
-        self.blocks, self.n_parts, self.are_kept, self.read = blocks, n_parts, are_kept, read
+    def __init__(self, blocks: DataFrame, n_parts: int, n_tasks: int | None = None, read: Read = kept_files.content):
+        self.blocks, self.n_parts, self.n_tasks, self.read = blocks, n_parts, n_tasks, read
         self.is_large = False  # the answers of the last round
 
     def made(self, make: Callable[[bytes], bytes]) -> Cached:
@@ -91,7 +104,7 @@ class Cached:
         from pyspark import cloudpickle
 
         key = hashlib.sha256(cloudpickle.dumps(make)).hexdigest()[:32]
-        return Cached(self.blocks, self.n_parts, self.are_kept, partial(kept_files.made, key, make))
+        return Cached(self.blocks, self.n_parts, self.n_tasks, partial(kept_files.made, key, make))
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each block, added up in the order of the blocks.
@@ -106,7 +119,7 @@ class Cached:
 
     def _whole(self, answers: Callable[[str], list[Sent]]) -> list[Sent]:
         """The answers by the files that workers keep or, where one is gone, by the blocks."""
-        found = answers("kept") if self.are_kept else [(0, GONE)]
+        found = answers("kept") if self.n_tasks else [(0, GONE)]
         return answers("content") if any(content == GONE for _, content in found) else found
 
     def _added(self, work: Callable[[bytes], Any], column: str) -> list[Sent]:
@@ -131,7 +144,10 @@ class Cached:
 
     def _mapped(self, work: Callable[[bytes], Any], most: int | None, column: str) -> DataFrame:
         names = ("part", "block", "kept") if column == "kept" else ("part", "block", "kept", "content")
-        return self.blocks.select(*names).mapInArrow(partial(_of_blocks, self.read, work, most), _ANSWERS)
+        blocks = self.blocks.select(*names)
+        if column == "kept" and self.n_tasks and self.n_tasks < self.n_parts:
+            blocks = blocks.coalesce(self.n_tasks)  # a task costs more than most of what is asked of a partition
+        return blocks.mapInArrow(partial(_of_blocks, self.read, work, most), _ANSWERS)
 
 
 def source_of(rows: DataFrame) -> SparkFrame:
@@ -141,8 +157,12 @@ def source_of(rows: DataFrame) -> SparkFrame:
 
 def _packed(look: Look, batches: Batches) -> Batches:
     part = _part()
-    for block, table in enumerate(_blocks(batches)):
-        answer = telling_errors(look, table, f"partition {part}, block {block}")
+
+    def looked(piece: tuple[int, pa.Table]) -> tuple[int, Told]:
+        block, table = piece
+        return block, telling_errors(look, table, f"partition {part}, block {block}")
+
+    for block, answer in threads.streamed(looked, enumerate(_blocks(batches)), THREADS):
         packed, seen = (b"", answer.value) if isinstance(answer.value, Failed) else answer.value
         content = packed_bytes(packed)
         yield _row(_PACKED, part, block, kept_files.keep(content), content, as_bytes(Told(seen, answer.notices)))
@@ -155,19 +175,24 @@ def _of_rows(work: Callable[[FrameLike], Any], batches: Batches) -> Batches:
 
 
 def _of_blocks(read: Read, work: Callable[[bytes], Any], most: int | None, batches: Batches) -> Batches:
-    """The sum of the answers of a partition; None in its place where it has more bytes than `most`."""
+    """The sum of the answers of each partition; None in its place where it has more bytes than `most`."""
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
-    if not blocks:
-        return
-    answers = []
-    for _, _, *kept in blocks:
-        content = read(*kept)
-        if content is None:
-            yield _row(_ANSWERS, blocks[0][0], GONE)
-            return
-        answers.append(telling_errors(work, content))
-    answer = as_bytes(added(answers))
-    yield _row(_ANSWERS, blocks[0][0], None if most is not None and len(answer) > most else answer)
+    answers = threads.streamed(partial(_of_block, read, work), blocks, THREADS)
+    for part, own in groupby(zip(blocks, answers, strict=True), key=lambda pair: pair[0][0]):
+        total = None
+        for _, answer in own:
+            if answer is None:
+                yield _row(_ANSWERS, part, GONE)
+                return
+            total = answer if total is None else total + answer
+        content = as_bytes(total)
+        yield _row(_ANSWERS, part, None if most is not None and len(content) > most else content)
+
+
+def _of_block(read: Read, work: Callable[[bytes], Any], block: tuple) -> Told | None:
+    """What work makes of a block; None where it is not here."""
+    content = read(*block[2:])
+    return None if content is None else telling_errors(work, content)
 
 
 def _together(batches: Batches) -> Batches:
@@ -230,6 +255,14 @@ def _part() -> int:
 
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()
+
+
+def _at_a_time(frame: DataFrame) -> int:
+    """How many tasks run at the same time, as far as is known: Spark Connect does not tell."""
+    try:
+        return frame.sparkSession.sparkContext.defaultParallelism
+    except Exception:
+        return MANY_TASKS
 
 
 def _spark_type(empty: np.ndarray) -> Any:

@@ -6,8 +6,10 @@ gone is handed to the worker again.
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import os
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,8 +25,13 @@ def keep(content: bytes) -> str | None:
     if folder is None:
         return None
     _remove_idle(folder)
-    name = uuid4().hex
+    name = f"{_digest(folder)}-{uuid4().hex}"
     return name if _written(folder / name, content) else None
+
+
+def home(name: str) -> str:
+    """Which folder of which machine a block of this name was kept in first."""
+    return name.partition("-")[0]
 
 
 def content(name: str | None, block: bytes | None = None) -> bytes | memoryview | None:
@@ -75,6 +82,10 @@ def _folder() -> Path | None:
     except Exception:  # a worker that was given no folder, or may not write there, keeps nothing
         return None
     return folder
+
+
+def _digest(folder: Path) -> str:
+    return hashlib.sha256(f"{socket.gethostname()}:{folder}".encode()).hexdigest()[:16]
 
 
 def _written(path: Path, content: bytes) -> bool:
