@@ -14,8 +14,8 @@ import numpy as np
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
 from baytree.engine.elsewhere import SPACE, Content, Look, Packs, Rehearse, refuse_more_than_fits
-from baytree.engine.foresight import Foreseen, foreseen
 from baytree.engine.keeping.folders import Folder, Foresee, Looked
+from baytree.engine.rounds.foresight import Foreseen, foreseen
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.watching import told

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from baytree.engine import threads
 from baytree.engine.elsewhere import Content, Packs
-from baytree.engine.foresight import Foreseen
 from baytree.engine.keeping.packing import packed_bytes
 from baytree.engine.processes import is_alive
+from baytree.engine.rounds.foresight import Foreseen
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.told import Failed, Told
