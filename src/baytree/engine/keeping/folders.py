@@ -70,7 +70,7 @@ class Folder:
         except OSError as error:
             raise _unwritten(self.path, error) from None
         except BaseException:
-            self.n_pieces = before
+            self.n_pieces, self.foreseen = before, None  # pieces that come again must not be added twice
             raise
         return total
 
