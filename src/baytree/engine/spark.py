@@ -179,13 +179,12 @@ def _of_blocks(read: Read, work: Callable[[bytes], Any], most: int | None, batch
     blocks = sorted((row for batch in batches for row in _rows(batch)), key=lambda row: row[:2])
     answers = threads.streamed(partial(_of_block, read, work), blocks, THREADS)
     for part, own in groupby(zip(blocks, answers, strict=True), key=lambda pair: pair[0][0]):
-        total = None
-        for _, answer in own:
-            if answer is None:
-                yield _row(_ANSWERS, part, GONE)
-                return
-            total = answer if total is None else total + answer
-        content = as_bytes(total)
+        found = [answer for _, answer in own]
+        known = [answer for answer in found if answer is not None]
+        if len(known) < len(found):
+            yield _row(_ANSWERS, part, GONE)
+            return
+        content = as_bytes(added(known))
         yield _row(_ANSWERS, part, None if most is not None and len(content) > most else content)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any, Self
 
@@ -61,8 +62,11 @@ class AdditiveEstimator(ContinuingEstimator):
             whole = together(self._census, census)
             return self._settle_with(more, entered.has_text_names)._told(whole, census)
 
-    def _rehearse(self, frame: FarFrame) -> None:
-        self._learn(Entered(self._parts_of(frame), True, None))
+    def _rehearsal(self) -> Callable[[FarFrame], None]:
+        def rehearse(frame: FarFrame) -> None:
+            self._learn(Entered(self._parts_of(frame), True, None))
+
+        return rehearse
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._settle(schema, learnt, has_text_names)

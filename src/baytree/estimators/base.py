@@ -188,12 +188,14 @@ class Estimator(BaseEstimator):
 
     def _far_rows(self, source: Source, y: TargetLike, sample_weight: WeightsLike) -> Parts:
         """The rows of an engine, under the schema that all of them together have."""
-        return self._parts_of(far_frame(source, y, sample_weight, self._labels, self._rehearse))
+        return self._parts_of(far_frame(source, y, sample_weight, self._labels, self._rehearsal()))
 
     def _parts_of(self, frame: FarFrame) -> Parts:
         return frame.parts(self._schema_of(frame), self._accepts_infinite, self.n_jobs)
 
-    _rehearse: Callable[[FarFrame], None] | None = None  # learns from some rows as from all, where that asks one round
+    def _rehearsal(self) -> Callable[[FarFrame], None] | None:
+        """What learns from some rows as from all; None where that asks more than one round."""
+        return None
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)
