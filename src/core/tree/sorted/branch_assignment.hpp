@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,6 +55,18 @@ class BranchAssigner {
     return side == kUnassigned && split.missing >= 0 ? uint8_t(split.missing) : side;
   }
 
+  // Calls visit(side, tag) for the rows that the split of a node itself sends to its first or second branch, in the order of the table.
+  template <std::invocable<size_t, uint32_t> Visit> void each_side(const Node& node, const Visit& visit) const {
+    const ColumnView& view = columns_[size_t(node.split.column)];
+    const auto each = [&](const auto& side_of) {
+      for (const uint32_t tag : partitioned_.tags(node))
+        if (const uint8_t side = side_of(target_.row(tag)); side < 2) visit(size_t(side), tag);
+    };
+    if (!view.is_nominal()) return each([&](uint32_t row) { return branch(node.split, view, row); });
+    const std::vector<uint8_t> side_of_level = sides_of_levels(node.split, view.levels);
+    partitioned_.levels(size_t(node.split.column)).with([&](const auto* shifted) { each([&](uint32_t row) { return side_of_level[shifted[row]]; }); });
+  }
+
   BranchWeights assign_by_split(Node& node) {
     const Split& split = node.split;
     const ColumnView& view = columns_[size_t(split.column)];
@@ -71,11 +84,7 @@ class BranchAssigner {
   Surrogate surrogate(const Node& node, int32_t column, const BranchWeights& assigned) const {
     if (!node.split || column == node.split.column || settings_.is_always_known(size_t(node.split.column))) return {};
     if (settings_.direction(size_t(column))) return {};  // its value would choose between branches that follow another column
-    const ColumnView& view = columns_[size_t(column)];
-    if (view.is_nominal())
-      return surrogate_levels(partitioned_.tags(node), view, column, target_, side_, assigned, settings_.surrogate_style, settings_.is_cart);
-    const auto all = partitioned_.entries(node, size_t(column));
-    return surrogate_cut(all.first(known_in(all)), view, column, target_, side_, assigned, settings_.surrogate_style);
+    return target_.weight ? surrogate_by(node, column, assigned, WeightedRows{target_}) : surrogate_by(node, column, assigned, UnitRows{});
   }
 
   void keep_best(Node& node, std::span<Surrogate> candidates) const {
@@ -112,6 +121,17 @@ class BranchAssigner {
   }
 
  private:
+  template <RowAmounts R> Surrogate surrogate_by(const Node& node, int32_t column, const BranchWeights& assigned, const R& amounts) const {
+    const ColumnView& view = columns_[size_t(column)];
+    const int style = settings_.surrogate_style;
+    if (view.is_nominal()) {
+      const NarrowLevels& levels = partitioned_.levels(size_t(column));
+      return surrogate_levels(partitioned_.tags(node), levels, view, column, target_, amounts, side_, assigned, style, settings_.is_cart);
+    }
+    const auto all = partitioned_.entries(node, size_t(column));
+    return surrogate_cut(all.first(known_in(all)), view, column, target_, amounts, side_, assigned, style);
+  }
+
   double size(const Node& node) const { return target_.counts_rows ? double(node.rows) : node.weight; }
 
   // Rows whose mark is right already are left alone: where few rows are cut off, few are touched.
@@ -125,11 +145,16 @@ class BranchAssigner {
     mark(all.first(n_first), 0), mark(all.subspan(n_first, n_known - n_first), 1);
     mark(all.subspan(n_known), uint8_t(node.split.missing >= 0 ? node.split.missing : kUnassigned));
   }
-  void assign_by_level(const Node& node, int32_t levels) {
+  // Of the missing one and each level.
+  static std::vector<uint8_t> sides_of_levels(const Split& split, int32_t levels) {
     std::vector<uint8_t> side_of(size_t(levels) + 1, kUnassigned);
-    if (node.split.missing >= 0) side_of[0] = uint8_t(node.split.missing);
+    if (split.missing >= 0) side_of[0] = uint8_t(split.missing);
     for (uint8_t b = 0; b < 2; ++b)
-      for (const int32_t code : node.split.group[b]) side_of[size_t(code) + 1] = b;
+      for (const int32_t code : split.group[b]) side_of[size_t(code) + 1] = b;
+    return side_of;
+  }
+  void assign_by_level(const Node& node, int32_t levels) {
+    const std::vector<uint8_t> side_of = sides_of_levels(node.split, levels);
     partitioned_.levels(size_t(node.split.column)).with([&](const auto* shifted) {
       for (const uint32_t tag : partitioned_.tags(node)) side_[target_.row(tag)] = side_of[shifted[target_.row(tag)]];
     });

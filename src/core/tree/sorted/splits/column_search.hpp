@@ -15,6 +15,7 @@
 #include "tree/sorted/splits/grouping.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/monotone_scan.hpp"
+#include "tree/sorted/splits/rpart_counts.hpp"
 #include "tree/sorted/splits/split.hpp"
 #include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
@@ -159,6 +160,8 @@ template <Measure M> class ColumnSearch {
                  bool may_take_all, Workspace<M>& workspace, Split& best) {
     if (const int direction = settings_.direction(column))
       return scan_following(known, workspace.measure, total, first, may_take_all, limits(), direction, workspace.room.left, best);
+    if constexpr (std::same_as<M, RpartClassMeasure>)
+      if (is_two_class_count() && settings_.absent != Absent::kLearned) return scan_counts(known, workspace.measure, total, limits(), best);
     if constexpr (ConvexMeasure<M>)
       if (has_walks(column) && known.size() > workspace.cuts.kFew)
         if (const auto found = workspace.cuts.run(known, node.begin, walks_[column], workspace.measure, total, first, may_take_all, limits(), best))

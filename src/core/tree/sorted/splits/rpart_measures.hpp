@@ -80,6 +80,8 @@ class RpartClassMeasure {
   }
   bool is_ordered() const { return target_.classes <= 2; }
   static bool is_plain_count() { return false; }
+  bool is_information() const { return is_information_; }
+  double parent() const { return parent_; }  // what all rows that it has begun with have of impurity
   bool adds_counts() const { return target_.is_counted && !target_.weight; }
   static void complete(std::span<double> statistic, size_t classes) {
     const double size = total(statistic.first(classes));

@@ -50,18 +50,30 @@ template <Measure M> class SplitChoice {
   }
 
   // rpart calls the side with the smaller mean left; for levels that is the first branch, for numbers a flag.
-  void set_direction(Node& node, Workspace<M>& workspace) const {
+  void set_direction(Node& node, const Workspace<M>& workspace) const {
     Split& split = node.split;
-    const ColumnView& view = columns_[size_t(split.column)];
-    std::vector<double> side[2] = {std::vector<double>(workspace.measure.width(), 0.0), std::vector<double>(workspace.measure.width(), 0.0)};
-    for (const uint32_t tag : partitioned_.tags(node))
-      if (const uint8_t b = assigner_.branch(split, view, target_.row(tag)); b < 2) workspace.measure.add(side[b].data(), tag);
-    const bool is_lower = workspace.measure.mean(side[0]) < workspace.measure.mean(side[1]);
-    if (view.is_nominal()) {
+    const size_t width = workspace.measure.width();
+    const std::vector<double> sides = sums_by_side(node, workspace.measure);
+    const std::span<const double> first(sides.data(), width), second(sides.data() + width, width);
+    const bool is_lower = workspace.measure.mean(first) < workspace.measure.mean(second);
+    if (columns_[size_t(split.column)].is_nominal()) {
       if (!is_lower) std::swap(split.group[0], split.group[1]);
     } else {
       split.is_mirrored = !is_lower;
     }
+  }
+
+  // [2, width], of the rows that the split sends to either side.
+  std::vector<double> sums_by_side(const Node& node, const M& measure) const {
+    const size_t width = measure.width();
+    std::vector<double> sums(2 * width, 0.0);
+    if constexpr (requires { measure.adds_counts(); })
+      if (measure.adds_counts()) {  // of which a mean asks for the classes alone
+        assigner_.each_side(node, [&](size_t side, uint32_t tag) { sums[side * width + measure.place_of(tag)] += 1; });
+        return sums;
+      }
+    assigner_.each_side(node, [&](size_t side, uint32_t tag) { measure.add(sums.data() + side * width, tag); });
+    return sums;
   }
 
   std::span<const ColumnView> columns_;

@@ -1,12 +1,14 @@
 // Surrogate tests: the column that imitates a split best, for rows that miss the split's own column.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "tree/sorted/rows/narrow_levels.hpp"
 #include "tree/sorted/rows/sorting.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/split.hpp"
@@ -53,61 +55,83 @@ inline Surrogate judged(Surrogate found, double score, const BranchWeights& prim
   return found;
 }
 
+// What a row weighs, and how large it counts. Without weights both are known to be 1: every split looks for surrogates in every column.
+template <typename R>
+concept RowAmounts = requires(const R rows, uint32_t row) {
+  { rows.weight(row) } -> std::same_as<double>;
+  { rows.size(row) } -> std::same_as<double>;
+};
+struct UnitRows {
+  double weight(uint32_t) const { return 1; }
+  double size(uint32_t) const { return 1; }
+};
+struct WeightedRows {
+  const Target& target;
+  double weight(uint32_t row) const { return target.weight_of(row); }
+  double size(uint32_t row) const { return target.size_of(row); }
+};
+
+// The weights of either side, and the size of both; a row that no test has assigned adds nothing.
+struct SideSums {
+  double weight[2] = {0, 0}, size = 0;
+  // Sums instead of branches: sides are as good as random here.
+  void add(uint8_t side, double w, double s) { weight[0] += side == 0 ? w : 0.0, weight[1] += side == 1 ? w : 0.0, size += side <= 1 ? s : 0.0; }
+};
+
 // Cuts lie between neighbouring values of all rows of the node; only rows that the split has assigned are counted.
-inline Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target,
-                                 std::span<const uint8_t> side, const BranchWeights& primary, int style) {
-  BranchWeights both;
-  double rows = 0, below = 0;
-  for (const Entry e : known) {
-    const uint32_t row = target.row(tag_of(e));
-    if (side[row] > 1) continue;
-    both.weight[side[row]] += target.weight_of(row), rows += target.size_of(row);
-  }
+template <RowAmounts R>
+Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target, const R& amounts,
+                        std::span<const uint8_t> side, const BranchWeights& primary, int style) {
+  const auto row_of = [&](size_t i) { return target.row(tag_of(known[i])); };
+  const auto add = [&](SideSums& sums, uint32_t row) { sums.add(side[row], amounts.weight(row), amounts.size(row)); };
+  SideSums all, low;
+  for (size_t i = 0; i < known.size(); ++i) add(all, row_of(i));
+  const BranchWeights both{{all.weight[0], all.weight[1]}};
   Surrogate found;
   double best = both.most();
-  BranchWeights low;
   for (size_t i = 0; i + 1 < known.size(); ++i) {
-    const uint32_t row = target.row(tag_of(known[i]));
-    if (side[row] <= 1) low.weight[side[row]] += target.weight_of(row), below += target.size_of(row);
-    if (rank_of(known[i]) == rank_of(known[i + 1]) || below < 2) continue;
-    if (rows - below < 2) break;
+    add(low, row_of(i));
+    if (rank_of(known[i]) == rank_of(known[i + 1]) || low.size < 2) continue;
+    if (all.size - low.size < 2) break;
     const double straight = low.weight[0] + (both.weight[1] - low.weight[1]);
     const double crossed = low.weight[1] + (both.weight[0] - low.weight[0]);
     for (const bool is_flipped : {false, true}) {
       const double score = is_flipped ? crossed : straight;
       if (!(score > best)) continue;
       best = score, found.column = column, found.is_flipped = is_flipped;
-      found.cut = between(view[row], view[target.row(tag_of(known[i + 1]))], true);
+      found.cut = between(view[row_of(i)], view[row_of(i + 1)], true);
     }
   }
   return found ? judged(std::move(found), best, primary, both, style) : found;
 }
 
 // Each level goes the way of its heavier side. A test with fewer than two disagreeing rows is refused, as rpart does.
-inline Surrogate surrogate_levels(std::span<const uint32_t> tags, const ColumnView& view, int32_t column,
-                                   const Target& target, std::span<const uint8_t> side, const BranchWeights& primary, int style,
-                                   bool needs_two_wrong) {
+template <RowAmounts R>
+Surrogate surrogate_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const ColumnView& view, int32_t column,
+                           const Target& target, const R& amounts, std::span<const uint8_t> side, const BranchWeights& primary, int style,
+                           bool needs_two_wrong) {
   struct Level {
     BranchWeights assigned;
     double rows[2] = {0, 0};
   };
-  std::vector<Level> level(size_t(view.levels));
+  std::vector<Level> level(size_t(view.levels) + 1);  // the missing one first
   BranchWeights both;
-  for (const uint32_t tag : tags) {
-    const uint32_t row = target.row(tag);
-    const int32_t code = view.level(row);
-    if (side[row] > 1 || code < 0) continue;
-    const double w = target.weight_of(row);
-    level[size_t(code)].assigned.weight[side[row]] += w, level[size_t(code)].rows[side[row]] += target.size_of(row);
-    both.weight[side[row]] += w;
-  }
+  narrow.with([&](const auto* shifted) {
+    for (const uint32_t tag : tags) {
+      const uint32_t row = target.row(tag);
+      const size_t at = shifted[row];
+      if (side[row] > 1 || at == 0) continue;
+      level[at].assigned.weight[side[row]] += amounts.weight(row), level[at].rows[side[row]] += amounts.size(row);
+      both.weight[side[row]] += amounts.weight(row);
+    }
+  });
   Surrogate found;
   found.column = column;
   double score = 0;
   double wrong = 0;
   const bool is_first_heavier = both.weight[0] > both.weight[1];
-  for (size_t c = 0; c < level.size(); ++c) {
-    const auto& [assigned, rows] = level[c];
+  for (size_t c = 0; c + 1 < level.size(); ++c) {
+    const auto& [assigned, rows] = level[c + 1];
     if (!(rows[0] + rows[1] > 0)) continue;
     const bool is_first = assigned.weight[0] != assigned.weight[1] ? assigned.weight[0] > assigned.weight[1] : is_first_heavier;
     found.group[!is_first].push_back(int32_t(c));
