@@ -67,6 +67,16 @@ class BranchAssigner {
     partitioned_.levels(size_t(node.split.column)).with([&](const auto* shifted) { each([&](uint32_t row) { return side_of_level[shifted[row]]; }); });
   }
 
+  // The same in any order: of a cut, as they lie in its column.
+  template <std::invocable<size_t, uint32_t> Visit> void each_counted_side(const Node& node, const Visit& visit) const {
+    if (columns_[size_t(node.split.column)].is_nominal()) return each_side(node, visit);
+    const auto all = partitioned_.entries(node, size_t(node.split.column));
+    const size_t n_known = known_in(all), n_first = size_t(node.split.last) + 1;
+    for (size_t i = 0; i < n_known; ++i) visit(size_t(i >= n_first), tag_of(all[i]));
+    if (node.split.missing < 0 || node.split.missing > 1) return;
+    for (size_t i = n_known; i < all.size(); ++i) visit(size_t(node.split.missing), tag_of(all[i]));
+  }
+
   BranchWeights assign_by_split(Node& node) {
     const Split& split = node.split;
     const ColumnView& view = columns_[size_t(split.column)];

@@ -69,7 +69,7 @@ template <Measure M> class SplitChoice {
     std::vector<double> sums(2 * width, 0.0);
     if constexpr (requires { measure.adds_counts(); })
       if (measure.adds_counts()) {  // of which a mean asks for the classes alone
-        assigner_.each_side(node, [&](size_t side, uint32_t tag) { sums[side * width + measure.place_of(tag)] += 1; });
+        assigner_.each_counted_side(node, [&](size_t side, uint32_t tag) { sums[side * width + measure.place_of(tag)] += 1; });
         return sums;
       }
     assigner_.each_side(node, [&](size_t side, uint32_t tag) { measure.add(sums.data() + side * width, tag); });

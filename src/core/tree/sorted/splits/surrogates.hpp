@@ -105,26 +105,51 @@ Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, in
   return found ? judged(std::move(found), best, primary, both, style) : found;
 }
 
+// A level's rows on either side.
+struct SidesOfLevel {
+  BranchWeights assigned;
+  double rows[2] = {0, 0};
+};
+
+// Of the missing level, which stays empty, and each other, with the weights of all of them.
+template <RowAmounts R>
+BranchWeights sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const R& amounts,
+                                  std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
+  BranchWeights both;
+  narrow.with([&](const auto* shifted) {
+    for (const uint32_t tag : tags) {
+      const uint32_t row = target.row(tag);
+      SidesOfLevel& own = level[shifted[row]];
+      if (side[row] > 1 || shifted[row] == 0) continue;
+      own.assigned.weight[side[row]] += amounts.weight(row), own.rows[side[row]] += amounts.size(row);
+      both.weight[side[row]] += amounts.weight(row);
+    }
+  });
+  return both;
+}
+// Rows that count 1 each: sides 0, 1, 2 and none have a cell each, so that no row is asked where it is.
+inline BranchWeights sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const UnitRows&,
+                                         std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
+  std::vector<uint32_t> cells(4 * level.size(), 0);
+  narrow.with([&](const auto* shifted) {
+    for (const uint32_t tag : tags) ++cells[4 * size_t(shifted[target.row(tag)]) + (side[target.row(tag)] & 3)];
+  });
+  BranchWeights both;
+  for (size_t at = 1; at < level.size(); ++at)
+    for (size_t b = 0; b < 2; ++b) {
+      const double rows = cells[4 * at + b];
+      level[at].assigned.weight[b] = level[at].rows[b] = rows, both.weight[b] += rows;
+    }
+  return both;
+}
+
 // Each level goes the way of its heavier side. A test with fewer than two disagreeing rows is refused, as rpart does.
 template <RowAmounts R>
 Surrogate surrogate_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const ColumnView& view, int32_t column,
                            const Target& target, const R& amounts, std::span<const uint8_t> side, const BranchWeights& primary, int style,
                            bool needs_two_wrong) {
-  struct Level {
-    BranchWeights assigned;
-    double rows[2] = {0, 0};
-  };
-  std::vector<Level> level(size_t(view.levels) + 1);  // the missing one first
-  BranchWeights both;
-  narrow.with([&](const auto* shifted) {
-    for (const uint32_t tag : tags) {
-      const uint32_t row = target.row(tag);
-      const size_t at = shifted[row];
-      if (side[row] > 1 || at == 0) continue;
-      level[at].assigned.weight[side[row]] += amounts.weight(row), level[at].rows[side[row]] += amounts.size(row);
-      both.weight[side[row]] += amounts.weight(row);
-    }
-  });
+  std::vector<SidesOfLevel> level(size_t(view.levels) + 1);
+  const BranchWeights both = sum_sides_of_levels(tags, narrow, target, amounts, side, level);
   Surrogate found;
   found.column = column;
   double score = 0;
