@@ -664,7 +664,10 @@ class KnotSearch:
     The candidates of MARS's forward pass; what is known of them is kept between steps.
     """
 
-    def __init__(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], most: int, is_centred: bool, memory: int) -> None: ...
+    def __init__(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], most: int, is_centred: bool, memory: int, threads: int) -> None: ...
+
+    def value(self, column: int, rank: int) -> float:
+        """The number at a rank of a column."""
 
     def add(self, term: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Adds a term's column to the basis."""
@@ -673,3 +676,8 @@ class KnotSearch:
         """
         Gains of the line and of the best knot, its rank, and whether there is a line, of columns [first, last) beside each parent.
         """
+
+def backward_subsets(r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rest: float, tries_prefixes: bool) -> tuple:
+    """
+    MARS's backward pass: a subset of terms for each number of them, ascending, and its RSS.
+    """

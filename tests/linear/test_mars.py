@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import baytree as bt
+from baytree import _core
 from baytree.engine.parts import InMemory
 from baytree.linear.splines.basis import columns_of
 from baytree.linear.splines.forward import grow
@@ -174,6 +175,38 @@ def test_subsets_of_pruning_need_not_be_nested_and_none_is_worse_than_eliminatio
         assert np.isclose(left @ left, rss, rtol=1e-8)
     assert found.gcv[found.size - 1] == found.gcv.min()
     assert (np.diff(found.rss) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("n_responses", [1, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_backward_pass_is_that_of_factorising_every_order_anew(n_responses, seed):
+    random = np.random.default_rng(seed)
+    basis = np.column_stack([np.ones(60), random.normal(size=(60, 9))])
+    y = basis[:, [1, 3, 6]] @ random.normal(size=(3, n_responses)) + random.normal(size=(60, n_responses))
+    factor = Factor.of(basis, y)
+
+    def rest(terms):
+        return factor.take(terms).rest
+
+    order = list(range(10))
+    subsets = {size: order[:size] for size in range(1, 11)}
+    for size in range(10, 1 if n_responses > 1 else 2, -1):
+        gone = min(order[1:size], key=lambda term: rest([t for t in order[:size] if t != term]))
+        order = [*(t for t in order[:size] if t != gone), gone, *order[size:]]
+        for k in range(1, size) if n_responses == 1 else [size - 1]:
+            if n_responses > 1 or rest(order[:k]) < rest(subsets[k]) - 1e-12:
+                subsets[k] = order[:k]
+    found = prune(factor, Options(), 60)
+    assert [subset.tolist() for subset in found.subsets] == [sorted(subset) for subset in subsets.values()]
+    assert np.allclose(found.rss, [rest(subset) for subset in subsets.values()], rtol=1e-10)
+
+
+def test_columns_are_searched_in_the_order_of_their_values():
+    random = np.random.default_rng(2)
+    whole = [random.integers(0, 2, 50), random.integers(0, 4, 50), np.full(50, 3)]
+    x = np.stack([*whole, random.normal(size=50)]).astype(float)
+    search = _core.KnotSearch(x, random.normal(size=(1, 50)), 4, True, 1 << 20, 2)
+    assert [[search.value(j, rank) for rank in range(50)] for j in range(4)] == np.sort(x).tolist()
 
 
 @pytest.mark.parametrize(("n", "p", "degree", "end", "first", "step"), [(31, 2, 1, 8, 9, 4), (1000, 10, 1, 10, 13, 7)])

@@ -4,11 +4,13 @@
 
 #include <stdexcept>
 
+#include "linear/splines/backward.hpp"
 #include "linear/splines/knot_search.hpp"
 
 namespace baytree::bind {
 namespace {
 
+using linear::splines::BackwardPass;
 using linear::splines::Candidate;
 using linear::splines::KnotSearch;
 using linear::splines::Rules;
@@ -21,11 +23,12 @@ void require(bool holds, const char* what) {
 
 template <typename T> std::span<const T> flat(const Matrix<T>& x) { return {x.data(), x.shape(0) * x.shape(1)}; }
 
-void make_search(KnotSearch* self, Matrix<double> x, Matrix<int32_t> row, Matrix<double> y, size_t most, bool is_centred, size_t memory) {
+void make_search(KnotSearch* self, Matrix<double> x, Matrix<double> y, size_t most, bool is_centred, size_t memory, int threads) {
   const size_t columns = x.shape(0), rows = x.shape(1);
-  require(rows > 1 && row.shape(0) == columns && row.shape(1) == rows && y.shape(1) == rows && y.shape(0) > 0, "KnotSearch: the shapes do not fit");
-  for (const int32_t i : flat(row)) require(i >= 0 && static_cast<size_t>(i) < rows, "KnotSearch: no such row");
-  new (self) KnotSearch(flat(x), flat(row), flat(y), rows, columns, most, is_centred, memory);
+  require(rows > 1 && y.shape(1) == rows && y.shape(0) > 0, "KnotSearch: the shapes do not fit");
+  require(rows <= 0x7FFFFFFFu, "KnotSearch: at most 2,147,483,647 rows");
+  Workers workers(threads, is_interrupted);
+  interruptible([&] { return new (self) KnotSearch(flat(x), flat(y), rows, columns, most, is_centred, memory, workers); });
 }
 
 // The candidates of columns [first, last) beside each parent, as [columns, parents] gains, ranks and whether there is a line.
@@ -58,21 +61,47 @@ nb::tuple search(KnotSearch& self, size_t first, size_t last, Vector<int32_t> sl
   return nb::make_tuple(to_numpy(std::move(gains), {2, width, n}), to_numpy(std::move(rank), {width, n}), to_numpy(std::move(has_line), {width, n}));
 }
 
+double value(const KnotSearch& self, size_t column, size_t rank) {
+  require(column < self.columns() && rank < self.rows(), "KnotSearch.value: no such column or rank");
+  return self.value(column, rank);
+}
+
 void add(KnotSearch& self, Vector<double> term) {
   require(term.shape(0) == self.rows() && self.size() < self.most(), "KnotSearch.add: no room for this term");
   nb::gil_scoped_release unlocked;
   self.add(view(term));
 }
 
+// For 1, 2, ... terms a subset and its RSS.
+nb::tuple backward_subsets(Matrix<double> r, Matrix<double> z, double rest, bool tries_prefixes) {
+  const size_t terms = r.shape(0);
+  require(r.shape(1) == terms && z.shape(0) == terms && z.shape(1) > 0, "backward_subsets: the shapes do not fit");
+  BackwardPass pass(flat(r), flat(z), terms, rest);
+  linear::splines::Subsets found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = tries_prefixes ? pass.best_prefixes() : pass.eliminate();
+  }
+  nb::list subsets;
+  for (auto& each : found.terms) {
+    const size_t size = each.size();
+    subsets.append(to_numpy(std::move(each), {size}));
+  }
+  return nb::make_tuple(subsets, to_numpy(std::move(found.rss), {terms}));
+}
+
 }  // namespace
 
 void bind_splines(nb::module_& module) {
   nb::class_<KnotSearch>(module, "KnotSearch", "The candidates of MARS's forward pass; what is known of them is kept between steps.")
-      .def("__init__", &make_search, "x"_a.noconvert(), "row"_a.noconvert(), "y"_a.noconvert(), "most"_a, "is_centred"_a, "memory"_a)
+      .def("__init__", &make_search, "x"_a.noconvert(), "y"_a.noconvert(), "most"_a, "is_centred"_a, "memory"_a, "threads"_a)
+      .def("value", &value, "column"_a, "rank"_a, "The number at a rank of a column.")
       .def("add", &add, "term"_a.noconvert(), "Adds a term's column to the basis.")
       .def("search", &search, "first"_a, "last"_a, "slots"_a.noconvert(), "parents"_a.noconvert(), "is_tried"_a.noconvert(),
            "spans"_a.noconvert(), "rules"_a.noconvert(),
            "Gains of the line and of the best knot, its rank, and whether there is a line, of columns [first, last) beside each parent.");
+  module.def("backward_subsets", &backward_subsets, "r"_a.noconvert(), "z"_a.noconvert(), "rest"_a, "tries_prefixes"_a,
+             "MARS's backward pass: a subset of terms for each number of them, ascending, and its RSS.");
 }
 
 }  // namespace baytree::bind

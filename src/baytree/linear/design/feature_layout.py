@@ -15,7 +15,7 @@ import numpy as np
 from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.table.matrices import matrices
 from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import SparseColumns, Table, Tokens, is_missing, refuse_infinite
+from baytree.table.table import SparseColumns, Table, Tokens, Values, is_missing, refuse_infinite
 
 VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
@@ -83,7 +83,15 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         if self._is_plain and len(self) and all(column.dtype.kind == "f" for column in values):  # a gap among ranks is −1
             wide = np.stack(tuple(values), axis=1)
             return np.where(np.isnan(wide), self.fill, wide)
-        out = np.zeros((len(range(*rows.indices(len(table)))), len(self)))
+        return self._written(values, np.zeros((len(range(*rows.indices(len(table)))), len(self))))
+
+    def by_feature(self, table: Table) -> np.ndarray:
+        """The same of all rows, feature after feature. [n_features, n_rows]"""
+        if isinstance(table.values, SparseColumns):
+            return np.ascontiguousarray(self.matrix(table).T)
+        return self._written(table.values, np.zeros((len(self), len(table))).T).T
+
+    def _written(self, values: Values, out: np.ndarray) -> np.ndarray:
         for j, column in enumerate(values):
             features = self.of_column(j)
             if features.start < features.stop:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
 from baytree.linear.design.feature_layout import VALUE, Layout, features_of
-from baytree.linear.design.look import Known, Look
+from baytree.linear.design.look import Known, Look, Moments
 from baytree.linear.design.spread import moments_of
 from baytree.linear.design.word_features import Words
 from baytree.table.schema import Kind, Schema, Text
@@ -28,21 +29,8 @@ def learn_design(
     Numbers and marks are always brought to standard units, for the solver's sake; words only where `standardize` asks
     for it, since rare words would otherwise get the largest units.
     """
-    if missing == "error":
-        _refuse_gaps(rows.schema, look.gaps)
-    layout = features_of(rows.schema, ordinal, look.gaps & (missing == "mean+indicator"))
-    reference = np.full(len(rows.schema), -1, np.int32)
-    plain = len(layout) and (layout.level == VALUE).all() and not look.gaps.any()
-    if not plain:
-        known = rows.total(partial(Known.of, look.gaps), rows_per_part=None)
-        layout, reference = _with_stand_ins(rows, layout, look, known), _references(known, layout)
-    is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
-    layout = layout.take(np.flatnonzero(~is_reference))
-    centre, spread = look.moments or moments_of(rows, layout, look)
-    if plain:
-        fill = layout.fill.copy()
-        fill[layout.source] = centre
-        layout = msgspec.structs.replace(layout, fill=fill)
+    layout, reference, moments = learn_layout(rows, look, ordinal=ordinal, missing=missing)
+    centre, spread = moments or moments_of(rows, layout, look)
     words = tuple(_words(rows, j) for j, column in enumerate(rows.schema.columns) if column.kind is Kind.TEXT)
     scale = np.concatenate([_positive(spread), *(np.ones(len(text.idf)) for text in words)])
     design = Design(layout, centre, scale, reference, words)
@@ -50,6 +38,30 @@ def learn_design(
         return design
     scale = np.concatenate([_positive(spread), *map(_positive, _word_spreads(rows, design, look.weight))])
     return msgspec.structs.replace(design, scale=scale)
+
+
+class Laid(NamedTuple):
+    """Which features rows have, the level that each column is compared with, and the moments where they are known by then."""
+
+    layout: Layout
+    reference: np.ndarray  # int32 [n_columns]; -1 where there is none
+    moments: Moments | None
+
+
+def learn_layout(rows: Parts, look: Look, *, ordinal: str, missing: str) -> Laid:
+    """The features of these rows; numbers without gaps need no more than their moments, which are told on."""
+    if missing == "error":
+        _refuse_gaps(rows.schema, look.gaps)
+    layout = features_of(rows.schema, ordinal, look.gaps & (missing == "mean+indicator"))
+    if len(layout) and (layout.level == VALUE).all() and not look.gaps.any():
+        moments = look.moments or moments_of(rows, layout, look)
+        fill = layout.fill.copy()
+        fill[layout.source] = moments[0]
+        return Laid(msgspec.structs.replace(layout, fill=fill), np.full(len(rows.schema), -1, np.int32), moments)
+    known = rows.total(partial(Known.of, look.gaps), rows_per_part=None)
+    layout, reference = _with_stand_ins(rows, layout, look, known), _references(known, layout)
+    is_reference = (layout.level >= 0) & (layout.level == reference[layout.source])
+    return Laid(layout.take(np.flatnonzero(~is_reference)), reference, look.moments)
 
 
 def _positive(spread: np.ndarray) -> np.ndarray:

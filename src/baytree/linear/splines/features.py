@@ -12,8 +12,8 @@ import numpy as np
 from baytree.engine.parts import InMemory
 from baytree.linear.design.array_checks import check_floats
 from baytree.linear.design.feature_layout import VALUE, Layout
-from baytree.linear.design.learn import learn_design
-from baytree.linear.design.spread import look_at
+from baytree.linear.design.learn import learn_layout
+from baytree.linear.design.spread import look_at, moments_of
 from baytree.linear.splines.options import Options
 from baytree.table.schema import Schema
 from baytree.table.table import Table, refuse_infinite
@@ -51,24 +51,31 @@ class Features(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def of(self, table: Table) -> np.ndarray:
         """The features of all rows in their units. [n_features, n_rows]"""
-        x = self.layout.matrix(table)
-        if not np.isfinite(x).all():
-            refuse_infinite(table.schema, table.values)
-        x /= self.unit
-        return np.ascontiguousarray(np.clip(x, -FAR, FAR, out=x).T)
+        return _in_units(self.layout.by_feature(table), self.unit, table)
 
 
-def learn_features(table: Table, options: Options) -> Features:
-    """The features of a table's rows; levels that do not occur have none."""
+def learn_features(table: Table, options: Options) -> tuple[Features, np.ndarray]:
+    """The features of a table's rows, and what they are in these; levels that do not occur have none."""
     rows = InMemory(table)
-    design = learn_design(rows, look_at(rows), ordinal=options.ordinal, missing=options.missing)
-    layout = design.layout
-    x = layout.matrix(table)
-    ends = np.stack([x.min(axis=0), x.max(axis=0)], axis=1)  # [n_features, 2]
-    occurs = (layout.level == VALUE) | (ends != 0).any(axis=1)
-    layout, ends = layout.take(np.flatnonzero(occurs)), ends[occurs]
-    unit = _units(ends, design.scale[: len(occurs)][occurs] if options.standardize else None)
-    return Features(layout, unit, ends / unit[:, None], design.reference)
+    look = look_at(rows)
+    layout, reference, moments = learn_layout(rows, look, ordinal=options.ordinal, missing=options.missing)
+    x = layout.by_feature(table)
+    ends = np.stack([x.min(axis=1), x.max(axis=1)], axis=1)  # [n_features, 2]
+    occurs = np.flatnonzero((layout.level == VALUE) | (ends != 0).any(axis=1))
+    if len(occurs) < len(x):
+        layout, ends, x = layout.take(occurs), ends[occurs], x[occurs]
+    spread = (moments or moments_of(rows, layout, look))[1] if options.standardize else None
+    unit = _units(ends, None if spread is None else np.where(spread > 0, spread, 1.0))
+    return Features(layout, unit, ends / unit[:, None], reference), _in_units(x, unit, table)
+
+
+def _in_units(x: np.ndarray, unit: np.ndarray, table: Table) -> np.ndarray:
+    """Features in their units, in place. [n_features, n_rows]"""
+    if not np.isfinite(x).all():
+        refuse_infinite(table.schema, table.values)
+    if (unit != 1).any():
+        x /= unit[:, None]
+    return np.clip(x, -FAR, FAR, out=x)
 
 
 def _units(ends: np.ndarray, spread: np.ndarray | None) -> np.ndarray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from baytree import _core
-from baytree.engine.threads import in_order
+from baytree.engine.threads import free, in_order
 from baytree.linear.splines.basis import FALLING, LINEAR, RISING, Hinge, Term
 from baytree.linear.splines.given_rows import Rows, rest_of, standard_responses
 from baytree.linear.splines.options import Options, spans_of
@@ -65,8 +65,7 @@ class _Growth:
         self.columns = {0: self.root}
         self.used, self.n_terms = 1, 1
         self.queue = Queue(options.fast_k, options.fast_beta)
-        order, self.sorted = _sorted(rows.x)
-        self.search = _core.KnotSearch(self.sorted, order, self.y, self.most + 2, rows.weight is None, _MEMORY)
+        self.search = _core.KnotSearch(rows.x, self.y, self.most + 2, rows.weight is None, _MEMORY, free())
         self.search.add(self.root)
 
     def step(self) -> bool:
@@ -170,7 +169,7 @@ class _Growth:
         if found.rank < 0 and self.options.auto_linear:
             hinges = [Hinge(j, LINEAR)]
         else:
-            cut = float(self.sorted[j, max(found.rank, 0)])
+            cut = self.search.value(j, max(found.rank, 0))
             hinges = [Hinge(j, RISING, cut), Hinge(j, FALLING, cut)][: 1 + found.has_mirror]
         pair: list[tuple[Term, np.ndarray]] = [
             ((*self.terms[parent], hinge), self.columns[parent] * hinge.of(x)) for hinge in hinges
@@ -189,15 +188,3 @@ class _Growth:
             self.search.add(column)
         self.queue.append(len(pair), self.used)
         self.used += 2
-
-
-def _sorted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows in the order of each feature, equals as they come, and its values in that order. [n_features, n_rows] both"""
-    order, values = np.empty(x.shape, np.int32), np.empty_like(x)
-
-    def sort(j: int) -> None:
-        own = np.argsort(x[j], kind="stable")
-        order[j], values[j] = own, x[j][own]
-
-    in_order(sort, range(len(x)))
-    return order, values

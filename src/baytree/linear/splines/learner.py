@@ -52,9 +52,9 @@ class Mars:
 
 
 def _learn(table: Table, options: Options) -> Splines:
-    features = learn_features(table, options)
+    features, x = learn_features(table, options)
     y, unit = _responses(table)
-    rows = Rows(features.of(table), y, _differing(table.weight))
+    rows = Rows(x, y, _differing(table.weight))
     terms = grow(rows, options)
     basis, root = columns_of(terms, rows.x), rows.root
     factor = Factor.of(root[:, None] * basis, (root * y).T)

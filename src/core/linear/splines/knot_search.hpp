@@ -12,21 +12,27 @@
 #include "linear/splines/candidate.hpp"
 #include "linear/splines/knot_cache.hpp"
 #include "linear/splines/orthonormal.hpp"
+#include "linear/splines/sorted_column.hpp"
+#include "workers.hpp"
 
 namespace baytree::linear::splines {
 
 class KnotSearch {
  public:
-  // x, row [columns, rows] in ascending order of x; y [responses, rows].
-  KnotSearch(std::span<const double> x, std::span<const std::int32_t> row, std::span<const double> y, std::size_t rows,
-             std::size_t columns, std::size_t most, bool is_centred, std::size_t memory)
-      : x_(x.begin(), x.end()), row_(row.begin(), row.end()), rows_(rows), most_(most), responses_(rows ? y.size() / rows : 0), basis_(rows, most), beside_constant_(is_centred ? 0 : rows, most),
+  // x [columns, rows]; y [responses, rows].
+  KnotSearch(std::span<const double> x, std::span<const double> y, std::size_t rows, std::size_t columns, std::size_t most, bool is_centred,
+             std::size_t memory, Workers& workers)
+      : x_(x.size()), row_(x.size()), rows_(rows), most_(most), responses_(rows ? y.size() / rows : 0), basis_(rows, most), beside_constant_(is_centred ? 0 : rows, most),
         is_centred_(is_centred), memory_(memory / (columns ? columns : 1)), y_(y.begin(), y.end()), beside_(rows * (responses_ + 1)) {
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t r = 0; r < responses_; ++r) beside_[i * (responses_ + 1) + r] = y_[r * rows + i];
       beside_[i * (responses_ + 1) + responses_] = 1;
     }
     for (std::size_t j = 0; j < columns; ++j) kept_.emplace_back(most);
+    workers.run(columns, [&](std::size_t j, int) {
+      const std::size_t first = j * rows;
+      sort_column(x.subspan(first, rows), {x_.data() + first, rows}, {row_.data() + first, rows});
+    });
   }
 
   KnotSearch(const KnotSearch&) = delete;
@@ -36,6 +42,7 @@ class KnotSearch {
   std::size_t columns() const { return kept_.size(); }
   std::size_t size() const { return basis_.size(); }
   std::size_t most() const { return most_; }
+  double value(std::size_t column, std::size_t rank) const { return x_[column * rows_ + rank]; }
 
   // Adds a term to the basis.
   void add(std::span<const double> b) {
@@ -223,8 +230,8 @@ class KnotSearch {
     return room.found.data();
   }
 
-  std::vector<double> x_;
-  std::vector<std::int32_t> row_;
+  std::vector<double> x_;          // [columns, rows], ascending
+  std::vector<std::int32_t> row_;  // the row of each
   std::size_t rows_, most_, responses_;
   Orthonormal basis_, beside_constant_;  // the second for weighted rows, whose first column is not constant
   std::vector<double> of_y_;  // [columns of the basis, responses]

@@ -10,16 +10,9 @@
 #include <span>
 #include <vector>
 
-namespace baytree::linear::splines {
+#include "linear/splines/sorted_column.hpp"
 
-// A column in ascending order of its values; `row` is where each of them stands in the table.
-struct Sorted {
-  std::span<const double> x;
-  std::span<const std::int32_t> row;
-  std::size_t size() const { return x.size(); }
-  // The first rank above the least value. What lies there adds nothing to any hinge, and of a mark that is most of the rows.
-  std::size_t above_least() const { return static_cast<std::size_t>(std::ranges::upper_bound(x, x[0]) - x.begin()); }
-};
+namespace baytree::linear::splines {
 
 // Which ranks may be knots: those from `end` up, the `first`-th that counts, then every `step`-th.
 struct Spans {
