@@ -41,7 +41,7 @@ def learn_design(
 
 
 class Laid(NamedTuple):
-    """Which features rows have, the level that each column is compared with, and the moments where they are known by then."""
+    """Which features rows have, the level that each column is compared with, and the moments if they are known by then."""
 
     layout: Layout
     reference: np.ndarray  # int32 [n_columns]; -1 where there is none
