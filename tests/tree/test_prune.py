@@ -12,7 +12,7 @@ from baytree.storage import dumps
 from baytree.tree.grow.costs import Weighing
 from baytree.tree.model.links import parents
 from baytree.tree.prune import cross_validated as cart
-from baytree.tree.prune.cost_complexity import path, with_complexity, worths
+from baytree.tree.prune.cost_complexity import path, with_complexity
 
 RNG = np.random.default_rng(5)
 
@@ -163,16 +163,16 @@ def test_folds_by_row_numbers_name_the_rows_as_they_came():
 
 
 def test_an_interrupted_cross_validation_does_not_wait_for_the_folds_under_way(monkeypatch):
-    usual, calls, release, is_finished = cart.losses, count(), Event(), Event()
+    usual, calls, release, is_finished = cart.settings, count(), Event(), Event()
 
-    def lost(*arguments):
+    def asked(*arguments):
         if next(calls) == 0:
             raise KeyboardInterrupt
         release.wait(5)
         is_finished.set()
         return usual(*arguments)
 
-    monkeypatch.setattr(cart, "losses", lost)
+    monkeypatch.setattr(cart, "settings", asked)
     X, y = np.arange(200.0)[:, None], np.arange(200) // 20 % 2
     model = bt.CARTClassifier().fit(X, y)
     before = model.model_
@@ -231,14 +231,34 @@ def test_a_model_file_does_not_depend_on_how_the_tree_was_reached(full):
     assert dumps(steps) == dumps(full.snip(0))
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 4.0])
-def test_a_grown_tree_loses_at_each_penalty_what_its_pruned_copy_loses(table, alpha):
-    tree = bt.DecisionTreeClassifier(min_leaf=3).fit(*table).tree_
-    rows = bt.CARTClassifier()._enter(*table, None).table
-    costs, penalty = Weighing().of(rows), np.array([np.inf, 30.0, 8.0, 4.0, 1.5, 0.5]) + alpha
-    pruned = with_complexity(tree, alpha=alpha, is_bounded=True)
-    grown = cart.losses(tree, rows, costs, penalty, worths(tree, alpha, is_bounded=True))
-    np.testing.assert_array_equal(grown, cart.losses(pruned, rows, costs, penalty))
+@pytest.mark.parametrize("weight", [None, "whole", "any"])
+@pytest.mark.parametrize(
+    ("target", "by_impurity"), [("class", False), ("class", True), ("three", False), ("three", True), ("number", False)]
+)
+def test_a_fold_loses_at_each_penalty_what_the_pruned_tree_of_its_other_rows_loses(target, weight, by_impurity):
+    rng = np.random.default_rng(5)
+    frame = {f"x{j}": np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300).round(1)) for j in range(3)}
+    frame["level"] = np.where(rng.random(300) < 0.1, None, rng.choice(list("abcdefgh"), 300))
+    score = np.nan_to_num(frame["x0"]) + (frame["level"] == "a") + rng.normal(size=300)
+    y = {"class": score > 0.3, "three": np.digitize(score, [-0.5, 0.8]), "number": score}[target]
+    kind = bt.CARTRegressor if target == "number" else bt.CARTClassifier
+    model = kind(cp=0.003, min_split=6, pruning="min", **({"prune_by": "impurity"} if by_impurity else {}))
+    weights = {None: None, "whole": rng.integers(1, 4, 300), "any": rng.random(300) + 0.5}[weight]
+    rows = model._enter(frame, y, weights).table
+    policy, costs, fold = model._learner(rows.schema).policy, Weighing().of(rows), np.arange(300) % 3
+    tree = cart.at_penalty(rows, policy, costs, 1)
+    steps = cart.cross_validated(rows, tree, policy, costs, fold, 1)
+    penalty = steps.cp if by_impurity else cart.between_steps(steps)
+    sums = np.zeros((2, len(penalty)))
+    for out in range(3):
+        inside = rows.take(fold != out)
+        unit = tree.risk[0] * inside.weight.sum() / rows.weight.sum()
+        grown = cart.grown(inside, policy, costs, 0.003 * unit, 1)
+        pruned = with_complexity(grown, alpha=0.003 * unit, is_bounded=not by_impurity)
+        sums += cart.losses(pruned, rows.take(fold == out), costs, penalty * unit)
+    expected = cart.with_errors(steps, *sums, float(tree.risk[0]), float(rows.weight.sum()))
+    np.testing.assert_array_equal(steps.error, expected.error)
+    np.testing.assert_array_equal(steps.deviation, expected.deviation)
 
 
 def test_surrogates_that_no_row_asks_for_change_no_error_of_cross_validation(monkeypatch):

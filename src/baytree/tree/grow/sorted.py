@@ -32,23 +32,30 @@ def grow_arrays(
     table: Table, policy: Policy, costs: Costs, n_jobs: int | None = None, min_risk: float = 0.0
 ) -> dict[str, Any]:
     """The same as the core's arrays, one entry per node."""
-    label = table.label
-    is_class = table.n_classes > 0
-    return _core.grow(
+    how = settings(table, policy, costs, min_risk)
+    return _core.grow(*grow_arguments(table, costs), how, threads.count(n_jobs))
+
+
+def grow_arguments(table: Table, costs: Costs) -> tuple[Any, ...]:
+    """A table and what its classes weigh, as the core reads them."""
+    label, is_class = table.label, table.n_classes > 0
+    return (
         columns(table),
         level_counts(table.schema),
         np.ascontiguousarray(label, np.int32) if is_class else None,
         None if is_class else np.ascontiguousarray(label, np.float64),
         None if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
         np.ascontiguousarray(costs.scale, np.float64),
-        settings(table, policy, costs, min_risk),
-        threads.count(n_jobs),
     )
 
 
-def settings(table: Table, policy: Policy, costs: Costs, min_risk: float = 0.0) -> dict[str, Any]:
-    """A policy as the core reads it."""
-    return {**_settings(table, policy), **_constraints(table, policy), **_weights(table, costs), "min_risk": min_risk}
+def settings(
+    table: Table, policy: Policy, costs: Costs, min_risk: float = 0.0, weight: np.ndarray | None = None
+) -> dict[str, Any]:
+    """A policy as the core reads it, for all rows of a table or for some that have these weights."""
+    weight = table.weight if weight is None else weight
+    how = {**_settings(table, policy), **_constraints(table, policy), **_weights(table, weight, costs)}
+    return {**how, "min_gain": float(policy.stopping.min_gain) * float(weight.sum()), "min_risk": min_risk}
 
 
 def _settings(table: Table, policy: Policy) -> dict[str, Any]:
@@ -60,7 +67,6 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
         "min_leaf": float(stop.min_leaf),
         "max_depth": 2**31 - 1 if stop.max_depth is None else int(stop.max_depth),
         "min_impurity": float(stop.min_impurity),
-        "min_gain": float(stop.min_gain) * float(table.weight.sum()),
         "critical": _critical(stop.alpha, table.n_classes),
         "counts_rows": stop.counts_rows,
         "is_cart": is_cart,
@@ -85,19 +91,19 @@ def _constraints(table: Table, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _weights(table: Table, costs: Costs) -> dict[str, Any]:
+def _weights(table: Table, weight: np.ndarray, costs: Costs) -> dict[str, Any]:
     return {
         "risk_scale": costs.risk_scale.tolist(),
         "loss": [] if costs.loss is None else costs.loss.ravel().tolist(),
-        "is_counted": _is_counted(table, costs),
+        "is_counted": _is_counted(table, weight, costs),
     }
 
 
-def _is_counted(table: Table, costs: Costs) -> bool:
+def _is_counted(table: Table, weight: np.ndarray, costs: Costs) -> bool:
     """Masses are whole numbers, so that ties can be told from near ties."""
     if not np.all(costs.scale == 1.0):
         return False
-    return table.is_unweighted or bool(np.all(table.weight == np.floor(table.weight)) and table.weight.max() < 2**31)
+    return table.is_unweighted or bool(np.all(weight == np.floor(weight)) and weight.max() < 2**31)
 
 
 def _critical(alpha: float | None, n_classes: int) -> list[float]:

@@ -165,16 +165,6 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
     return kept(valued, is_split) if is_bounded else valued
 
 
-def worths(tree: Tree, alpha: float, is_bounded: bool) -> np.ndarray:
-    """float64 [n_nodes]: the penalty, in units of risk, at which each split goes; -inf for one that is not worth alpha.
-
-    What `with_complexity` gives, for who asks at which penalty a row stops and needs no tree.
-    """
-    scaled, is_split = _complexities(tree, alpha, is_bounded)
-    worth = scaled * float(tree.risk[0])
-    return np.where(is_split, worth, -np.inf) if is_bounded else worth
-
-
 def _complexities(tree: Tree, alpha: float, is_bounded: bool) -> tuple[np.ndarray, np.ndarray]:
     """The penalty at which each split goes, in units of the root's risk, and whether it is worth alpha. [n_nodes] each"""
     root = float(tree.risk[0])

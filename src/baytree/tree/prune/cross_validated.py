@@ -8,6 +8,7 @@ from operator import add
 import msgspec
 import numpy as np
 
+from baytree import _core
 from baytree.engine import threads
 from baytree.folds.contents import as_single_rows, dealt, row_keys
 from baytree.folds.cv import read_cv
@@ -15,10 +16,10 @@ from baytree.table.schema import Kind
 from baytree.table.table import Table, is_missing
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy
-from baytree.tree.grow.sorted import grow_sorted
+from baytree.tree.grow.sorted import grow_arguments, grow_sorted, settings
 from baytree.tree.model.routing import columns, level_counts
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity, worths
+from baytree.tree.prune.cost_complexity import Path, cost_complexity, path, with_complexity
 
 OTHER_ROWS = (
     "cv names rows of the table that fit was called with, but the tree is to be learnt from other rows, as in "
@@ -85,13 +86,18 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
     root, whole = float(tree.risk[0]), float(table.weight.sum())
     surrogates = msgspec.structs.replace(policy.surrogates, always_known=_always_known(table))
     policy = msgspec.structs.replace(policy, surrogates=surrogates)  # no row asks for those of the other splits
+    loss = (costs.risk_scale[:, None] * costs.losses()).ravel()
+
+    given = grow_arguments(table, costs)
 
     def lost(out: int) -> np.ndarray:  # [2, n_penalties]
-        inside, outside = table.take(fold != out), table.take(fold == out)
-        unit = root * float(inside.weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
-        part = grown(inside, policy, costs, cp * unit, 1)
-        worth = worths(part, cp * unit, is_bounded=not by_impurity)
-        return np.array(losses(part, outside, costs, penalty * unit, worth))
+        inside = np.flatnonzero(fold != out)
+        weight = table.weight[inside]
+        unit = root * float(weight.sum()) / whole  # risk that a penalty of 1 stands for in the fold
+        alpha = cp * unit
+        how = settings(table, policy, costs, 0.0 if by_impurity else _below(alpha), weight)
+        outside = np.flatnonzero(fold == out)
+        return np.array(_core.losses_outside(*given, how, inside, outside, alpha, not by_impurity, penalty * unit, loss))
 
     total, squares = reduce(add, threads.in_order(lost, np.unique(fold).tolist(), n_jobs))
     return with_errors(steps, total, squares, root, whole)
@@ -119,9 +125,14 @@ def best_step(steps: Path, rule: str, takes_larger: bool = False) -> int:
 def grown(table: Table, policy: Policy, costs: Costs, min_risk: float, n_jobs: int | None) -> Tree:
     """The tree before complexities are looked at; nodes of no more risk than `min_risk` are not split."""
     if not _by_impurity(policy):
-        return grow_sorted(table, policy, costs, n_jobs, min_risk * (1 - 1e-9))  # complexities make the exact test
+        return grow_sorted(table, policy, costs, n_jobs, _below(min_risk))
     tree = grow_sorted(table, policy, costs, n_jobs)
     return msgspec.structs.replace(tree, risk=tree.impurity * tree.weight)
+
+
+def _below(risk: float) -> float:
+    """The risk at which growth stops: a little less, since complexities make the exact test."""
+    return risk * (1 - 1e-9)
 
 
 def _by_impurity(policy: Policy) -> bool:
@@ -176,14 +187,9 @@ def _root_risk(table: Table, costs: Costs) -> float:
     return float(table.weight @ apart**2)
 
 
-def losses(
-    tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray, worth: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of weight × loss and of weight × loss² over rows, at every penalty: two arrays [n_penalties].
-
-    `worth` is the penalty at which each split goes, where the tree does not say it itself. [n_nodes]
-    """
-    worth = tree.complexity * tree.risk[0] if worth is None else worth
+def losses(tree: Tree, rows: Table, costs: Costs, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of weight × loss and of weight × loss² over rows, at every penalty: two arrays [n_penalties]."""
+    worth = tree.complexity * tree.risk[0]
     common = (columns(rows), level_counts(rows.schema), worth, penalty, np.ascontiguousarray(rows.weight))
     if not rows.n_classes:
         return tree.router.number_losses(*common, np.ascontiguousarray(rows.label), np.ascontiguousarray(tree.value[:, 0]))

@@ -8,6 +8,7 @@
 #include "bind/rooms.hpp"
 #include "bind/tree/columns.hpp"
 #include "bind/tree/settings.hpp"
+#include "tree/prune/left_out_rows.hpp"
 #include "tree/sorted/grower.hpp"
 
 namespace baytree::bind {
@@ -106,26 +107,71 @@ class Arrays {
 
 using MaybeInts = std::optional<Vector<int32_t>>;
 
-nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const MaybeInts& label, const MaybeDoubles& y,
-              const MaybeDoubles& weight, const Vector<double>& scale, const nb::dict& given, int threads) {
-  const size_t rows = label ? label->shape(0) : y ? y->shape(0) : 0;
+Target target_of(size_t rows, const int32_t* label, const double* y, const double* weight, const Vector<double>& scale, const nb::dict& given) {
   if (rows == 0) throw nb::value_error("a tree needs at least one row");
   if (rows > 0x7FFFFFFFu) throw nb::value_error("a tree holds at most 2,147,483,647 rows");
-  const Columns columns = columns_of(arrays, levels, rows);
-  const Settings settings = settings_of(given);
   Target target;
   target.classes = label ? scale.shape(0) : 0;
-  target.label = label ? label->data() : nullptr;
-  target.y = y ? y->data() : nullptr;
-  target.weight = weight ? weight->data() : nullptr;
+  target.label = label, target.y = y, target.weight = weight;
   target.scale = view(scale);
   target.counts_rows = setting<bool>(given, "counts_rows");
   target.is_counted = setting<bool>(given, "is_counted");
   const int bits = target.classes > 1 ? std::bit_width(target.classes - 1) : 0;
   target.class_bits = rows << bits <= 0xFFFFFFFFu ? bits : 0;
+  return target;
+}
+
+template <typename T> const T* pointer(const std::optional<Vector<T>>& array) { return array ? array->data() : nullptr; }
+
+nb::dict grow(const nb::list& arrays, const Vector<int32_t>& levels, const MaybeInts& label, const MaybeDoubles& y,
+              const MaybeDoubles& weight, const Vector<double>& scale, const nb::dict& given, int threads) {
+  const size_t rows = label ? label->shape(0) : y ? y->shape(0) : 0;
+  const Columns columns = columns_of(arrays, levels, rows);
+  const Settings settings = settings_of(given);
+  const Target target = target_of(rows, pointer(label), pointer(y), pointer(weight), scale, given);
   Workers workers(threads, is_interrupted);
   auto nodes = interruptible([&] { return grow_with(columns.views, rows, target, settings, workers); });
   return Arrays(nodes, columns.views, target.classes).to_python();
+}
+
+// Weight times loss, and times its square, of rows `outside` at every penalty, by the tree that rows `inside` grow. `loss` [classes, classes]
+// is that of taking a class for another; numbers lose the square of what they are apart.
+nb::tuple losses_outside(const nb::list& arrays, const Vector<int32_t>& levels, const MaybeInts& label, const MaybeDoubles& y,
+                         const MaybeDoubles& weight, const Vector<double>& scale, const nb::dict& given, const Vector<int64_t>& inside,
+                         const Vector<int64_t>& outside, double alpha, bool is_bounded, const Vector<double>& penalty, const Vector<double>& loss) {
+  using namespace tree::prune;
+  const size_t rows = label ? label->shape(0) : y ? y->shape(0) : 0, classes = label ? scale.shape(0) : 0;
+  const Columns columns = columns_of(arrays, levels, rows);
+  const auto is_row = [&](int64_t row) { return row >= 0 && size_t(row) < rows; };
+  if (!std::ranges::all_of(view(inside), is_row) || !std::ranges::all_of(view(outside), is_row)) throw nb::index_error("no such row");
+  if (loss.shape(0) != classes * classes) throw nb::value_error("one loss is needed for each two classes");
+  const Settings settings = settings_of(given);
+  const auto taken = [](const auto* from, const Vector<int64_t>& those) {
+    std::vector<std::remove_cvref_t<decltype(*from)>> out;
+    for (const int64_t row : view(those)) out.push_back(from ? from[row] : 1);
+    return out;
+  };
+  const std::vector<int32_t> labels = taken(pointer(label), inside), truth = taken(pointer(label), outside);
+  const std::vector<double> numbers = taken(pointer(y), inside), wanted = taken(pointer(y), outside);
+  const std::vector<double> weights = taken(pointer(weight), inside), judged = taken(pointer(weight), outside);
+  const Target target = target_of(labels.size(), label ? labels.data() : nullptr, y ? numbers.data() : nullptr,
+                                  weight ? weights.data() : nullptr, scale, given);
+  PathLoss total = interruptible([&] {
+    const RowsTaken learnt(columns.views, view(inside)), asked(columns.views, view(outside));
+    Workers alone(1, is_interrupted);
+    const std::vector<Node> nodes = grow_with(learnt.views, labels.size(), target, settings, alone);
+    std::vector<double> risk;
+    for (const Node& node : nodes) risk.push_back(is_bounded ? node.risk : node.impurity * node.weight);
+    const GrownRouter way(nodes, learnt.views, settings.use_surrogate > 0);
+    const auto lost = [&](size_t at, size_t row) {
+      if (classes) return loss.data()[size_t(truth[row]) * classes + size_t(nodes[at].prediction)];
+      const double apart = wanted[row] - nodes[at].mean;
+      return apart * apart;
+    };
+    return path_losses(way.router, asked.views, worths(nodes, risk, alpha, is_bounded), view(penalty), judged, lost);
+  });
+  const size_t n = total.sum.size();
+  return nb::make_tuple(to_numpy(std::move(total.sum), {n}), to_numpy(std::move(total.squares), {n}));
 }
 
 std::vector<std::pair<std::string, Suits>> criteria() {
@@ -150,6 +196,10 @@ void bind_sorted(nb::module_& module) {
   module.def("grow", &grow, "columns"_a, "levels"_a.noconvert(), "label"_a.noconvert().none(), "y"_a.noconvert().none(),
              "weight"_a.noconvert().none(), "scale"_a.noconvert(), "settings"_a, "threads"_a,
              "A tree grown from columns, as a dict of arrays over its nodes.");
+  module.def("losses_outside", &losses_outside, "columns"_a, "levels"_a.noconvert(), "label"_a.noconvert().none(), "y"_a.noconvert().none(),
+             "weight"_a.noconvert().none(), "scale"_a.noconvert(), "settings"_a, "inside"_a.noconvert(), "outside"_a.noconvert(), "alpha"_a,
+             "is_bounded"_a, "penalty"_a.noconvert(), "loss"_a.noconvert(),
+             "Weight times loss, and times its square, of the rows outside at every penalty, by the tree that the rows inside grow.");
 }
 
 }  // namespace baytree::bind
