@@ -20,14 +20,14 @@ inline Entry entry(uint32_t rank, uint32_t tag) { return Entry(rank) << 32 | tag
 // Tags come in ascending order, and every step is stable, so that the order is that of whole entries.
 class BucketSort {
  public:
-  BucketSort(std::vector<Entry>& entries, std::vector<Entry>& scratch) : entries_(entries), scratch_(scratch), room_(2 * kMuch) {}
+  BucketSort(std::vector<Entry>& entries, std::vector<Entry>& scratch) : entries_(entries), scratch_(scratch) {}
 
   void sort() {
     if (entries_.size() <= kFew) {
       std::ranges::sort(entries_);
       return;
     }
-    scratch_.resize(std::max(scratch_.size(), entries_.size()));
+    scratch_.resize(std::max(scratch_.size(), entries_.size())), room_.resize(2 * kMuch);
     const int bits = std::clamp(int(std::bit_width(entries_.size())) - 11, 4, 12);
     std::vector<uint32_t> place(size_t(1) << bits);
     deal(entries_, scratch_.data(), 64 - bits, place);

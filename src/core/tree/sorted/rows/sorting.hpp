@@ -1,6 +1,7 @@
 // A numeric column in ascending order: each row once, with the rank of its value among the distinct ones.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -56,11 +57,27 @@ template <std::invocable<Entry> Number> void set_ranks(std::span<Entry> order, c
   }
 }
 
+// Few rows are sorted by whole keys: to find a scale that spreads them would take longer.
+constexpr size_t kFewRows = 512;
+template <std::invocable<size_t> Tag> void sort_few_keys(const Tag& tag_of_row, std::vector<uint64_t>& keys) {
+  std::array<std::pair<uint64_t, uint32_t>, kFewRows> order;
+  const std::span rows(order.data(), keys.size());
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = {keys[i], tag_of_row(i)};
+  std::ranges::sort(rows);
+  uint32_t rank = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [key, tag] = rows[i];
+    rank += i > 0 && key != rows[i - 1].first;
+    keys[i] = entry(key == kMissingKey ? kMissing : rank, tag);
+  }
+}
+
 // Turns a column's keys into its rows in ascending order as (rank, tag): ties by row, missing values last.
 // `keys` are the numbers as `copy_keys` gives them, a tag is a row with `class_bits` more bits that tag_of(row) knows.
 template <std::invocable<size_t> Tag>
 void sort_keys(const ColumnView& column, int class_bits, const Tag& tag_of_row, std::vector<uint64_t>& keys,
                std::vector<uint64_t>& scratch) {
+  if (keys.size() <= kFewRows) return sort_few_keys(tag_of_row, keys);
   const KeyScale scale(keys);
   std::vector<uint32_t> missing;
   const size_t rows = keys.size();
