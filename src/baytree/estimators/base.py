@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
@@ -76,6 +76,11 @@ class Estimator(BaseEstimator):
         if "__init__" in cls.__dict__ or "Parameters\n" in (cls.__doc__ or ""):  # the public estimators
             cls.__doc__ = docstrings.completed(cls)
         complete_methods(cls)
+
+    @classmethod
+    @cache  # a comparison asks a hundred times, and each time the signature would be read anew
+    def _get_param_names(cls) -> list[str]:
+        return super()._get_param_names()
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         for name in parameters:
