@@ -7,7 +7,7 @@ of a reference level belong to the `Design`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import numpy as np
@@ -80,7 +80,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         values = table.values if rows == slice(None) else table.rows(*rows.indices(len(table))[:2]).values
         if isinstance(values, SparseColumns):
             values = tuple(values.matrix.toarray().T)
-        if self._is_plain and len(self) and all(column.dtype.kind == "f" for column in values):  # a gap among ranks is −1
+        if self._takes_all_as_they_are(values):
             wide = np.stack(tuple(values), axis=1)
             return np.where(np.isnan(wide), self.fill, wide)
         return self._written(values, np.zeros((len(range(*rows.indices(len(table)))), len(self))))
@@ -89,7 +89,14 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         """The same of all rows, feature after feature. [n_features, n_rows]"""
         if isinstance(table.values, SparseColumns):
             return np.ascontiguousarray(self.matrix(table).T)
+        if self._takes_all_as_they_are(table.values):
+            wide = np.stack(tuple(table.values))
+            return np.where(np.isnan(wide), self.fill[:, None], wide)
         return self._written(table.values, np.zeros((len(self), len(table))).T).T
+
+    def _takes_all_as_they_are(self, values: Iterable[Values]) -> bool:
+        """Whether the features are the columns, all of them numbers: a gap among ranks is −1."""
+        return self._is_plain and len(self) > 0 and all(column.dtype.kind == "f" for column in values)
 
     def _written(self, values: Values, out: np.ndarray) -> np.ndarray:
         for j, column in enumerate(values):

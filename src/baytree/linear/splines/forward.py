@@ -63,6 +63,7 @@ class _Growth:
         self.last = self.null  # gain of the last step
         self.terms: dict[int, Term] = {0: ()}  # by slots
         self.columns = {0: self.root}
+        self.spans = {0: self._spans((), self.root)}
         self.used, self.n_terms = 1, 1
         self.queue = Queue(options.fast_k, options.fast_beta)
         self.search = _core.KnotSearch(rows.x, self.y, self.most + 2, rows.weight is None, _MEMORY, free())
@@ -142,7 +143,7 @@ class _Growth:
     def _candidates(self, parents: list[int], tried: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, p = self.rows.n_rows, len(self.rows.x)
         columns = np.stack([self.columns[slot] for slot in parents])
-        spans = [self._spans(slot, column) for slot, column in zip(parents, columns, strict=True)]
+        spans = [self.spans[slot] for slot in parents]
         asked = np.array(parents, np.int32), columns, tried.view(np.uint8), np.array(spans, np.int64), self._rules()
         n_pieces = min(p, max(1, n * p * len(parents) // _PIECE))
         ends = [p * k // n_pieces for k in range(n_pieces + 1)]
@@ -150,9 +151,10 @@ class _Growth:
         gains, rank, has_line = zip(*done, strict=True)
         return np.concatenate(gains, axis=1), np.concatenate(rank), np.concatenate(has_line)
 
-    def _spans(self, slot: int, column: np.ndarray) -> tuple[int, int, int]:
+    def _spans(self, term: Term, column: np.ndarray) -> tuple[int, int, int]:
+        """Where the knots of a term's children may lie."""
         n_support = int(np.count_nonzero(column > 0))
-        spans = spans_of(self.options, self.rows.n_rows, len(self.rows.x), n_support, len(self.terms[slot]) + 1)
+        spans = spans_of(self.options, self.rows.n_rows, len(self.rows.x), n_support, len(term) + 1)
         return spans.end, spans.first, spans.step
 
     def _rules(self) -> np.ndarray:
@@ -184,7 +186,8 @@ class _Growth:
 
     def _take(self, pair: list[tuple[Term, np.ndarray]]) -> None:
         for k, (term, column) in enumerate(pair):
-            self.terms[self.used + k], self.columns[self.used + k] = term, column
+            slot = self.used + k
+            self.terms[slot], self.columns[slot], self.spans[slot] = term, column, self._spans(term, column)
             self.search.add(column)
         self.queue.append(len(pair), self.used)
         self.used += 2
