@@ -49,8 +49,13 @@ template <typename T> nb::ndarray<nb::numpy, T> zeros(std::initializer_list<size
   return nb::ndarray<nb::numpy, T>(owned, shape, owner);
 }
 
-// Whether the user pressed Ctrl-C: what the workers of a kernel ask now and then.
+// Python hears signals on its main thread alone.
+bool is_main_thread();
+
+// Whether the user pressed Ctrl-C: what the workers of a kernel ask now and then. Another thread would wait for the interpreter's lock, up
+// to a quarter of the time between two questions, to be told of nothing.
 inline bool is_interrupted() {
+  if (!is_main_thread()) return false;
   const nb::gil_scoped_acquire gil;
   return PyErr_CheckSignals() != 0;
 }
