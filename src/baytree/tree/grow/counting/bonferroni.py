@@ -12,7 +12,7 @@ from baytree import _core
 
 @lru_cache(maxsize=65536)
 def log_multiplier(n: int, n_groups: int, is_ordered: bool, is_floating: bool, exhaustive: bool | str) -> float:
-    """log of Bonferroni's factor: in how many ways n levels, the floating one among them, could have formed so many groups."""
+    """log of Bonferroni's factor: in how many ways n levels, the floating one too, could have formed so many groups."""
     if n < 2 or n_groups < 1:
         return 0.0
     if exhaustive:

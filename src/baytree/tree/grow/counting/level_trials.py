@@ -78,7 +78,7 @@ class LevelTrials(msgspec.Struct, frozen=True):
         return map(self.trial, won.tolist(), column.tolist())
 
     def _most_useful(self, is_useful: np.ndarray, criterion: Criterion, min_gain: float) -> np.ndarray:
-        """At each node the trial whose groups gain most of a criterion, the first of equals; none where all gain too little."""
+        """At each node the trial that gains most of a criterion, the first of equals; none where all gain too little."""
         most_useful = np.zeros_like(is_useful)
         for at in range(len(self.nodes)):
             tried = [self.trial(at, column) for column in np.flatnonzero(is_useful[at]).tolist()]
