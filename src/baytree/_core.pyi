@@ -400,6 +400,11 @@ def test_groups(tables: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].
     """
 
+def node_spans(keys: list, n_codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    The first and last cell of each node in each column, and whether the first is that of missing values.
+    """
+
 class TrialRules:
     """
     When levels merge: log p, the least weight of a group and its least share of a node.

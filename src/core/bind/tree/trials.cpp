@@ -1,6 +1,7 @@
 // Bindings of CHAID's tests, and of what all columns could do at all nodes of a level.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -42,6 +43,28 @@ nb::ndarray<nb::numpy, double> test_groups(const Tables& tables, const std::stri
     }
   });
   return to_numpy(std::move(log_p), {n});
+}
+
+// The first and the last cell, exclusive, of each node in each column, and whether the first is that of missing values:
+// three arrays [n_nodes, n_columns].
+nb::tuple node_spans(const nb::list& keys, const Vector<int64_t>& n_codes, const Vector<int64_t>& places) {
+  const size_t n_nodes = places.shape(0), n_columns = n_codes.shape(0);
+  if (keys.size() != n_columns) throw nb::value_error("columns differ in number");
+  std::vector<int64_t> first(n_nodes * n_columns), last(n_nodes * n_columns);
+  auto has_missing = zeros<bool>({n_nodes, n_columns});
+  for (size_t column = 0; column < n_columns; ++column) {
+    const auto given = nb::cast<Vector<int64_t>>(keys[column], false);
+    const std::span<const int64_t> key = view(given);
+    const int64_t per_node = n_codes.data()[column] + 1;
+    for (size_t at = 0; at < n_nodes; ++at) {
+      const size_t pair = at * n_columns + column;
+      const auto begin = std::ranges::lower_bound(key, places.data()[at] * per_node);
+      first[pair] = begin - key.begin();
+      last[pair] = std::lower_bound(begin, key.end(), (places.data()[at] + 1) * per_node) - key.begin();
+      has_missing.data()[pair] = first[pair] < last[pair] && *begin == places.data()[at] * per_node;
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(first), {n_nodes, n_columns}), to_numpy(std::move(last), {n_nodes, n_columns}), has_missing);
 }
 
 // What a level's counts hold of one column.
@@ -105,6 +128,8 @@ nb::tuple try_columns(const nb::list& columns, const nb::tuple& where, const Vec
 void bind_trials(nb::module_& module) {
   module.def("test_groups", &test_groups, "tables"_a.noconvert(), "test"_a,
              "log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].");
+  module.def("node_spans", &node_spans, "keys"_a, "n_codes"_a.noconvert(), "places"_a.noconvert(),
+             "The first and last cell of each node in each column, and whether the first is that of missing values.");
   nb::class_<TrialRules>(module, "TrialRules", "When levels merge: log p, the least weight of a group and its least share of a node.")
       .def("__init__", [](TrialRules* self, double log_alpha, double min_leaf, double min_prob, bool is_exhaustive) {
         new (self) TrialRules{log_alpha, min_leaf, min_prob, is_exhaustive};

@@ -30,11 +30,6 @@ class Cells(msgspec.Struct, frozen=True):
     def __sub__(self, other: Cells) -> Cells:
         return _joined(self, other, -other.sums)
 
-    def span(self, places: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last cell, exclusive, of the nodes in these places."""
-        start = places * (n_codes + 1)
-        return self.key.searchsorted(start), self.key.searchsorted(start + (n_codes + 1))
-
 
 class NodeCounts(msgspec.Struct, frozen=True):
     """What rows tell about the nodes of a level, by the place of the node among them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree import _core
 from baytree.tree.grow.counting.candidate import Candidate
 from baytree.tree.grow.counting.counted import Cells
 
@@ -51,12 +52,8 @@ class Where(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, columns: list[Column], places: np.ndarray) -> Where:
         """Of the nodes in these places."""
-        spans = [column.cells.span(places, column.n_codes) for column in columns]
-        first, last = (np.array(ends, np.int64).reshape(len(columns), -1).T.copy() for ends in zip(*spans, strict=True))
-        starts = [places * (column.n_codes + 1) for column in columns]
-        keys = [np.append(column.cells.key, -1) for column in columns]  # a node without cells may begin at the end
-        missing = [key[begin] == start for key, (begin, _), start in zip(keys, spans, starts, strict=True)]
-        return cls(first, last, np.array(missing, bool).T.copy())
+        keys, n_codes = [column.cells.key for column in columns], np.array([column.n_codes for column in columns], np.int64)
+        return cls(*_core.node_spans(keys, n_codes, places))
 
     def cells(self, at: int, column: int) -> tuple[int, int, bool]:
         """Of a node, by its place among them: the first and the last, and whether the first is that of missing values."""

@@ -103,9 +103,7 @@ def tried(counts: NodeCounts, opened: dict[int, int], columns: list[tuple[int, b
 
 def _multipliers(columns: list[Column], where: Where, n_groups: np.ndarray, exhaustive: bool | str) -> np.ndarray:
     """log of Bonferroni's factor of each node and column."""
-    found = np.zeros(n_groups.shape)
-    n_codes, is_floating = where.last - where.first, where.has_missing & np.array([column.is_ordered for column in columns])
-    for j, column in enumerate(columns):
-        pairs = zip(n_codes[:, j].tolist(), n_groups[:, j].tolist(), is_floating[:, j].tolist(), strict=True)
-        found[:, j] = [log_multiplier(n, r, column.is_ordered, floats, exhaustive) for n, r, floats in pairs]
-    return found
+    is_ordered = np.broadcast_to([column.is_ordered for column in columns], n_groups.shape)
+    each = (where.last - where.first, n_groups, is_ordered, where.has_missing & is_ordered)
+    pairs = zip(*(array.ravel().tolist() for array in each), strict=True)
+    return np.array([log_multiplier(*pair, exhaustive) for pair in pairs]).reshape(n_groups.shape)
