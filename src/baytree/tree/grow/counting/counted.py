@@ -163,7 +163,7 @@ def _column_cells(key: np.ndarray, n_keys: int, moments: list[np.ndarray]) -> Ce
 
 
 def _sums(moments: list[np.ndarray], key: np.ndarray, n: int) -> np.ndarray:
-    return np.stack([np.bincount(key, each, n) for each in moments], axis=1)
+    return np.stack([np.bincount(key, each, n) for each in moments], axis=1).astype(np.float64)  # of no key they are whole
 
 
 def _joined(left: Cells, right: Cells, added: np.ndarray) -> Cells:
