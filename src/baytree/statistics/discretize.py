@@ -75,7 +75,9 @@ def cuts_of_counts(value: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE
     goal = reached[-1] * np.arange(1, n_bins) / n_bins
     last = np.searchsorted(reached, goal * (1 - 1e-12))  # ascending, as the goals are
     last = last[last < len(value) - 1]
-    return value[last[np.diff(last, prepend=-1) > 0]] + 0.0
+    is_new = np.ones(len(last), bool)
+    np.not_equal(last[1:], last[:-1], out=is_new[1:])
+    return value[last[is_new]] + 0.0
 
 
 def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:

@@ -46,12 +46,12 @@ class ValueCounts(msgspec.Struct, frozen=True):
 
 def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values, ascending, and the place of each value among them: short columns would wait for `np.unique`."""
-    order = np.argsort(values)
+    order = values.argsort()
     ascending = values[order]
     is_first = np.ones(len(values), bool)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
     place = np.empty(len(values), np.int64)
-    place[order] = np.cumsum(is_first) - 1
+    place[order] = is_first.cumsum() - 1
     return ascending[is_first], place
 
 
