@@ -338,16 +338,6 @@ def error_prune_raising(tree: Growth, columns: list, levels: Annotated[NDArray[n
 
 def reduce_errors(tree: Growth, columns: list, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tolerance: float) -> None: ...
 
-def merge_levels(statistics: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], test: str, is_ordered: bool, is_exhaustive: bool, log_alpha: float, least: float) -> NDArray[numpy.int32]:
-    """
-    The group of each level, named by its first level, after CHAID's merging.
-    """
-
-def test_groups(tables: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], test: str) -> NDArray[numpy.float64]:
-    """
-    log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].
-    """
-
 def interval_codes(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
     """
     For each value one more than the number of ends (ascending) below it; 0 where it is missing.
@@ -410,6 +400,28 @@ def are_many(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order
 def chi2_log_tail(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], degrees: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """log P(χ² >= statistic), element by element."""
 
+def test_groups(tables: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], test: str) -> NDArray[numpy.float64]:
+    """
+    log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].
+    """
+
+def node_spans(keys: list, n_codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    The first and last cell of each node in each column, and whether the first is that of missing values.
+    """
+
+class TrialRules:
+    """
+    When levels merge: log p, the least weight of a group and its least share of a node.
+    """
+
+    def __init__(self, log_alpha: float, min_leaf: float, min_prob: float, is_exhaustive: bool) -> None: ...
+
+def try_columns(columns: list, where: tuple, runs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], test: str, rules: TrialRules, threads: int) -> tuple:
+    """
+    For each node and column the number of groups and log p; for each column the group of each of its cells.
+    """
+
 class ClassTests:
     """The best tests of nodes of classes, from the counts of their columns."""
 
@@ -430,6 +442,14 @@ def count_classes(columns: list, n_codes: Annotated[NDArray[numpy.int32], dict(s
     """
     Rows and class weights of the nodes of a level, and (key, weight) of the cells of each column.
     """
+
+def count_codes(columns: list, n_codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, is_open: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int) -> tuple:
+    """
+    Rows and class weights of the nodes of a level, and (key, weights per class) of the codes of each column.
+    """
+
+def add_cells(left: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mine: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], others: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple:
+    """The keys that occur in either, and the sum of their rows in both."""
 
 def step_down(columns: list, node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
     """The node of each row after one more test."""

@@ -10,7 +10,8 @@ import baytree as bt
 from apart import Apart
 from baytree.engine.parts import InMemory
 from baytree.engine.rounds.quantiles import quantile_edges
-from baytree.statistics.discretize import quantile_cuts
+from baytree.statistics.discretize import cuts_of_counts, quantile_cuts
+from baytree.statistics.value_counts import ValueCounts
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import Table
 
@@ -172,6 +173,25 @@ def test_quantiles_found_digit_by_digit_are_those_of_the_sorted_column(weight):
     for rows in (InMemory(table), Apart(table, (5, 65_600))):
         for n_bins in (2, 10):
             assert np.array_equal(quantile_edges(rows, [0], n_bins)[0], quantile_cuts(value, weight, n_bins))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_and_edges_are_those_of_numpy_s_distinct_values(seed):
+    rng = np.random.default_rng(seed)
+    few, weight = rng.integers(-3, 3, 200) * 1.0, rng.random(200) ** 8
+    value = [rng.normal(size=200).round(1), few, np.full(200, np.nan)][seed % 3]
+    value[rng.random(200) < 0.1] = np.nan
+    known = ~np.isnan(value)
+    distinct, place = np.unique(value[known], return_inverse=True)
+    counts = ValueCounts.of(value, weight)
+    assert counts.value.tobytes() == distinct.tobytes()
+    assert counts.weight.tobytes() == np.bincount(place, weight[known], len(distinct)).tobytes()
+    edges = cuts_of_counts(counts.value, counts.weight, 10)
+    assert len(np.unique(edges)) == len(edges) == len(set(edges) & set(distinct[:-1]))
+    reached = np.cumsum(counts.weight)
+    goals = [reached[-1] * k / 10 * (1 - 1e-12) for k in range(1, 10)] if len(distinct) > 10 else reached[:-1]
+    last = {int(np.argmax(reached >= goal)) for goal in goals}
+    assert edges.tolist() == [float(distinct[k]) for k in sorted(last) if k < len(distinct) - 1]
 
 
 def test_trees_with_exact_thresholds_gather_their_rows_once():

@@ -16,8 +16,9 @@ from baytree import _core
 from baytree.engine.threads import at_most
 from baytree.tree.grow.counting.association import row_effects, test_groups
 from baytree.tree.grow.counting.bonferroni import log_binomial, log_multiplier, log_stirling
-from baytree.tree.grow.counting.candidate import Candidate, Rules
-from baytree.tree.grow.counting.merging import merge, settle
+from baytree.tree.grow.counting.candidate import Rules
+from baytree.tree.grow.counting.counted import Cells, NodeCounts
+from baytree.tree.grow.counting.level_trials import tried
 
 test_groups.__test__ = False
 
@@ -129,13 +130,11 @@ def test_row_effects_survive_groups_that_are_apart_and_classes_that_are_empty():
 
 def grouping(counts, ordered=False, floating=None, **rules):
     counts = np.array(counts, float)
-    candidate = Candidate(
-        statistics=counts, weight=counts.sum(1), is_ordered=ordered,
-        floating=None if floating is None else np.array(floating, float),
-        floating_weight=0.0 if floating is None else float(np.sum(floating)),
-    )  # fmt: skip
-    rules = Rules(**rules)
-    return settle([merge(candidate, rules)], rules.test)[0]
+    cells = Cells(np.arange(1, len(counts) + 1), counts)
+    if floating is not None:
+        cells = Cells(np.arange(len(counts) + 1), np.vstack([np.array(floating, float), counts]))
+    node = NodeCounts(np.ones(1, np.int64), cells.sums.sum(0, keepdims=True), (cells,))
+    return next(tried(node, {0: 0}, [(len(counts), ordered)], Rules(**rules)).trials())
 
 
 @pytest.mark.parametrize("exhaustive", [False, True])
@@ -147,7 +146,7 @@ def test_two_classes_merge_by_neighbouring_shares_as_by_all_pairs(seed, exhausti
     statistics = statistics[statistics.sum(axis=1) > 0].astype(float)
     rules = {"exhaustive": exhaustive, "alpha_merge": [0.05, 0.9][seed % 2]}
     by_shares = grouping(statistics, **rules).group_of
-    monkeypatch.setattr("baytree.tree.grow.counting.merging.KERNELS", ())
+    monkeypatch.setattr("baytree.tree.grow.counting.judging.KERNELS", ())
     assert by_shares.tolist() == grouping(statistics, **rules).group_of.tolist()
 
 
@@ -214,11 +213,7 @@ def _best_part(counts, members):
 
 def test_multipliers_count_the_ways_to_merge():
     def ways(n, r, ordered, floating=None, exhaustive=False):
-        candidate = Candidate(
-            statistics=np.ones((n, 2)), weight=np.ones(n), is_ordered=ordered,
-            floating=None if not floating else np.ones(2),
-        )  # fmt: skip
-        return exp(log_multiplier(candidate, r, exhaustive))
+        return exp(log_multiplier(n + bool(floating), r, ordered, bool(floating), exhaustive))
 
     assert ways(5, 3, ordered=True) == pytest.approx(6)  # C(4, 2)
     assert ways(5, 3, ordered=False) == pytest.approx(25)  # S₂(5, 3)

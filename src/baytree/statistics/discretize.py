@@ -73,8 +73,11 @@ def cuts_of_counts(value: np.ndarray, weight: np.ndarray, n_bins: int = QUANTILE
         return value[:-1] + 0.0
     reached = np.cumsum(weight)
     goal = reached[-1] * np.arange(1, n_bins) / n_bins
-    last = np.searchsorted(reached, goal * (1 - 1e-12))
-    return value[np.unique(last[last < len(value) - 1])] + 0.0
+    last = np.searchsorted(reached, goal * (1 - 1e-12))  # ascending, as the goals are
+    last = last[last < len(value) - 1]
+    is_new = np.ones(len(last), bool)
+    np.not_equal(last[1:], last[:-1], out=is_new[1:])
+    return value[last[is_new]] + 0.0
 
 
 def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:

@@ -22,8 +22,10 @@ class ValueCounts(msgspec.Struct, frozen=True):
         if len(values) > MOST_VALUES and len(np.unique(values[:_GLANCE])) == _GLANCE:
             return _TOO_MANY  # as good as surely: to count them would take longer than to do without
         known = ~np.isnan(values)
-        distinct, place = np.unique(values[known], return_inverse=True)
-        return cls(distinct, np.bincount(place, weight[known], len(distinct)))._bounded()
+        if not known.all():
+            values, weight = values[known], weight[known]
+        distinct, place = _distinct(values)
+        return cls(distinct, np.bincount(place, weight, len(distinct)))._bounded()
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
         if not (self.is_complete and other.is_complete):
@@ -40,6 +42,17 @@ class ValueCounts(msgspec.Struct, frozen=True):
 
     def _bounded(self) -> ValueCounts:
         return self if len(self.value) <= MOST_VALUES else _TOO_MANY
+
+
+def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values, ascending, and the place of each value among them: short columns would wait for `np.unique`."""
+    order = values.argsort()
+    ascending = values[order]
+    is_first = np.ones(len(values), bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    place = np.empty(len(values), np.int64)
+    place[order] = is_first.cumsum() - 1
+    return ascending[is_first], place
 
 
 _TOO_MANY = ValueCounts(np.zeros(0), np.zeros(0), is_complete=False)

@@ -43,6 +43,7 @@ NB_MODULE(_core, module) {
   bind_route(module);
   bind_prune(module);
   bind_counted(module);
+  bind_trials(module);
   bind_classes(module);
   bind_multiway(module);
   bind_optimal(module);

@@ -13,6 +13,7 @@ void bind_sorted(nanobind::module_& module);
 void bind_route(nanobind::module_& module);
 void bind_prune(nanobind::module_& module);
 void bind_counted(nanobind::module_& module);
+void bind_trials(nanobind::module_& module);
 void bind_classes(nanobind::module_& module);
 void bind_multiway(nanobind::module_& module);
 void bind_optimal(nanobind::module_& module);

@@ -169,5 +169,6 @@ def _counted(rows: Parts, policy: Policy, traces: bool) -> Found:
         tree, tried = grow_multiway_classes(rows, policy, traces)
         return tree, told(tried, rows.schema)
     merged = grow_merged(rows, policy)
-    tests = [in_words(trial, merged.coding) for trial in merged.tried] if traces else splits(merged.tree, rows.schema)
-    return merged.tree, tests
+    if not traces:
+        return merged.tree, splits(merged.tree, rows.schema)
+    return merged.tree, [in_words(trial, merged.coding) for level in merged.tried for trial in level.trials()]

@@ -174,9 +174,7 @@ def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
 def _always_known(table: Table) -> tuple[str, ...]:
     """The columns in which no value is missing, and no level can be: a node of a fold need not know every level."""
     each = zip(table.schema, table.values, strict=True)
-    return tuple(
-        column.name for column, values in each if column.kind is not Kind.NOMINAL and not is_missing(values).any()
-    )
+    return tuple(column.name for column, values in each if column.kind is not Kind.NOMINAL and not is_missing(values).any())
 
 
 def _root_risk(table: Table, costs: Costs) -> float:

@@ -34,34 +34,74 @@ nb::list rank_values(const nb::list& columns, int threads) {
   return all;
 }
 
-// The rows and the class weights of the nodes of a level, and the cells (key, weight) of their columns where these are open.
-nb::tuple count_classes(const nb::list& columns, const Vector<int32_t>& n_codes, const Vector<int32_t>& place, const Vector<int32_t>& label,
-                        const Vector<double>& weight, size_t n_classes, const Flags& is_open, int threads) {
+// What rows tell of the nodes of a level: how many they are, the weights of their classes, and the cells of each column where it is open.
+struct LevelCounts {
+  std::vector<int64_t> rows;
+  std::vector<double> sums;
+  std::vector<ClassCells> cells;
+};
+
+LevelCounts counted_level(const nb::list& columns, const Vector<int32_t>& n_codes, const Vector<int32_t>& place, const Labels& labels,
+                          const Flags& is_open, int threads) {
   const Vectors<int32_t> codes = vectors<int32_t>(columns);
   if (is_open.shape(1) != codes.size() || n_codes.shape(0) != codes.size()) throw nb::value_error("columns differ in number");
-  if (place.shape(0) != label.shape(0)) throw nb::value_error("places and labels differ in number");
-  const size_t n_nodes = is_open.shape(0), width = codes.size();
-  const Labels labels{view(label), view(weight), n_classes};
-  std::vector<int64_t> rows(n_nodes);
-  std::vector<double> sums(n_nodes * n_classes);
-  std::vector<ClassCells> cells(width);
+  if (place.shape(0) != labels.label.size()) throw nb::value_error("places and labels differ in number");
+  const size_t n_nodes = is_open.shape(0), width = codes.size(), n_classes = labels.n_classes;
+  LevelCounts counts{std::vector<int64_t>(n_nodes), std::vector<double>(n_nodes * n_classes), std::vector<ClassCells>(width)};
   Workers workers(threads, is_interrupted);
   interruptible([&] {
-    const LevelRows level(view(place), view(label), n_nodes);
+    const LevelRows level(view(place), labels.label, n_nodes);
     for (size_t node = 0; node < n_nodes; ++node) {
-      rows[node] = int64_t(level[node].size());
-      for (const auto& [row, of_class] : level[node]) sums[node * n_classes + size_t(of_class)] += labels.weight_of(row);
+      counts.rows[node] = int64_t(level[node].size());
+      for (const auto& [row, of_class] : level[node]) counts.sums[node * n_classes + size_t(of_class)] += labels.weight_of(row);
     }
     workers.run(width, [&](size_t j, int) {
-      cells[j] = ClassCounter(level, labels).count(view(codes[j]), view(n_codes)[j], [&](size_t node) { return is_open.data()[node * width + j]; });
+      counts.cells[j] = ClassCounter(level, labels).count(view(codes[j]), view(n_codes)[j], [&](size_t node) { return is_open.data()[node * width + j]; });
     });
   });
-  nb::list counted;
-  for (ClassCells& each : cells) {
+  return counts;
+}
+
+nb::tuple with_cells(LevelCounts&& counts, nb::list&& cells) {
+  const size_t n = counts.rows.size(), width = n ? counts.sums.size() / n : 0;
+  return nb::make_tuple(to_numpy(std::move(counts.rows), {n}), to_numpy(std::move(counts.sums), {n, width}), cells);
+}
+
+nb::tuple count_classes(const nb::list& columns, const Vector<int32_t>& n_codes, const Vector<int32_t>& place, const Vector<int32_t>& label,
+                        const Vector<double>& weight, size_t n_classes, const Flags& is_open, int threads) {
+  LevelCounts counts = counted_level(columns, n_codes, place, {view(label), view(weight), n_classes}, is_open, threads);
+  nb::list cells;
+  for (ClassCells& each : counts.cells) {
     const size_t n = each.key.size();
-    counted.append(nb::make_tuple(to_numpy(std::move(each.key), {n}), to_numpy(std::move(each.weight), {n})));
+    cells.append(nb::make_tuple(to_numpy(std::move(each.key), {n}), to_numpy(std::move(each.weight), {n})));
   }
-  return nb::make_tuple(to_numpy(std::move(rows), {n_nodes}), to_numpy(std::move(sums), {n_nodes, n_classes}), counted);
+  return with_cells(std::move(counts), std::move(cells));
+}
+
+nb::tuple count_codes(const nb::list& columns, const Vector<int32_t>& n_codes, const Vector<int32_t>& place, const Vector<int32_t>& label,
+                      const Vector<double>& weight, size_t n_classes, const Flags& is_open, int threads) {
+  LevelCounts counts = counted_level(columns, n_codes, place, {view(label), view(weight), n_classes}, is_open, threads);
+  nb::list cells;
+  for (ClassCells& each : counts.cells) {
+    CodeCells codes = by_code(std::exchange(each, {}), n_classes);
+    const size_t n = codes.key.size();
+    cells.append(nb::make_tuple(to_numpy(std::move(codes.key), {n}), to_numpy(std::move(codes.sums), {n, n_classes})));
+  }
+  return with_cells(std::move(counts), std::move(cells));
+}
+
+// Both are counts by ascending keys; so is their sum.
+nb::tuple add_cells(const Vector<int64_t>& left, const Matrix& mine, const Vector<int64_t>& right, const Matrix& others) {
+  const size_t width = mine.shape(1);
+  if (left.shape(0) != mine.shape(0) || right.shape(0) != others.shape(0) || others.shape(1) != width)
+    throw nb::value_error("cells and sums differ in number");
+  CodeCells sum;
+  {
+    const nb::gil_scoped_release released;
+    sum = added({view(left), {mine.data(), mine.size()}}, {view(right), {others.data(), others.size()}}, width);
+  }
+  const size_t n = sum.key.size();
+  return nb::make_tuple(to_numpy(std::move(sum.key), {n}), to_numpy(std::move(sum.sums), {n, width}));
 }
 
 ClassTests class_tests(const nb::list& values, const Vector<int32_t>& levels, size_t n_classes, const tree::fractional::Rules& rules) {
@@ -164,6 +204,11 @@ void bind_classes(nb::module_& module) {
   module.def("count_classes", &count_classes, "columns"_a, "n_codes"_a.noconvert(), "place"_a.noconvert(), "label"_a.noconvert(),
              "weight"_a.noconvert(), "n_classes"_a, "is_open"_a.noconvert(), "threads"_a,
              "Rows and class weights of the nodes of a level, and (key, weight) of the cells of each column.");
+  module.def("count_codes", &count_codes, "columns"_a, "n_codes"_a.noconvert(), "place"_a.noconvert(), "label"_a.noconvert(),
+             "weight"_a.noconvert(), "n_classes"_a, "is_open"_a.noconvert(), "threads"_a,
+             "Rows and class weights of the nodes of a level, and (key, weights per class) of the codes of each column.");
+  module.def("add_cells", &add_cells, "left"_a.noconvert(), "mine"_a.noconvert(), "right"_a.noconvert(), "others"_a.noconvert(),
+             "The keys that occur in either, and the sum of their rows in both.");
   module.def("step_down", &step, "columns"_a, "node"_a.noconvert(), "column"_a.noconvert(), "rank"_a.noconvert(), "first"_a.noconvert(),
              "missing"_a.noconvert(), "The node of each row after one more test.");
 }

@@ -49,6 +49,46 @@ struct ClassCells {
   void append(int64_t at, double sum) { key.push_back(at), weight.push_back(sum); }
 };
 
+// One column's weights per class, for the pairs of node and code that occur.
+struct CodeCells {
+  std::vector<int64_t> key;  // ascending: node · (n_codes + 1) + code + 1
+  std::vector<double> sums;  // [n_cells, n_classes]
+};
+
+// What weighs nothing did not occur.
+inline CodeCells by_code(const ClassCells& cells, size_t n_classes) {
+  CodeCells codes;
+  for (size_t i = 0; i < cells.key.size(); ++i) {
+    if (!(cells.weight[i] > 0)) continue;
+    const int64_t key = cells.key[i] / int64_t(n_classes);
+    if (codes.key.empty() || codes.key.back() != key) codes.key.push_back(key), codes.sums.resize(codes.sums.size() + n_classes);
+    codes.sums[(codes.key.size() - 1) * n_classes + size_t(cells.key[i] - key * int64_t(n_classes))] = cells.weight[i];
+  }
+  return codes;
+}
+
+struct CodeSpans {
+  std::span<const int64_t> key;
+  std::span<const double> sums;
+};
+
+// What two parts of the rows hold together.
+inline CodeCells added(const CodeSpans& left, const CodeSpans& right, size_t width) {
+  CodeCells both;
+  both.key.reserve(left.key.size() + right.key.size()), both.sums.reserve((left.key.size() + right.key.size()) * width);
+  const auto add = [&](const CodeSpans& part, size_t at) {
+    for (size_t s = 0; s < width; ++s) both.sums[both.sums.size() - width + s] += part.sums[at * width + s];
+  };
+  for (size_t i = 0, j = 0; i < left.key.size() || j < right.key.size();) {
+    const bool is_left = i < left.key.size() && (j == right.key.size() || left.key[i] <= right.key[j]);
+    const int64_t key = is_left ? left.key[i] : right.key[j];
+    both.key.push_back(key), both.sums.resize(both.sums.size() + width);
+    if (is_left) add(left, i++);
+    if (j < right.key.size() && right.key[j] == key) add(right, j++);
+  }
+  return both;
+}
+
 // Counts one column after the other. Nodes of many rows beside their cells are counted in a table, the others by sorting all
 // their rows together, so that the cost follows the rows.
 class ClassCounter {
@@ -94,7 +134,7 @@ class ClassCounter {
 
   void sort_by_cell(size_t n_cells) {
     if (n_cells > 32 * given_.size()) {
-      std::ranges::sort(given_, {}, &Entry::cell);
+      std::ranges::stable_sort(given_, {}, &Entry::cell);  // weights add up in the order of the rows
       return;
     }
     start_.assign(n_cells + 1, 0);

@@ -11,6 +11,7 @@
 #include "tree/counted/level_groups.hpp"
 #include "tree/counted/measured_pairs.hpp"
 #include "tree/counted/near_shares.hpp"
+#include "tree/counted/same_shares.hpp"
 
 namespace baytree::tree::counted {
 
@@ -81,13 +82,26 @@ template <GroupTest Test, Pairs P> class Merger {
   Test test_;
 };
 
-// The group of each level, numbered in the order of their first levels. statistics: [n_levels, width]; weight: [n_levels]
+// By the pairs that differ least.
 template <GroupTest Test>
-std::vector<int32_t> merge_levels(std::span<const double> statistics, std::span<const double> weight, const MergeRules& rules) {
+std::vector<int32_t> merge_pairs(std::span<const double> statistics, std::span<const double> weight, const MergeRules& rules) {
   LevelGroups groups(statistics, weight);
   if constexpr (std::same_as<Test, ClassTest<true>>)
     if (!rules.is_ordered && NearShares::is_for(groups)) return Merger<Test, NearShares>(groups, NearShares(groups), rules).merge();
   return Merger<Test, MeasuredPairs<Test>>(groups, MeasuredPairs<Test>(groups, rules.is_ordered), rules).merge();
+}
+
+// The group of each level, numbered in the order of their first levels. statistics: [n_levels, width]; weight: [n_levels]
+template <GroupTest Test>
+std::vector<int32_t> merge_levels(std::span<const double> statistics, std::span<const double> weight, const MergeRules& rules) {
+  if (std::same_as<Test, MeanTest> || rules.is_ordered || rules.is_exhaustive || rules.log_alpha >= 0) return merge_pairs<Test>(statistics, weight, rules);
+  const SameShares same = same_shares(statistics, weight, std::same_as<Test, ClassTest<true>>);
+  if (!same) return merge_pairs<Test>(statistics, weight, rules);
+  const size_t width = statistics.size() / weight.size();
+  const std::vector<int32_t> of_kind = merge_pairs<Test>(same.sums_of(statistics, width), same.sums_of(weight, 1), rules);
+  std::vector<int32_t> group(weight.size());
+  for (size_t level = 0; level < group.size(); ++level) group[level] = of_kind[size_t(same.kind_of[level])];
+  return group;
 }
 
 }  // namespace baytree::tree::counted

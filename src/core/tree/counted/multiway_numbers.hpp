@@ -18,10 +18,18 @@
 
 namespace baytree::tree::counted {
 
-struct MultiwayNode : sorted::Node {
-  int32_t column = -1;
+// A node of the tree; most of them are leaves, of which there may be as many as levels.
+struct MultiwayNode {
+  int32_t column = -1, first = 0, branches = 0, missing = -1;
+  int64_t rows = 0;
+  double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0;
   double cut = 0;                  // where the column is cut: up to here the first branch
   std::vector<int32_t> branch_of;  // [n_levels] where the column has levels; -1: none of its rows is here
+
+  MultiwayNode() = default;
+  explicit MultiwayNode(const sorted::Node& node)
+      : rows(node.rows), weight(node.weight), mean(node.mean), risk(node.risk), impurity(node.impurity) {}
+  bool is_leaf() const { return branches == 0; }
 };
 
 // The nodes depth first: the children of a node side by side, its first subtree before the next.
@@ -50,27 +58,30 @@ class MultiwayNumbers {
         branch_(rows), buffers_(size_t(workers.size())) {}
 
   std::vector<MultiwayNode> grow() {
-    std::vector<MultiwayNode> nodes(1);
-    nodes[0].end = uint32_t(branch_.size());
-    search_->measure(nodes[0], 0);
-    std::vector<size_t> large, small;
-    const auto open = [&](size_t node) {
-      if (!nodes[node].is_final) (nodes[node].end - nodes[node].begin >= sorted::kLarge ? large : small).push_back(node);
-    };
-    const auto shared = [&](const auto& task) {
-      workers_.run(columns_.size(), task);
-    };
-    for (open(0); !large.empty();) {
-      const size_t at = large.back();
+    Open root{{}, 0};
+    root.rows.end = uint32_t(branch_.size());
+    search_->measure(root.rows, 0);
+    std::vector<MultiwayNode> nodes{MultiwayNode(root.rows)};
+    std::vector<Open> large, small;
+    const auto open = [&](Open&& node) { (node.rows.end - node.rows.begin >= sorted::kLarge ? large : small).push_back(std::move(node)); };
+    const auto shared = [&](const auto& task) { workers_.run(columns_.size(), task); };
+    if (!root.rows.is_final) open(std::move(root));
+    while (!large.empty()) {
+      const Open at = std::move(large.back());
       large.pop_back();
-      adopt(nodes, at, split(nodes[at], 0, shared));
-      for (int b = 0; b < nodes[at].branches; ++b) open(size_t(nodes[at].first + b));
+      for (Open& child : split(nodes, at, 0, shared)) open(std::move(child));
     }
     grow_subtrees(nodes, small);
     return depth_first(std::move(nodes));
   }
 
  private:
+  // A node that may be split, and its place in the tree.
+  struct Open {
+    sorted::Node rows;
+    size_t place = 0;
+  };
+
   // What a column can do for a node.
   struct Offer {
     double gain = 0;
@@ -79,61 +90,60 @@ class MultiwayNumbers {
     double cut = 0;
   };
 
-  void grow_subtrees(std::vector<MultiwayNode>& nodes, const std::vector<size_t>& roots) {
+  void grow_subtrees(std::vector<MultiwayNode>& nodes, const std::vector<Open>& roots) {
     std::vector<std::vector<MultiwayNode>> grown(roots.size());
-    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(nodes[roots[i]], worker); });
+    workers_.run(roots.size(), [&](size_t i, int worker) { grown[i] = subtree(roots[i].rows, worker); });
+    size_t n = nodes.size();
+    for (const auto& each : grown) n += each.size() - 1;
+    nodes.reserve(n);
     for (size_t i = 0; i < roots.size(); ++i) {
       const auto shift = int32_t(nodes.size()) - 1;
       for (MultiwayNode& node : grown[i])
         if (!node.is_leaf()) node.first += shift;
-      nodes[roots[i]] = std::move(grown[i][0]);
+      nodes[roots[i].place] = std::move(grown[i][0]);
       std::move(grown[i].begin() + 1, grown[i].end(), std::back_inserter(nodes));
     }
   }
 
-  std::vector<MultiwayNode> subtree(const MultiwayNode& root, int worker) {
+  std::vector<MultiwayNode> subtree(const sorted::Node& root, int worker) {
     const auto alone = [&](const auto& task) {
       for (size_t column = 0; column < columns_.size(); ++column) task(column, worker);
     };
-    std::vector<MultiwayNode> nodes{root};
-    for (std::vector<size_t> open{0}; !open.empty();) {
+    std::vector<MultiwayNode> nodes{MultiwayNode(root)};
+    for (std::vector<Open> open{{root, 0}}; !open.empty();) {
       if (worker == 0) workers_.poll();
-      const size_t at = open.back();
+      const Open at = std::move(open.back());
       open.pop_back();
-      adopt(nodes, at, split(nodes[at], worker, alone));
-      for (int b = 0; b < nodes[at].branches; ++b)
-        if (const auto child = size_t(nodes[at].first + b); !nodes[child].is_final) open.push_back(child);
+      std::ranges::move(split(nodes, at, worker, alone), std::back_inserter(open));
     }
     return nodes;
   }
 
-  static void adopt(std::vector<MultiwayNode>& nodes, size_t parent, std::vector<MultiwayNode>&& children) {
-    if (children.empty()) return;
-    nodes[parent].first = int32_t(nodes.size());
-    nodes[parent].branches = int32_t(children.size());
-    std::move(children.begin(), children.end(), std::back_inserter(nodes));
-  }
-
-  // The children of a node; none where no column is worth it. `each_column` calls a task for every column.
-  std::vector<MultiwayNode> split(MultiwayNode& node, int worker, const auto& each_column) {
+  // Makes the children of a node; tells those that may be split. None where no column is worth it. `each_column` calls a task for every
+  // column.
+  std::vector<Open> split(std::vector<MultiwayNode>& nodes, const Open& open, int worker, const auto& each_column) {
+    const sorted::Node& rows = open.rows;
     std::vector<Offer> offers(columns_.size());
-    each_column([&](size_t column, int by) { offers[column] = offer(node, column, by); });
+    each_column([&](size_t column, int by) { offers[column] = offer(rows, column, by); });
+    MultiwayNode& node = nodes[open.place];
     node.column = best(node, offers);
     if (node.column < 0) return {};
     const Offer& taken = offers[size_t(node.column)];
     node.gain = taken.gain, node.cut = taken.cut, node.missing = taken.missing;
-    if (columns_[size_t(node.column)].is_nominal()) assign_by_level(node, worker);
-    else assign_by_cut(node);
-    const std::vector<uint32_t> begin = partitioned_.deal_rows(node, size_t(taken.branches), branch_, buffers_[size_t(worker)]);
-    std::vector<MultiwayNode> children = measured(node, begin, worker);
-    if (!std::ranges::all_of(children, &MultiwayNode::is_final))
+    node.first = int32_t(nodes.size()), node.branches = taken.branches;
+    if (columns_[size_t(node.column)].is_nominal()) assign_by_level(node, rows, worker);
+    else assign_by_cut(node, rows);
+    const auto divided = is_divided(rows, node) ? size_t(node.column) : columns_.size();
+    const std::vector<uint32_t> begin = partitioned_.deal_rows(rows, size_t(taken.branches), branch_, buffers_[size_t(worker)]);
+    std::vector<Open> children = measured(nodes, rows, begin, worker);
+    if (!children.empty())
       each_column([&](size_t column, int by) {
-        if (!columns_[column].is_nominal()) partitioned_.deal_column(node, column, begin, branch_, buffers_[size_t(by)]);
+        if (!columns_[column].is_nominal() && column != divided) partitioned_.deal_column(rows, column, begin, branch_, buffers_[size_t(by)]);
       });
     return children;
   }
 
-  Offer offer(const MultiwayNode& node, size_t column, int worker) {
+  Offer offer(const sorted::Node& node, size_t column, int worker) {
     if (!columns_[column].is_nominal()) {
       const sorted::Split split = search_->search(node, int32_t(column), worker);
       return split ? Offer{split.score.value, split.has_own_branch ? 3 : 2, split.missing, split.cut} : Offer{};
@@ -159,40 +169,59 @@ class MultiwayNumbers {
   }
   static constexpr double kSlack = 1e-12;  // of the node's sum of squares
 
-  void assign_by_level(MultiwayNode& node, int worker) {
+  // Whether a column that is cut lies as its branches do: rows without a value come last.
+  bool is_divided(const sorted::Node& rows, const MultiwayNode& node) const {
+    if (columns_[size_t(node.column)].is_nominal()) return false;
+    return node.missing > 0 || sorted::known_in(partitioned_.entries(rows, size_t(node.column))) == rows.end - rows.begin;
+  }
+
+  void assign_by_level(MultiwayNode& node, const sorted::Node& rows, int worker) {
     const ColumnView& view = columns_[size_t(node.column)];
     node.branch_of.assign(size_t(view.levels), -1);
     int32_t branch = 0;
-    for (const int32_t code : search_->levels(node, node.column, worker).code)
+    for (const int32_t code : search_->levels(rows, node.column, worker).code)
       if (code >= 0) node.branch_of[size_t(code)] = branch++;
-    for (const uint32_t row : partitioned_.tags(node)) {
+    for (const uint32_t row : partitioned_.tags(rows)) {
       const int32_t code = view.level(row);
       branch_[row] = code < 0 ? node.missing : node.branch_of[size_t(code)];
     }
   }
 
   // Rows without a value for which the search found no side go with the heavier one.
-  void assign_by_cut(MultiwayNode& node) {
+  void assign_by_cut(MultiwayNode& node, const sorted::Node& rows) {
     const ColumnView& view = columns_[size_t(node.column)];
-    double weight[2] = {0, 0};
-    for (const uint32_t row : partitioned_.tags(node)) {
-      const double x = view[row];
-      branch_[row] = x == x ? int32_t(!(x <= node.cut)) : node.missing;
-      if (x == x) weight[branch_[row]] += target_.weight_of(row);
-    }
+    const auto all = partitioned_.entries(rows, size_t(node.column));
+    const auto known = all.first(sorted::known_in(all));
+    const auto row_of = [&](sorted::Entry entry) { return target_.row(sorted::tag_of(entry)); };
+    const auto cut = std::ranges::partition_point(known, [&](sorted::Entry entry) { return view[row_of(entry)] <= node.cut; });
+    const auto n_below = size_t(cut - known.begin());
+    for (size_t i = 0; i < known.size(); ++i) branch_[row_of(known[i])] = int32_t(i >= n_below);
+    for (const sorted::Entry entry : all.subspan(known.size())) branch_[row_of(entry)] = node.missing;
     if (node.missing >= 0) return;
-    node.missing = int32_t(weight[1] > weight[0]);
-    for (const uint32_t row : partitioned_.tags(node))
-      if (branch_[row] < 0) branch_[row] = node.missing;
+    node.missing = heavier(rows, n_below, known.size() - n_below);
+    for (const sorted::Entry entry : all.subspan(known.size())) branch_[row_of(entry)] = node.missing;
   }
 
-  std::vector<MultiwayNode> measured(const MultiwayNode& node, std::span<const uint32_t> begin, int worker) {
-    std::vector<MultiwayNode> children(begin.size() - 1);
-    for (size_t b = 0; b < children.size(); ++b) {
-      children[b].begin = begin[b], children[b].end = begin[b + 1], children[b].depth = node.depth + 1;
-      search_->measure(children[b], worker);
+  // The heavier of two branches; weights add up in the order of the table.
+  int32_t heavier(const sorted::Node& rows, size_t n_below, size_t n_above) const {
+    if (!target_.weight) return int32_t(n_above > n_below);
+    double weight[2] = {0, 0};
+    for (const uint32_t row : partitioned_.tags(rows))
+      if (branch_[row] >= 0) weight[branch_[row]] += target_.weight[row];
+    return int32_t(weight[1] > weight[0]);
+  }
+
+  // Appends the children of a node; tells those that may be split.
+  std::vector<Open> measured(std::vector<MultiwayNode>& nodes, const sorted::Node& parent, std::span<const uint32_t> begin, int worker) {
+    std::vector<Open> open;
+    for (size_t b = 0; b + 1 < begin.size(); ++b) {
+      sorted::Node child;
+      child.begin = begin[b], child.end = begin[b + 1], child.depth = parent.depth + 1;
+      search_->measure(child, worker);
+      nodes.emplace_back(child);
+      if (!child.is_final) open.push_back({std::move(child), nodes.size() - 1});
     }
-    return children;
+    return open;
   }
 
   std::span<const ColumnView> columns_;

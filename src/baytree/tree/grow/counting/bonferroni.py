@@ -8,20 +8,19 @@ from math import exp, lgamma, log, log1p
 import numpy as np
 
 from baytree import _core
-from baytree.tree.grow.counting.candidate import Candidate
 
 
-def log_multiplier(candidate: Candidate, n_groups: int, exhaustive: bool | str) -> float:
-    """log of Bonferroni's factor: in how many ways the levels that occur could have formed so many groups."""
-    n = len(candidate.weight) + (candidate.floating is not None)
+@lru_cache(maxsize=65536)
+def log_multiplier(n: int, n_groups: int, is_ordered: bool, is_floating: bool, exhaustive: bool | str) -> float:
+    """log of Bonferroni's factor: in how many ways n levels, the floating one too, could have formed so many groups."""
     if n < 2 or n_groups < 1:
         return 0.0
     if exhaustive:
         pairs = n * (n - 1) / 2
-        return log(pairs if candidate.is_ordered else pairs * (n + 1) / (1 if exhaustive == "ibm" else 3))
-    if not candidate.is_ordered:
+        return log(pairs if is_ordered else pairs * (n + 1) / (1 if exhaustive == "ibm" else 3))
+    if not is_ordered:
         return log_stirling(n, n_groups)
-    if candidate.floating is None:
+    if not is_floating:
         return log_binomial(n - 1, n_groups - 1)
     alone = log_binomial(n - 2, n_groups - 2)
     joined = log(n_groups) + log_binomial(n - 2, n_groups - 1)

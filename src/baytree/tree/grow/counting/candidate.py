@@ -35,12 +35,6 @@ class Grouping(msgspec.Struct, frozen=True, kw_only=True):
     floating: int  # the group of the rows without a value, −1 where there are none
     n_groups: int
     log_p: float
-    log_multiplier: float
-
-    @property
-    def adjusted(self) -> float:
-        """log of p times the number of ways to form the groups, not cut at 1; p = 1 stays 1."""
-        return self.log_p + self.log_multiplier if self.log_p < 0 else 0.0
 
 
 def least_size(weight: float, rules: Rules) -> float:

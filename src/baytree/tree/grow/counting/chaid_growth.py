@@ -10,12 +10,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.engine import threads
 from baytree.engine.parts import ROWS_PER_PART, Made, Parts
 from baytree.table.table import Table
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.coding import Coding
 from baytree.tree.grow.counting.counted import Level, NodeCounts, centres, count
-from baytree.tree.grow.counting.trial import Choice, Trial, trials, winners
+from baytree.tree.grow.counting.level_trials import Choice, LevelTrials, tried
+from baytree.tree.grow.counting.trial import Trial
 from baytree.tree.grow.impurity import impurity_of
 from baytree.tree.grow.policy import Criterion
 from baytree.tree.model.build import build
@@ -43,7 +45,7 @@ class Merged(msgspec.Struct, frozen=True):
     """A tree, and what every column could have done at every node that was looked at."""
 
     tree: Tree
-    tried: list[Trial]
+    tried: list[LevelTrials]
     coding: Coding
 
 
@@ -51,13 +53,16 @@ def grow(rows: Parts, growth: Growth) -> Merged:
     """The tree of these rows."""
     coding = Coding.of(rows, growth.bins)
     coded = rows.made(coding.coded, ROWS_PER_PART)
-    nodes, fresh, tried = [_Node(0)], [0], []
+    columns = list(zip(coding.n_codes, coding.is_ordered, strict=True))
+    nodes, fresh, levels = [_Node(0)], [0], []
     while fresh:
         counts, opened = _look(coded, nodes, fresh, growth, coding)
-        level = trials(counts, opened, coding, growth.rules)
-        tried += level
-        fresh = [child for winner in winners(level, growth.choice) for child in _split(nodes, winner, growth.is_mean)]
-    return Merged(_tree(nodes, coding, growth.is_mean), tried, coding)
+        if not opened:
+            break
+        with threads.at_most(rows.n_jobs):
+            levels.append(tried(counts, opened, columns, growth.rules))
+        fresh = [child for winner in levels[-1].winners(growth.choice) for child in _split(nodes, winner, growth.is_mean)]
+    return Merged(_tree(nodes, coding, growth.is_mean), levels, coding)
 
 
 class _Node:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from baytree import _core
+from baytree.engine import threads
 from baytree.engine.parts import Made
 from baytree.table.table import Table
 
@@ -28,12 +29,6 @@ class Cells(msgspec.Struct, frozen=True):
 
     def __sub__(self, other: Cells) -> Cells:
         return _joined(self, other, -other.sums)
-
-    def of(self, node: int, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
-        """The codes that occur at a node, and their sums."""
-        start = node * (n_codes + 1)
-        first, last = self.key.searchsorted((start, start + n_codes + 1)).tolist()
-        return self.key[first:last] - start - 1, self.sums[first:last]
 
 
 class NodeCounts(msgspec.Struct, frozen=True):
@@ -114,15 +109,28 @@ def _centre(table: Table, rows: np.ndarray, centre: float) -> tuple[float, float
 
 
 def _count(level: Level, centre: np.ndarray | None, table: Table) -> NodeCounts:
-    place, n = level.places(table), len(level.is_open)
-    known = place >= 0
-    rows = np.bincount(place[known], minlength=n)
+    place = level.places(table)
     if centre is None:
-        key = place[known].astype(np.int64) * table.n_classes + table.label[known]
-        sums = np.bincount(key, table.weight[known], n * table.n_classes).reshape(n, -1)
-    else:
-        sums = _squares(table, place, centre)
-    return NodeCounts(rows, sums, _cells(level, table, place, centre))
+        return _count_classes(level, table, place)
+    rows = np.bincount(place[place >= 0], minlength=len(level.is_open))
+    return NodeCounts(rows, _squares(table, place, centre), _cells(level, table, place, centre))
+
+
+def _count_classes(level: Level, table: Table, place: np.ndarray) -> NodeCounts:
+    rows, sums, cells = _core.count_codes(
+        [np.ascontiguousarray(codes, np.int32) for codes in table.values],
+        np.array(level.n_codes, np.int32),
+        place,
+        np.ascontiguousarray(table.label, np.int32),
+        np.zeros(0) if table.is_unweighted else np.ascontiguousarray(table.weight, np.float64),
+        table.n_classes,
+        np.repeat(level.is_open[:, None], len(table.values), axis=1),
+        threads.free() if len(table) * len(table.values) >= _WORTH_A_THREAD else 1,
+    )
+    return NodeCounts(rows, sums, tuple(Cells(key, weights) for key, weights in cells))
+
+
+_WORTH_A_THREAD = 1 << 16  # values
 
 
 def _squares(table: Table, place: np.ndarray, centre: np.ndarray) -> np.ndarray:
@@ -132,45 +140,36 @@ def _squares(table: Table, place: np.ndarray, centre: np.ndarray) -> np.ndarray:
     return np.array([[float(table.weight[r] @ (table.label[r] - c) ** 2)] for r, c in zip(parts, centre, strict=True)])
 
 
-def _cells(level: Level, table: Table, place: np.ndarray, centre: np.ndarray | None) -> tuple[Cells, ...]:
+def _cells(level: Level, table: Table, place: np.ndarray, centre: np.ndarray) -> tuple[Cells, ...]:
     chosen = (place >= 0) & level.is_open[place]
     rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
     place, label = place[rows].astype(np.int64), table.label[rows]
-    weight = None if table.is_unweighted else table.weight[rows]
-    if centre is None:
-        add = partial(_class_sums, label, weight, table.n_classes)
-    else:
-        add = partial(_number_sums, label - centre[place], np.ones(len(place)) if weight is None else weight)
+    weight = np.ones(len(place)) if table.is_unweighted else table.weight[rows]
+    moments = [weight * (label - centre[place]) ** power for power in (0, 1, 2)]
     each = zip(table.values, level.n_codes, strict=True)
-    return tuple(_column_cells(place * (n + 1) + (codes[rows] + 1), len(level.is_open) * (n + 1), add) for codes, n in each)
+    return tuple(
+        _column_cells(place * (n + 1) + (codes[rows] + 1), len(level.is_open) * (n + 1), moments) for codes, n in each
+    )
 
 
-def _column_cells(key: np.ndarray, n_keys: int, add: partial[np.ndarray]) -> Cells:
+def _column_cells(key: np.ndarray, n_keys: int, moments: list[np.ndarray]) -> Cells:
     """The sums of each key; few keys are counted in place, many are first made dense."""
     if n_keys > len(key):
         present, key = np.unique(key, return_inverse=True)
-        return Cells(present, add(key, len(present)))
-    sums = add(key, n_keys)
+        return Cells(present, _sums(moments, key, len(present)))
+    sums = _sums(moments, key, n_keys)
     present = np.flatnonzero(sums.any(axis=1))  # weights are positive
     return Cells(present, sums[present])
 
 
-def _class_sums(label: np.ndarray, weight: np.ndarray | None, n_classes: int, key: np.ndarray, n: int) -> np.ndarray:
-    return np.bincount(key * n_classes + label, weight, n * n_classes).reshape(n, n_classes).astype(np.float64)
-
-
-def _number_sums(y: np.ndarray, weight: np.ndarray, key: np.ndarray, n: int) -> np.ndarray:
-    return np.stack([np.bincount(key, weight * y**power, n) for power in (0, 1, 2)], axis=1)
+def _sums(moments: list[np.ndarray], key: np.ndarray, n: int) -> np.ndarray:
+    return np.stack([np.bincount(key, each, n) for each in moments], axis=1).astype(np.float64)  # of no key they are whole
 
 
 def _joined(left: Cells, right: Cells, added: np.ndarray) -> Cells:
     if np.array_equal(left.key, right.key):
         return Cells(left.key, left.sums + added)
-    key = np.union1d(left.key, right.key)
-    sums = np.zeros((len(key), left.sums.shape[1]))
-    sums[np.searchsorted(key, left.key)] += left.sums
-    sums[np.searchsorted(key, right.key)] += added
-    return Cells(key, sums)
+    return Cells(*_core.add_cells(left.key, left.sums, right.key, np.ascontiguousarray(added)))
 
 
 def _router(tests: dict[str, np.ndarray]) -> _core.Router:

@@ -41,6 +41,9 @@ def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
 
 def in_order(group_of: np.ndarray) -> np.ndarray:
     """The same groups, numbered in the order of their first levels."""
-    groups = group_of.tolist()
-    place = {group: k for k, group in enumerate(dict.fromkeys(groups))}  # levels are few: numpy takes as long as a test
-    return np.array([place[group] for group in groups], np.int32)
+    n = len(group_of)
+    first = np.full(int(group_of.max(initial=-1)) + 1, n)
+    first[group_of[::-1]] = np.arange(n)[::-1]  # of several assignments the last one stays
+    place = np.empty(len(first), np.int32)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return place[group_of]

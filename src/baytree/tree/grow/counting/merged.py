@@ -11,7 +11,7 @@ from baytree.engine.parts import Parts
 from baytree.engine.rounds.number_of_rows import Weight
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.chaid_growth import Growth, Merged, grow
-from baytree.tree.grow.counting.trial import Choice
+from baytree.tree.grow.counting.level_trials import Choice
 from baytree.tree.grow.policy import SUITS, Choose, Missing, Policy
 from baytree.tree.prune.cost_complexity import to_leaves, with_complexity
 
@@ -63,7 +63,7 @@ def _with_leaves(merged: Merged, max_leaves: int) -> Merged:
     before = merged.tree
     tree = to_leaves(msgspec.structs.replace(before, rows=np.arange(len(before))), max_leaves)  # to know the nodes again
     place = {int(k): now for now, k in enumerate(tree.rows)}
-    tried = [msgspec.structs.replace(trial, node=place[trial.node]) for trial in merged.tried if trial.node in place]
+    tried = [msgspec.structs.replace(level, nodes=[place.get(k, -1) for k in level.nodes]) for level in merged.tried]
     return msgspec.structs.replace(merged, tree=msgspec.structs.replace(tree, rows=before.rows[tree.rows]), tried=tried)
 
 

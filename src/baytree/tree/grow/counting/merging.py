@@ -1,6 +1,6 @@
 """CHAID's merging: the levels of a column become groups, by joining again and again the two that differ least.
 
-Kass (1980). The core merges by the tests that it knows; what else there is (re-splitting, ordered classes) happens here.
+Kass (1980). The core merges by the tests that it knows, without re-splitting; these and ordered classes are at home here.
 Each merge is a generator: it yields statistics [n_tables, n_groups, n_statistics] that it wants tested and is
 sent their log p, so that the merges of many columns and nodes advance side by side and share each call of the test.
 """
@@ -12,9 +12,7 @@ from math import inf, log
 
 import numpy as np
 
-from baytree import _core
-from baytree.tree.grow.counting.association import KERNELS, test_groups
-from baytree.tree.grow.counting.bonferroni import log_multiplier
+from baytree.tree.grow.counting.association import test_groups
 from baytree.tree.grow.counting.candidate import Candidate, Grouping, Rules, least_size, totals
 from baytree.tree.grow.counting.groups import Groups, part_again
 from baytree.tree.grow.counting.level_runs import in_order, reduced, runs
@@ -30,13 +28,7 @@ def merge(candidate: Candidate, rules: Rules) -> Merge:
         floating = yield from _place_floating(candidate, candidate.floating, group_of, rules)
     n_groups = int(max(group_of.max(initial=-1), floating)) + 1
     log_p = yield from _whole(totals(candidate, group_of, floating))
-    return Grouping(
-        group_of=group_of,
-        floating=floating,
-        n_groups=n_groups,
-        log_p=log_p,
-        log_multiplier=log_multiplier(candidate, n_groups, rules.exhaustive),
-    )
+    return Grouping(group_of=group_of, floating=floating, n_groups=n_groups, log_p=log_p)
 
 
 def settle(merges: Sequence[Merge], test: str) -> list[Grouping]:
@@ -61,27 +53,12 @@ def _merge_known(candidate: Candidate, rules: Rules) -> Generator[np.ndarray, np
     if n_runs < 2:
         return run_of
     united = candidate if n_runs == len(run_of) else reduced(candidate, run_of)
-    if rules.test in KERNELS and rules.alpha_resplit is None:
-        return _merge_in_core(united, rules)[run_of]  # runs and groups are numbered in the order of their first levels
     groups = Groups(united.statistics, united.weight, united.is_ordered)
     left, right = (np.arange(n_runs - 1), np.arange(1, n_runs)) if united.is_ordered else np.triu_indices(n_runs, 1)
     yield from groups.measure(left, right)
     step = _merge_exhaustively if rules.exhaustive else _merge_similar
     group_of = yield from step(groups, united, rules)
     return in_order(group_of[run_of])
-
-
-def _merge_in_core(candidate: Candidate, rules: Rules) -> np.ndarray:
-    least = least_size(candidate.weight.sum() + candidate.floating_weight, rules)
-    return _core.merge_levels(
-        np.ascontiguousarray(candidate.statistics),
-        np.ascontiguousarray(candidate.weight),
-        rules.test,
-        candidate.is_ordered,
-        bool(rules.exhaustive),
-        log(rules.alpha_merge) if rules.alpha_merge > 0 else -inf,
-        least,
-    )
 
 
 def _merge_similar(groups: Groups, candidate: Candidate, rules: Rules) -> Generator[np.ndarray, np.ndarray, np.ndarray]:

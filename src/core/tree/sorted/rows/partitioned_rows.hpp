@@ -154,9 +154,22 @@ class PartitionedRows {
   template <typename Item, std::invocable<Item> TagOf>
   void deal(std::span<Item> own, uint32_t origin, std::span<const uint32_t> begin, std::span<const int32_t> branch, std::vector<Item>& room,
             const TagOf& tag_of_item) const {
+    if (begin.size() == 3) return deal_in_two(own, branch, room, tag_of_item);
     room.assign(own.begin(), own.end());
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
     for (const Item item : room) own[next[size_t(branch[target_.row(tag_of_item(item))])]++ - origin] = item;
+  }
+
+  template <typename Item, std::invocable<Item> TagOf>
+  void deal_in_two(std::span<Item> own, std::span<const int32_t> branch, std::vector<Item>& room, const TagOf& tag_of_item) const {
+    if (room.size() < own.size()) room.resize(own.size());
+    size_t count[2] = {0, 0};
+    for (const Item item : own) {
+      const auto is_second = size_t(branch[target_.row(tag_of_item(item))]);
+      own[count[0]] = item, room[count[1]] = item;  // sums instead of branches: these are as good as random here
+      count[0] += 1 - is_second, count[1] += is_second;
+    }
+    std::copy_n(room.begin(), count[1], own.begin() + std::ptrdiff_t(count[0]));
   }
 
   void sort_columns() {
