@@ -19,7 +19,7 @@ from baytree.table.frames import (
     factorise_together,
     read_column,
 )
-from baytree.table.frames.positions import number_columns
+from baytree.table.frames.positions import are_same, number_columns
 from baytree.table.frames.raw import FEW
 from baytree.table.infer import Census
 from baytree.table.reading.forms import is_nothing
@@ -141,7 +141,7 @@ def _block(frame: RawFrame, schema: Schema) -> DenseColumns | None:
     if not isinstance(given, MatrixColumns):
         return None
     if isinstance(given, NumberedColumns):
-        are_these = schema.inputs == given.names and schema.columns == number_columns(len(given))
+        are_these = are_same(schema.inputs, given.names) and are_same(schema.columns, number_columns(len(given)))
     else:
         are_these = schema.is_named and schema.names == given.names and schema.is_plain_numbers
     return DenseColumns(given.matrix.all_doubles()) if are_these else None
