@@ -97,16 +97,16 @@ def test_the_moments_of_many_rows_are_those_of_each_column_alone():
 
 
 FEW_ROWS = {
-    "alike": lambda random, values: values,
+    "alike": lambda _, values: values,
     "of_different_sizes": lambda random, values: values * 10.0 ** random.integers(-6, 6, values.shape[1]),
     "far_apart": lambda random, values: values * 2.0 ** random.integers(-40, 40, values.shape),
-    "far_from_zero": lambda random, values: values - 1e9,
+    "far_from_zero": lambda _, values: values - 1e9,
     "mostly_zero": lambda random, values: np.where(random.random(values.shape) < 0.9, 0.0, values),
-    "tiny": lambda random, values: values * 1e-120,
-    "beyond_slices": lambda random, values: values * 1e-160,
-    "zero": lambda random, values: values * 0.0,
-    "whole": lambda random, values: np.round(8 * values),
-    "with_a_hole": lambda random, values: np.where(np.arange(values.shape[1]) == 70, np.nan, values),
+    "tiny": lambda _, values: values * 1e-120,
+    "beyond_slices": lambda _, values: values * 1e-160,
+    "zero": lambda _, values: values * 0.0,
+    "whole": lambda _, values: np.round(8 * values),
+    "with_a_hole": lambda _, values: np.where(np.arange(values.shape[1]) == 70, np.nan, values),
 }
 
 

@@ -28,15 +28,28 @@ def deferred(*names: str) -> Iterator[None]:
     """While it lasts, these modules are not imported, where they are there but nobody has imported them yet."""
     absent = [Deferred(name) for name in names if name not in sys.modules and find_spec(name.partition(".")[0])]
     sys.modules.update({module.__name__: module for module in absent})
+    inside = [(parent, place, module) for module in absent for parent, place in _parent_of(module)]
+    for parent, place, module in inside:
+        setattr(parent, place, module)
     try:
         yield
     finally:
         for module in absent:
             if sys.modules.get(module.__name__) is module:
                 del sys.modules[module.__name__]
+        for parent, place, module in inside:
+            if vars(parent).get(place) is module:
+                delattr(parent, place)
 
 
-with deferred("scipy.stats", "pandas"):
+def _parent_of(module: ModuleType) -> Iterator[tuple[ModuleType, str]]:
+    """The package that a module is an attribute of, and its name there; none where the package is not imported yet."""
+    package, _, place = module.__name__.rpartition(".")
+    if package in sys.modules:
+        yield sys.modules[package], place
+
+
+with deferred("scipy.stats", "pandas", "numpy.f2py", "numpy.testing", "asyncio"):
     from sklearn.base import (
         BaseEstimator,
         ClassifierMixin,

@@ -75,7 +75,7 @@ def _are_alike(some: np.ndarray, spread: np.ndarray) -> np.ndarray:
     half = np.minimum(known // 2, len(some) - 1)[None]  # numbers that are not known are sorted behind all others
     middle = np.take_along_axis(np.sort(some / 2, axis=0), half, axis=0)
     apart = np.take_along_axis(np.sort(np.abs(some / 2 - middle), axis=0), half, axis=0)[0]
-    return (known >= 3) & (0 < apart) & (apart < _ALIKE * spread)
+    return (known >= 3) & (apart > 0) & (apart < _ALIKE * spread)
 
 
 class _Far(msgspec.Struct, frozen=True):
