@@ -1,6 +1,6 @@
-"""scikit-learn's base, imported without what its import only names: scipy.stats and pandas are half of its time.
+"""scikit-learn's base, imported without what its import only names, which is more than half of its time.
 
-While it is imported, each of the two is a module that asks the true one for everything; who asks, now or later, gets it.
+While it is imported, each of these is a module that asks the true one for everything; who asks, now or later, gets it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def _parent_of(module: ModuleType) -> Iterator[tuple[ModuleType, str]]:
         yield sys.modules[package], place
 
 
-with deferred("scipy.stats", "pandas", "numpy.f2py", "numpy.testing", "asyncio"):
+ONLY_NAMED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing", "asyncio", "narwhals", "narwhals.stable", "narwhals.stable.v2")
+
+with deferred(*ONLY_NAMED):
     from sklearn.base import (
         BaseEstimator,
         ClassifierMixin,
