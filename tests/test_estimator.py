@@ -153,7 +153,7 @@ def test_estimators_and_a_comparison_do_not_import_what_scikit_learn_only_names_
         "import narwhals.stable.v2\n"
         "from sklearn.utils import validation\n"
         "assert getattr(validation, 'nw', narwhals.stable.v2).DataFrame is narwhals.stable.v2.DataFrame\n"
-        "print(numpy.f2py.__name__, joblib.memory.asyncio.run is asyncio.run, joblib.memory.asyncio.events is asyncio.events)\n"
+        "print(numpy.f2py.__name__, joblib.memory.asyncio.run is asyncio.run, joblib.memory.asyncio.wait is asyncio.wait)\n"
         "import pandas, scipy.stats\n"
         "from sklearn.utils import fixes\n"
         "print(scipy.stats.norm.cdf(0.0), fixes.pd.DataFrame is pandas.DataFrame, fixes._mode([1, 1, 2]).mode[0])"

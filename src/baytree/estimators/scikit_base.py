@@ -49,7 +49,8 @@ def _parent_of(module: ModuleType) -> Iterator[tuple[ModuleType, str]]:
         yield sys.modules[package], place
 
 
-ONLY_NAMED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing", "asyncio", "narwhals", "narwhals.stable", "narwhals.stable.v2")
+NARWHALS = ("narwhals", "narwhals.stable", "narwhals.stable.v2")  # a package and what is asked of it
+ONLY_NAMED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing", "asyncio", *NARWHALS)
 
 with deferred(*ONLY_NAMED):
     from sklearn.base import (

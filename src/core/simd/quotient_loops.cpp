@@ -6,9 +6,6 @@
 #include "numbers/quotient_loops.hpp"
 
 #include "simd/exact_products.hpp"
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace baytree::numbers {
 namespace {
@@ -95,19 +92,9 @@ struct Pair {
 [[gnu::always_inline]] inline Run magnitude_of(const Run& x) { return (Run)((RunBits)x & 0x7fffffffffffffff); }
 
 [[gnu::always_inline]] inline Run root_of(const Run& x) {
-#if defined(__AVX512F__)
-  return (Run)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);  // the plain one makes GCC 12 warn of what it leaves undefined
-#elif defined(__AVX2__)
-  return (Run)_mm256_sqrt_pd((__m256d)x);
-#elif defined(__SSE2__)
-  return (Run)_mm_sqrt_pd((__m128d)x);
-#elif defined(__aarch64__)
-  return (Run)vsqrtq_f64((float64x2_t)x);
-#else
   Run root;
   for (std::size_t lane = 0; lane < width; ++lane) root[lane] = __builtin_sqrt(x[lane]);
   return root;
-#endif
 }
 
 // A power of two from its exponent, which is that of a normal double.
