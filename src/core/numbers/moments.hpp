@@ -16,6 +16,7 @@
 #include "numbers/matrix.hpp"
 #include "numbers/slice_grids.hpp"
 #include "numbers/slices.hpp"
+#include "simd/lane_tables.hpp"
 
 namespace baytree::numbers {
 
