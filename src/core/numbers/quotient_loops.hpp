@@ -1,8 +1,8 @@
 // Means and deviations of many exact sums at once, where their rounding can be told from two doubles.
 //
 // A number of many limbs is read as the sum of two doubles, good to a hundred bits; so is what follows from it. A quotient is given only
-// where both ends of what it can be round to the same double, which is then the correctly rounded one, whatever the machine:
-// all but about one of a million cells. The others are NaN, for whole numbers to decide.
+// where both ends of what it can be round to the same double, which is then the correctly rounded one, whatever the machine.
+// The others are NaN, for whole numbers to decide: exact ties, and variances of which rows cancel nearly all.
 #pragma once
 #include <cstddef>
 #include <cstdint>
