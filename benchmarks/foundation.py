@@ -61,7 +61,7 @@ def gaussian() -> Iterator[Row]:
 
 def few_rows() -> Iterator[Row]:
     X, y = np.random.RandomState(0).normal(size=(30, 100_000)), np.arange(30) % 2
-    sums = "limit: 300,000 exact variances, each a product of whole numbers of many digits"
+    sums = "limit: 400,000 exact sums of many digits, the memory that holds them, and 600,000 quotients"
     yield from _of_few_rows("30×100,000", X, y, sums)
     frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(X.shape[1])])
     names = "limit: 100,000 columns with names, each a record of the schema"

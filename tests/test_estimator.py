@@ -139,17 +139,24 @@ def test_importing_baytree_and_predicting_from_a_file_do_not_import_scikit_learn
     assert answer[1] == "[]"
 
 
-def test_estimators_and_a_comparison_import_neither_pandas_nor_scipys_distributions_which_later_are_whole():
+def test_estimators_and_a_comparison_do_not_import_what_scikit_learn_only_names_and_it_is_whole_later():
     import subprocess
     import sys
 
     code = (
         "import sys, baytree as bt\n"
         "bt.compare({'x': [1.0, 2.0, 3.0, 4.0] * 8, 'y': ['a', 'a', 'b', 'b'] * 8}, 'y', models='cart,lda,mars', cv=4)\n"
-        "print(sorted({'pandas', 'scipy.stats'} & set(sys.modules)))\n"
+        "print(sorted({'asyncio', 'narwhals', 'numpy.f2py', 'numpy.testing', 'pandas', 'scipy.stats'} & set(sys.modules)))\n"
+        "import numpy\n"
+        "print(sorted({'f2py', 'testing'} & set(vars(numpy))), numpy.testing is sys.modules['numpy.testing'])\n"
+        "import asyncio, joblib.memory\n"
+        "import narwhals.stable.v2\n"
+        "from sklearn.utils import validation\n"
+        "assert getattr(validation, 'nw', narwhals.stable.v2).DataFrame is narwhals.stable.v2.DataFrame\n"
+        "print(numpy.f2py.__name__, joblib.memory.asyncio.run is asyncio.run, joblib.memory.asyncio.wait is asyncio.wait)\n"
         "import pandas, scipy.stats\n"
         "from sklearn.utils import fixes\n"
         "print(scipy.stats.norm.cdf(0.0), fixes.pd.DataFrame is pandas.DataFrame, fixes._mode([1, 1, 2]).mode[0])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
-    assert answer[:2] == ["[]", "0.5 True 1"]
+    assert answer[:4] == ["[]", "[] True", "numpy.f2py True True", "0.5 True 1"]

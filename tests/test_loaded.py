@@ -81,6 +81,8 @@ def test_a_new_process_predicts_without_scikit_learn(tmp_path):
         f"import sys, baytree as bt; model = bt.load({str(tmp_path / 'm.baytree')!r})\n"
         "print(model.predict({name: [1.0] for name in model.explain.__self__._predictor.schema.inputs}).tolist())\n"
         "assert not {'sklearn', 'scipy', 'pandas', 'polars'} & set(sys.modules)\n"
+        "unasked = ('learner', 'formula', 'summary', 'show.text', 'table.infer', 'table.text', 'tree.model.outline')\n"
+        "assert not {f'baytree.{room}' for room in unasked} & set(sys.modules)\n"
         "print(isinstance(model, bt.CARTClassifier), model.n_leaves_, type(model) is bt.CARTClassifier)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 
 from baytree.show.ledger import Excluded, Ledger, to_text
-from baytree.summary import Summary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
+    from baytree.summary import Summary
 
 
 _MOST_LEDGERS = 20  # of a notebook's view

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from types import FrameType
 
-_HERE = str(Path(__file__).parent)
+_HERE = os.path.dirname(__file__)  # pathlib takes as long to import as ten files of ours
 MOST_LISTED = 12  # names in a sentence
 _kept: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("kept", default=None)
 

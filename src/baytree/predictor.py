@@ -9,10 +9,8 @@ import msgspec
 import numpy as np
 
 from baytree.engine.engines import elsewhere
-from baytree.formula.use import columns_used
 from baytree.given import FrameLike
 from baytree.model import Explanation, Explanations, choices
-from baytree.show.text import text
 from baytree.statistics.profile import Profile
 from baytree.table import encode, labels
 from baytree.table.frames import Numbers, RawFrame, read
@@ -50,6 +48,8 @@ class Predictor(msgspec.Struct, frozen=True):
         sources = tuple(dict.fromkeys(column.source for column in self.schema.columns))
         if all(name in given for name in sources):
             return sources
+        from baytree.formula.use import columns_used  # only of rows that lack columns
+
         used = columns_used(self.model.formula(self.schema))
         return tuple(dict.fromkeys(self.schema.columns[j].source for j in sorted(used)))
 
@@ -94,6 +94,8 @@ class Predictor(msgspec.Struct, frozen=True):
 
     def describe(self) -> str:
         """The model in words."""
+        from baytree.show.text import text  # only a person asks for it
+
         return text(self.model.summary(self.schema))
 
 

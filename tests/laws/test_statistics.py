@@ -96,6 +96,32 @@ def test_the_moments_of_many_rows_are_those_of_each_column_alone():
     assert whole == moments(np.asfortranarray(values), label, None)
 
 
+FEW_ROWS = {
+    "alike": lambda _, values: values,
+    "of_different_sizes": lambda random, values: values * 10.0 ** random.integers(-6, 6, values.shape[1]),
+    "far_apart": lambda random, values: values * 2.0 ** random.integers(-40, 40, values.shape),
+    "far_from_zero": lambda _, values: values - 1e9,
+    "mostly_zero": lambda random, values: np.where(random.random(values.shape) < 0.9, 0.0, values),
+    "tiny": lambda _, values: values * 1e-120,
+    "beyond_slices": lambda _, values: values * 1e-160,
+    "zero": lambda _, values: values * 0.0,
+    "whole": lambda _, values: np.round(8 * values),
+    "with_a_hole": lambda _, values: np.where(np.arange(values.shape[1]) == 70, np.nan, values),
+}
+
+
+@pytest.mark.parametrize("n_rows", [1, 30, 383, 384, 385])
+@pytest.mark.parametrize("kind", FEW_ROWS)
+def test_the_moments_of_few_rows_are_those_of_each_column_alone(kind, n_rows):
+    """Eight columns share a grid where a table is one chunk; a column alone has a grid of its own."""
+    random = np.random.default_rng(n_rows)
+    values = FEW_ROWS[kind](random, random.normal(size=(n_rows, 150)))
+    label = random.integers(0, N_CLASSES - 1, n_rows).astype(np.int32)
+    for n_columns in (8, 13, 64, 75, 150):
+        whole = moments(values[:, :n_columns], label, None)
+        assert whole == Moments.joined([moments(values[:, [j]], label, None) for j in range(n_columns)])
+
+
 def test_weighted_moments_of_many_rows_are_those_of_small_parts():
     """Slices of chunks beside rows one by one: a weight of 1e-300 among them makes all others go that way."""
     random = np.random.default_rng(6)
@@ -158,6 +184,40 @@ def test_mean_and_deviation_are_the_rational_ones_rounded(case):
             variance = sum(w * (v - expected) ** 2 for w, v in known) / total
             found = Fraction(float(deviation[c, j]))
             assert abs(found**2 - variance) <= variance * Fraction(1, 10**15) or found < Fraction(1, 10**300)
+
+
+def rounded_variance(weight: int, total: Fraction, square: Fraction) -> float:
+    return float((weight * square - total**2) / weight**2)
+
+
+@pytest.mark.parametrize("kind", ["alike", "of_different_sizes", "far_from_zero", "mostly_zero", "zero", "whole", "tiny"])
+def test_quotients_that_doubles_decide_are_the_rational_ones_rounded(kind):
+    """Many cells at once, of a class and of all; those whose rounding doubles cannot tell are among the whole numbers."""
+    random = np.random.default_rng(8)
+    values = FEW_ROWS[kind](random, random.normal(size=(16, 300)))
+    values[:, 0] = 1 + np.arange(16) % 4 // 2 * 2.0**-52  # its means lie halfway between two doubles
+    values[:, 1] = np.where(np.arange(16) < 8, values[:, 2], -values[:, 2][np.arange(16) - 8])  # its sums cancel
+    seen = moments(values, (np.arange(16) % 2).astype(np.int32), None)
+    total, square = (np.array(exactly(field)).reshape(N_CLASSES, 300) for field in (seen.total, seen.square))
+    mean, deviation = np.array(seen.mean()), np.array(seen.deviation())
+    for c, j in np.ndindex(2, 300):
+        assert mean[c, j] == float(total[c, j] / 8)
+        assert deviation[c, j] == np.sqrt(rounded_variance(8, total[c, j], square[c, j]))
+    for j in range(300):
+        assert seen.mean_of_all()[j] == float(sum(total[:, j]) / 16)
+        assert seen.deviation_of_all()[j] == np.sqrt(rounded_variance(16, sum(total[:, j]), sum(square[:, j])))
+
+
+@pytest.mark.parametrize("n_rows", [3, 7, 1000])
+def test_quotients_of_numbers_that_mostly_cancel_are_the_rational_ones_rounded(n_rows):
+    """A variance that is a part in 10^20 of the mean's square leaves doubles little to decide by."""
+    random = np.random.default_rng(n_rows)
+    values = 10.0 ** random.integers(0, 11, 200) + random.normal(size=(n_rows, 200))
+    seen = moments(values, np.zeros(n_rows, np.int32), None)
+    total, square = exactly(seen.total), exactly(seen.square)
+    expected = [np.sqrt(rounded_variance(n_rows, total[j], square[j])) for j in range(200)]
+    assert seen.mean()[0].tolist() == [float(total[j] / n_rows) for j in range(200)]
+    assert seen.deviation()[0].tolist() == expected
 
 
 @given(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from baytree.given import FrameLike
@@ -21,6 +20,8 @@ def taken(rows: Any, index: np.ndarray) -> Any:
         return rows[index]
     if hasattr(rows, "iloc"):
         return rows.iloc[index]
+    import narwhals as nw  # only for frames of other libraries than pandas
+
     native = nw.from_native(rows, eager_only=True, allow_series=True, pass_through=True)
     return native[index].to_native() if isinstance(native, (nw.DataFrame, nw.Series)) else np.asarray(rows)[index]
 
@@ -41,6 +42,8 @@ def selected(X: FrameLike, columns: Iterable[int]) -> Any:
         return X.iloc[:, places]
     if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
         return X[:, places]
+    import narwhals as nw  # only for frames of other libraries than pandas
+
     native = nw.from_native(X, eager_only=True, pass_through=True)
     return native[:, places].to_native() if isinstance(native, nw.DataFrame) else np.asarray(X)[:, places]
 
@@ -51,6 +54,8 @@ def without(X: FrameLike, name: str) -> Any:
         return {other: values for other, values in X.items() if other != name}
     if hasattr(X, "iloc"):
         return X.loc[:, [str(other) != name for other in X.columns]]
+    import narwhals as nw  # only for frames of other libraries than pandas
+
     return nw.from_native(X, eager_only=True).drop(name).to_native()
 
 

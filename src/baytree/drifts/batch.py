@@ -13,8 +13,7 @@ from baytree.statistics.counts import Counts
 from baytree.statistics.profile import Profile, observed
 from baytree.statistics.sketch import EXACT, Sketch
 from baytree.table.frames import Codes, Numbers, Raw, RawFrame
-from baytree.table.infer import levels_of
-from baytree.table.reading.matching import matched
+from baytree.table.reading.matching import levels_of, matched
 from baytree.table.schema import Column, Kind
 from baytree.table.table import Tokens, Values
 

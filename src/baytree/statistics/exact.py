@@ -127,6 +127,9 @@ class ExactSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def rounded(self, exponent: int = 0) -> np.ndarray:
         """The numbers times 2^−exponent as doubles: exact below 2^53, else the nearest but for the last bit."""
         width = self.limbs.shape[-1]
+        if width == 1:  # counts, mostly in units of 1
+            unit = self.exponent - exponent
+            return np.ldexp(self.limbs[..., 0], unit) if unit else self.limbs[..., 0].astype(np.float64)
         if width > 30:  # too wide for doubles in between: by whole numbers
             values = [quotient(n, 1, self.exponent - exponent) for n in self.integers()]
             return np.array(values).reshape(self.shape)

@@ -11,14 +11,12 @@ import os
 import sys
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from baytree.given import EstimatorLike
 from baytree.homes import HOMES, SKLEARN_HOMES
-from baytree.learner import Learnt
 from baytree.predictor import Predictor
 from baytree.storage import document, files
 from baytree.storage.document import Document, digest
@@ -62,7 +60,7 @@ def save(estimator: Estimator, path: str | os.PathLike) -> None:
     """
     content = dumps(estimator)
     loads(content, f"what would be saved of this {type(estimator).__name__}")
-    files.write(Path(path), content)
+    files.write(path, content)
 
 
 def load(path: str | os.PathLike) -> Any:
@@ -89,7 +87,7 @@ def load(path: str | os.PathLike) -> Any:
     ├─ wind = strong: no (no 1)
     └─ wind = weak: yes (yes 1)
     """
-    content, name = files.read(Path(path)), str(path)
+    content, name = files.read(path), str(path)
     if "sklearn" in sys.modules:
         return loads(content, name)
     predictor = predictor_of(content, name)
@@ -129,6 +127,8 @@ _LATER = {"profile": True, "averaging": None, "monotone": None, "first_split": N
 
 def loads(content: bytes, name: str = "the model file") -> Any:
     """The estimator in the bytes of a model file."""
+    from baytree.learner import Learnt  # answers alone do without what learns
+
     version, held = document.read(content, name)
     estimator = _estimator_named(held.estimator, name)
     with naming(name):
@@ -146,7 +146,7 @@ def loads(content: bytes, name: str = "the model file") -> Any:
 
 def read_predictor(path: str | os.PathLike) -> Predictor:
     """What a model file needs to answer, without the estimator around it and without importing scikit-learn."""
-    return predictor_of(files.read(Path(path)), str(path))
+    return predictor_of(files.read(path), str(path))
 
 
 def predictor_of(content: bytes, name: str = "the model file") -> Predictor:

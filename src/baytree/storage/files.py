@@ -6,15 +6,18 @@ import contextlib
 import os
 import re
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from baytree.engine.processes import is_alive
 from baytree.storage.model_file_error import ModelFileError
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def read(path: Path) -> bytes:
+
+def read(path: str | os.PathLike) -> bytes:
     """The bytes of a regular file."""
-    with open(path, "rb", opener=_non_blocking) as file:
+    with open(os.fspath(path), "rb", opener=_non_blocking) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ModelFileError(f"{path}: is not a regular file")
         return file.read()
@@ -24,9 +27,11 @@ def _non_blocking(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer must not hang the reader
 
 
-def write(path: Path, content: bytes) -> None:
+def write(given: str | os.PathLike, content: bytes) -> None:
     """A new file beside the old one, synced, then put in its place."""
-    path = path.resolve()
+    from pathlib import Path  # reading does without
+
+    path = Path(given).resolve()
     _sweep(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.saving")
     try:

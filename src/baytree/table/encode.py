@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -19,14 +19,14 @@ from baytree.table.frames import (
     factorise_together,
     read_column,
 )
-from baytree.table.frames.positions import number_columns
+from baytree.table.frames.positions import are_same, number_columns
 from baytree.table.frames.raw import FEW
-from baytree.table.infer import Census
 from baytree.table.reading.forms import is_nothing
 from baytree.table.schema import Column, Kind, Schema, Target, Text
 from baytree.table.table import DenseColumns, SparseColumns, Tokens, Values, holds_infinite, refuse_infinite
-from baytree.table.text import bags
-from baytree.table.text import count as text
+
+if TYPE_CHECKING:
+    from baytree.table.text.count import Counted
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -101,6 +101,8 @@ def more(frame: RawFrame, schema: Schema, target: Target, accepts_infinite: bool
             _refuse_infinite(schema, block, frame.n_rows)
         return msgspec.structs.replace(schema, target=target), block
     found = aligned(frame, schema)
+    from baytree.table.infer import Census  # only rows to learn from have new levels
+
     batch = Census.of(found, {column.name: _kind_of(column) for column in schema.columns}).schema(schema.is_named)
     batch, values = learn(found, batch, accepts_infinite)
     joint = tuple(column.union(batch[column.name]) for column in schema.columns)
@@ -141,7 +143,7 @@ def _block(frame: RawFrame, schema: Schema) -> DenseColumns | None:
     if not isinstance(given, MatrixColumns):
         return None
     if isinstance(given, NumberedColumns):
-        are_these = schema.inputs == given.names and schema.columns == number_columns(len(given))
+        are_these = are_same(schema.inputs, given.names) and are_same(schema.columns, number_columns(len(given)))
     else:
         are_these = schema.is_named and schema.names == given.names and schema.is_plain_numbers
     return DenseColumns(given.matrix.all_doubles()) if are_these else None
@@ -201,7 +203,7 @@ def _room(frame: RawFrame, schema: Schema) -> dict[str, np.ndarray]:
 def _learnt(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> tuple[Column, Values]:
     if column.kind is not Kind.TEXT:
         return column, _again(raw, column, room)
-    vocabulary, tokens = text.count(documents(raw, column), column.text or Text())
+    vocabulary, tokens = _counted(raw, column)
     return msgspec.structs.replace(column, levels=vocabulary), tokens
 
 
@@ -210,7 +212,13 @@ def _again(raw: Raw, column: Column, room: dict[str, np.ndarray]) -> Values:
 
 
 def _vocabulary(raw: Raw, column: Column) -> tuple[str, ...]:
-    return text.count(documents(raw, column), column.text or Text())[0] if column.kind is Kind.TEXT else ()
+    return _counted(raw, column)[0] if column.kind is Kind.TEXT else ()
+
+
+def _counted(raw: Raw, column: Column) -> Counted:
+    from baytree.table.text import count as text  # few tables have text
+
+    return text.count(documents(raw, column), column.text or Text())
 
 
 def _kind_of(column: Column) -> Any:
@@ -229,6 +237,8 @@ def _recoded(values: Values, batch: Column, joint: Column) -> Values:
     place = joint.places
     recode = np.array([*(place[level] for level in batch.levels), -1], np.int32)
     if isinstance(values, Tokens):
+        from baytree.table.text import bags  # few tables have text
+
         return bags.recode(values, recode[:-1])
     return recode[values]
 

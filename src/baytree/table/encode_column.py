@@ -9,18 +9,18 @@ import numpy as np
 from baytree import notices
 from baytree.table.frames import Codes, Numbers, Raw, Strings
 from baytree.table.frames.raw import FEW
-from baytree.table.infer import levels_of
 from baytree.table.reading import strings
-from baytree.table.reading.matching import Matched, matched
+from baytree.table.reading.matching import Matched, levels_of, matched
 from baytree.table.schema import Column, Kind, Text
 from baytree.table.table import Values
-from baytree.table.text import count as text
 
 
 def encoded(raw: Raw, column: Column, unseen: str, room: dict[str, np.ndarray]) -> Values:
     if column.kind is Kind.NUMERIC:
         return _numbers(raw, column, unseen)
     if column.kind is Kind.TEXT:
+        from baytree.table.text import count as text  # few tables have text
+
         return text.encode(documents(raw, column), column.text or Text(), column.levels)
     return _codes(raw, column, unseen, room[column.name])
 

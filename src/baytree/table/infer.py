@@ -28,7 +28,8 @@ from baytree.table.reading import identity
 from baytree.table.reading.amounts import Amounts, may_tell
 from baytree.table.reading.decision import Habits
 from baytree.table.reading.evidence import Evidence
-from baytree.table.reading.forms import Form, is_nothing, truths
+from baytree.table.reading.forms import Form, is_nothing
+from baytree.table.reading.matching import levels_of
 from baytree.table.schema import Column, Kind, Schema, Text, sorted_levels
 
 SeeAmounts = Callable[[str, Numbers], Amounts | None]  # what the numbers of a column of this name show
@@ -145,15 +146,6 @@ def warn_of(notes: Iterable[Note]) -> None:
     for note in notes:
         if note.is_doubtful:
             notices.warn(str(note))
-
-
-def levels_of(codes: Codes, form: Form | None) -> Codes:
-    """Codes whose strings are in one spelling where the form asks for it."""
-    if form is None or form.kind != "truth":
-        return codes
-    spelt = [level if not isinstance(level, str) else truths([level])[0] for level in codes.levels]
-    place = {level: k for k, level in enumerate(dict.fromkeys(spelt))}
-    return Codes(np.array([*(place[level] for level in spelt), -1], np.int32)[codes.codes], tuple(place))
 
 
 def _census(name: str, frame: RawFrame, declared: Any, amounts: SeeAmounts) -> ColumnCensus:

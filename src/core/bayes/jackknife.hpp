@@ -5,6 +5,7 @@
 
 #include "bayes/amounts.hpp"
 #include "bayes/left_out.hpp"
+#include "simd/lane_tables.hpp"
 
 namespace baytree::bayes {
 

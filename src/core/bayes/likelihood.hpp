@@ -9,6 +9,7 @@
 
 #include "bayes/densities.hpp"
 #include "numbers/matrix.hpp"
+#include "simd/lane_tables.hpp"
 
 namespace baytree::bayes {
 

@@ -7,7 +7,7 @@
 #include "numbers/counted_buckets.hpp"
 #include "numbers/counts.hpp"
 #include "numbers/factorise.hpp"
-#include "numbers/moments.hpp"
+#include "numbers/few_rows.hpp"
 #include "numbers/quotients.hpp"
 #include "numbers/whole_number_codes.hpp"
 
@@ -18,6 +18,9 @@ using namespace numbers;
 
 // Columns are taken in stripes, so that a chunk stays in the cache and the exact cells of very wide tables stay few.
 constexpr std::size_t stripe = 64;
+
+// Wider where rows are few: what begins and ends a stripe would take as long as its rows.
+std::size_t stripe_of(std::size_t n_rows) { return n_rows * 4 * stripe <= chunk_bytes / sizeof(double) ? 4 * stripe : stripe; }
 
 using Limbs = nb::ndarray<nb::numpy, std::int64_t>;
 
@@ -39,15 +42,14 @@ template <std::invocable<std::size_t, std::size_t> Part>
 nb::tuple moments_of(const Part& part, std::size_t n_columns, const Vector<std::int32_t>& label, const Vector<double>& weight, std::size_t n_classes, int threads) {
   ExactTable tables[3];
   run(threads, [&](Workers& workers) {
-    const std::size_t n_stripes = (n_columns + stripe - 1) / stripe;
+    const std::size_t stripe = stripe_of(label.shape(0)), n_stripes = (n_columns + stripe - 1) / stripe;
     std::vector<ExactTable> stripes[3] = {std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes)};
     workers.run(n_stripes, [&](std::size_t k, int) {
       const auto own = part(k * stripe, std::min(stripe, n_columns - k * stripe));
-      MomentCells cells(n_classes, own.n_columns);
-      MomentKernel(own, view(label), view(weight), cells).observe();
-      stripes[0][k] = export_cells(cells.weight);
-      stripes[1][k] = export_cells(cells.total);
-      stripes[2][k] = export_cells(cells.square);
+      MomentTables found = numbers::moments_of(own, view(label), view(weight), n_classes);
+      stripes[0][k] = std::move(found.weight);
+      stripes[1][k] = std::move(found.total);
+      stripes[2][k] = std::move(found.square);
     });
     workers.run(3, [&](std::size_t k, int) { tables[k] = side_by_side(stripes[k], n_classes); });
   });
@@ -90,31 +92,37 @@ nb::tuple carried(const ExactCells& limbs, int low, int threads) {
   return as_tuple(std::move(table), limbs.shape(0));
 }
 
-// What `value` gives for each cell, which threads take in runs; each run has moments of its own to work with.
-template <std::invocable<ExactMoments&, std::size_t> Value>
-nb::ndarray<nb::numpy, double> of_each_cell(const ExactLayers& weight, const ExactLayers& total, int threads, const Value& value) {
-  const std::size_t n_cells = weight.shape(1), run_cells = 4096;
-  const ExactView weights = exact_view(weight, total), totals = exact_view(total, weight);
-  std::vector<double> found(n_cells);
+// What `many` finds for runs of cells, which threads take, and `alone` for those that it leaves undecided.
+template <std::invocable<std::size_t, std::size_t, double*> Many, std::invocable<ExactMoments&, std::size_t> Alone>
+nb::ndarray<nb::numpy, double> of_each_cell(const ExactView& weights, const ExactView& totals, int threads, const Many& many, const Alone& alone) {
+  const std::size_t n_cells = weights.n_cells(), run_cells = 4096;
+  std::vector<double> found(n_cells, undecided);
   run(threads, [&](Workers& workers) {
     workers.run((n_cells + run_cells - 1) / run_cells, [&](std::size_t k, int) {
+      const std::size_t first = k * run_cells, last = std::min(first + run_cells, n_cells);
+      many(first, last, found.data());
       ExactMoments moments(weights, totals);
-      for (std::size_t cell = k * run_cells; cell < std::min((k + 1) * run_cells, n_cells); ++cell) found[cell] = value(moments, cell);
+      for (std::size_t cell = first; cell < last; ++cell)
+        if (std::isnan(found[cell])) found[cell] = alone(moments, cell);
     });
   });
   return to_numpy(std::move(found), {n_cells});
 }
 
 nb::ndarray<nb::numpy, double> exact_means(const ExactLayers& weight, const ExactLayers& total, int exponent, int threads) {
-  return of_each_cell(weight, total, threads, [&](ExactMoments& moments, std::size_t cell) { return moments.mean(cell, exponent); });
+  const ExactView weights = exact_view(weight, total), totals = exact_view(total, weight);
+  const auto many = [&](std::size_t first, std::size_t last, double* mean) { find_means(weights, totals, exponent, first, last, mean); };
+  return of_each_cell(weights, totals, threads, many, [&](ExactMoments& moments, std::size_t cell) { return moments.mean(cell, exponent); });
 }
 
 nb::ndarray<nb::numpy, double> exact_deviations(const ExactLayers& weight, const ExactLayers& total, const ExactLayers& square,
                                                 std::size_t total_zeros, std::size_t square_zeros, int exponent, int threads) {
-  const ExactView squares = exact_view(square, weight);
-  return of_each_cell(weight, total, threads, [&](ExactMoments& moments, std::size_t cell) {
-    return moments.deviation(cell, squares, square_zeros, total_zeros, exponent);
-  });
+  const ExactView weights = exact_view(weight, total), totals = exact_view(total, weight), squares = exact_view(square, weight);
+  const Units units{total_zeros, square_zeros, exponent};
+  const auto many = [&](std::size_t first, std::size_t last, double* deviation) {
+    find_deviations(weights, totals, squares, units, first, last, deviation);
+  };
+  return of_each_cell(weights, totals, threads, many, [&](ExactMoments& moments, std::size_t cell) { return moments.deviation(cell, squares, units); });
 }
 
 void check_codes(std::span<const std::int32_t> code, std::span<const std::int32_t> label, std::size_t n_levels, std::size_t n_classes) {

@@ -188,13 +188,12 @@ struct Reach {
 
 // The limbs of a number, of which the first stands at `first` and the last carries the sign, from `low` on.
 inline void write_limbs(std::span<const std::int64_t> limbs, int first, std::span<std::int64_t> to, int low) {
-  const std::int64_t filler = limbs.back() < 0 ? 0xffffffff : 0;
-  const int last = static_cast<int>(limbs.size()) - 1;
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    const int at = low + static_cast<int>(k) - first;
-    const std::int64_t limb = at < 0 ? 0 : at <= last ? limbs[static_cast<std::size_t>(at)] & 0xffffffff : filler;
-    to[k] = k + 1 == to.size() ? static_cast<std::int32_t>(static_cast<std::uint32_t>(limb)) : limb;
-  }
+  const auto size = static_cast<int>(to.size()), begin = std::clamp(first - low, 0, size);
+  const int end = std::clamp(first + static_cast<int>(limbs.size()) - low, begin, size);
+  std::fill_n(to.begin(), begin, 0);
+  for (int k = begin; k < end; ++k) to[static_cast<std::size_t>(k)] = limbs[static_cast<std::size_t>(k + low - first)] & 0xffffffff;
+  std::fill(to.begin() + end, to.end(), limbs.back() < 0 ? 0xffffffff : 0);
+  to.back() = static_cast<std::int32_t>(static_cast<std::uint32_t>(to.back()));
 }
 
 // These cells in their smallest common window.
@@ -207,6 +206,20 @@ inline ExactTable export_cells(std::vector<ExactCell>& cells) {
   ExactTable table = reach.table(cells.size());
   for (std::size_t k = 0; k < cells.size(); ++k) write_limbs(cells[k].limbs(), cells[k].first(), table.cell(k), table.low);
   return table;
+}
+
+// Writes cells of one table to another of a larger window, which holds zeros so far, from this cell on.
+inline void widen_cells(std::span<const std::int64_t> limbs, const ExactTable& from, ExactTable& to, std::size_t cell) {
+  const auto below = static_cast<std::size_t>(from.low - to.low), above = to.width - below - from.width;
+  std::int64_t* at = to.limbs.data() + cell * to.width + below;
+  if (to.width == from.width) return void(std::copy(limbs.begin(), limbs.end(), at));
+  for (std::size_t first = 0; first < limbs.size(); first += from.width, at += to.width) {
+    for (std::size_t k = 0; k < from.width; ++k) at[k] = limbs[first + k];
+    if (above == 0 || at[from.width - 1] >= 0) continue;
+    at[from.width - 1] &= 0xffffffff;
+    for (std::size_t k = 0; k < above; ++k) at[from.width + k] = 0xffffffff;
+    at[from.width + above - 1] = -1;
+  }
 }
 
 // Tables of the same rows, [n_rows, n_columns of each], as one in their smallest common window.
@@ -222,9 +235,10 @@ inline ExactTable side_by_side(std::span<const ExactTable> tables, std::size_t n
   std::size_t column = 0;
   for (const ExactTable& table : tables) {
     const std::size_t n_columns = n_rows == 0 ? 0 : table.n_cells() / n_rows;
-    for (std::size_t row = 0; row < n_rows; ++row)
-      for (std::size_t k = 0; k < n_columns; ++k)
-        write_limbs(table.cell(row * n_columns + k), table.low, whole.cell(row * (n_cells / n_rows) + column + k), whole.low);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      const std::span<const std::int64_t> from = std::span(table.limbs).subspan(row * n_columns * table.width, n_columns * table.width);
+      if (!table.is_zero()) widen_cells(from, table, whole, row * (n_cells / n_rows) + column);
+    }
     column += n_columns;
   }
   return whole;

@@ -11,27 +11,42 @@
 #include <stdexcept>
 #include <vector>
 
+#include "numbers/class_order.hpp"
 #include "numbers/exact.hpp"
 #include "numbers/matrix.hpp"
 #include "numbers/slice_grids.hpp"
 #include "numbers/slices.hpp"
+#include "simd/lane_tables.hpp"
 
 namespace baytree::numbers {
+
+struct MomentTables {
+  ExactTable weight, total, square;  // [n_classes * n_columns]
+};
 
 struct MomentCells {
   std::size_t n_classes, n_columns;
   std::vector<ExactCell> weight, total, square;  // [n_classes * n_columns]
   MomentCells(std::size_t classes, std::size_t columns)
       : n_classes(classes), n_columns(columns), weight(classes * columns), total(classes * columns), square(classes * columns) {}
+
+  MomentTables tables() { return {export_cells(weight), export_cells(total), export_cells(square)}; }
 };
+
+// So few that a chunk and the next one lie in the cache while they are looked at, sliced and fetched; enough for each class
+// to have some.
+inline std::size_t rows_of_a_chunk(std::size_t n_rows, std::size_t n_columns, std::size_t n_classes) {
+  const std::size_t that_fit = chunk_bytes / (sizeof(double) * std::max<std::size_t>(n_columns, lanes));
+  return std::min({chunk_rows, std::max(that_fit, 128 * n_classes), std::max<std::size_t>(n_rows, 1)});
+}
 
 // Adds the rows of a matrix to the cells; `label` holds class codes, `weight` is empty where every weight is 1.
 template <Numbers Values> class MomentKernel {
  public:
   MomentKernel(const Values& matrix, std::span<const std::int32_t> label, std::span<const double> weight, MomentCells& cells)
       : matrix_(matrix), label_(label), weight_(weight), cells_(cells), n_groups_((matrix.n_columns + lanes - 1) / lanes),
-        most_rows_(rows_of_a_chunk(matrix, cells.n_classes)), surveys_(n_groups_), first_column_(n_groups_),
-        slices_(cells.n_classes), place_(most_rows_), class_end_(cells.n_classes + 1) {
+        most_rows_(rows_of_a_chunk(matrix.n_rows, matrix.n_columns, cells.n_classes)), surveys_(n_groups_), first_column_(n_groups_),
+        slices_(cells.n_classes), order_(cells.n_classes, most_rows_) {
     for (std::size_t group = 0; group < n_groups_; ++group) first_column_[group] = group_at(group).first;
   }
 
@@ -39,7 +54,7 @@ template <Numbers Values> class MomentKernel {
     for (std::size_t start = 0; start < matrix_.n_rows; start += most_rows_) {
       n_rows_ = std::min(most_rows_, matrix_.n_rows - start);
       label_here_ = label_.data() + start;
-      sort_by_class();
+      order_.sort({label_here_, n_rows_});
       if (!weight_.empty()) survey_weights(start);
       if (lies_together()) loops_.survey({at(start, 0), matrix_.row_step}, n_rows_, first_column_.data(), n_groups_, surveys_.data());
       for (std::size_t group = 0; group < n_groups_; ++group) add_group(start, group);
@@ -52,24 +67,6 @@ template <Numbers Values> class MomentKernel {
   struct Group {
     std::size_t first, begin, end;
   };
-
-  // So few that a chunk and the next one lie in the cache while they are looked at, sliced and fetched; enough for each class
-  // to have some.
-  static std::size_t rows_of_a_chunk(const Values& matrix, std::size_t n_classes) {
-    const std::size_t that_fit = chunk_bytes / (sizeof(double) * std::max<std::size_t>(matrix.n_columns, lanes));
-    return std::min({chunk_rows, std::max(that_fit, 128 * n_classes), std::max<std::size_t>(matrix.n_rows, 1)});
-  }
-
-  // The places of the rows in the chunk, those of the first class first.
-  void sort_by_class() {
-    std::fill(class_end_.begin(), class_end_.end(), 0);
-    for (std::size_t i = 0; i < n_rows_; ++i) ++class_end_[static_cast<std::size_t>(label_here_[i]) + 1];
-    for (std::size_t c = 1; c < class_end_.size(); ++c) class_end_[c] += class_end_[c - 1];
-    for (std::size_t i = 0; i < n_rows_; ++i) place_[class_end_[static_cast<std::size_t>(label_here_[i])]++] = static_cast<std::uint16_t>(i);
-  }
-
-  std::size_t class_begin(std::size_t c) const { return c == 0 ? 0 : class_end_[c - 1]; }
-  std::size_t rows_of_class(std::size_t c) const { return class_end_[c] - class_begin(c); }
 
   Group group_at(std::size_t number) const {
     const std::size_t first = number * lanes, n_columns = matrix_.n_columns;
@@ -100,7 +97,7 @@ template <Numbers Values> class MomentKernel {
   const double* at(std::size_t row, std::size_t column) const { return matrix_.at(row, column); }
 
   ChosenRows rows_of(std::size_t c, const LaneRows& rows, const LaneRows& soon) const {
-    return {rows, place_.data() + class_begin(c), rows_of_class(c), soon.from(class_begin(c))};
+    return {rows, order_.places(c), order_.n_rows(c), soon.from(order_.begin(c))};
   }
 
   void add_group(std::size_t start, std::size_t number) {
@@ -167,15 +164,15 @@ template <Numbers Values> class MomentKernel {
     const std::uint64_t deep = is_deep ? 1 : 0;
     const bool has_missing = survey.has_missing();
     for (std::size_t c = 0; c < slices_.size(); ++c) {
-      if (rows_of_class(c) == 0) continue;
-      const auto n_rows = static_cast<double>(rows_of_class(c));
+      if (order_.n_rows(c) == 0) continue;
+      const auto n_rows = static_cast<double>(order_.n_rows(c));
       begin_slices(slices_[c].total, slicers_.total, {1, 1}, n_rows);
       begin_slices(slices_[c].square, slicers_.square, {1, 2, 1 + deep, deep}, n_rows);
       slices_[c].count = Lanes{} + (has_missing ? 0.0 : n_rows);
     }
     if (has_missing) loops_.count_known(value_.data(), n_rows_, label_here_, slices_.data());
     for (std::size_t c = 0; c < slices_.size(); ++c) {
-      if (rows_of_class(c) == 0) continue;
+      if (order_.n_rows(c) == 0) continue;
       if (is_deep) slice_deep(rows_of(c, rows, soon), group, slices_[c]);
       else loops_.slice(rows_of(c, rows, soon), slicers_, slices_[c]);
       for (std::size_t j = group.begin; j < group.end; ++j) {
@@ -202,7 +199,7 @@ template <Numbers Values> class MomentKernel {
     for (int height = 0; height < 2; ++height) slicers_.total[height] = Lanes{} + slicer(total_top(j), height);
     for (int height = 0; height < 4; ++height) slicers_.square[height] = Lanes{} + slicer(square_top(j), height);
     for (std::size_t c = 0; c < slices_.size(); ++c) {
-      if (rows_of_class(c) == 0) continue;
+      if (order_.n_rows(c) == 0) continue;
       const std::size_t n_runs = lay_side_by_side(start, column, c);
       begin_slices(slices_[c].total, slicers_.total, {1, 1}, static_cast<double>(n_runs));
       begin_slices(slices_[c].square, slicers_.square, {1, 2, 1, 0}, static_cast<double>(n_runs));
@@ -210,7 +207,7 @@ template <Numbers Values> class MomentKernel {
       add_lanes_together(slices_[c].total);
       add_lanes_together(slices_[c].square);
       const std::size_t cell = c * cells_.n_columns + column;
-      cells_.weight[cell].add(static_cast<double>(rows_of_class(c)));
+      cells_.weight[cell].add(static_cast<double>(order_.n_rows(c)));
       add_slices_to(cells_.total[cell], slices_[c].total, 0, total_top(j));
       add_slices_to(cells_.square[cell], slices_[c].square, 0, square_top(j));
     }
@@ -218,8 +215,8 @@ template <Numbers Values> class MomentKernel {
 
   // The values of a class, eight side by side, 0 after the last; how many eights they are.
   std::size_t lay_side_by_side(std::size_t start, std::size_t column, std::size_t c) {
-    const std::size_t n_rows = rows_of_class(c), n_runs = (n_rows + lanes - 1) / lanes;
-    const std::uint16_t* const place = place_.data() + class_begin(c);
+    const std::size_t n_rows = order_.n_rows(c), n_runs = (n_rows + lanes - 1) / lanes;
+    const std::uint16_t* const place = order_.places(c);
     value_[n_runs - 1] = Lanes{};
     for (std::size_t i = 0; i < n_rows; ++i) value_[i / lanes][i % lanes] = *at(start + place[i], column);
     for (std::size_t k = in_turn_.size(); k < n_runs; ++k) in_turn_.push_back(static_cast<std::uint16_t>(k));
@@ -288,7 +285,7 @@ template <Numbers Values> class MomentKernel {
       for (int height = 0; height < 5; ++height) slicers.square[height][j] = slicer(top + square_top(j), height);
     }
     for (std::size_t c = 0; c < cells_.n_classes; ++c) {
-      const auto n_rows = static_cast<double>(rows_of_class(c));
+      const auto n_rows = static_cast<double>(order_.n_rows(c));
       if (n_rows == 0) continue;
       WeightedSlices slices;
       begin_slices(slices.weight, slicers.weight, {1, 1}, n_rows);
@@ -332,9 +329,8 @@ template <Numbers Values> class MomentKernel {
   int weight_exponent_ = 0, weight_range_ = 0;  // of the weights of this chunk
   bool are_weights_close_ = false;
   std::vector<Slices> slices_;           // [n_classes]
-  std::vector<std::uint16_t> place_;     // [n_rows], by class
+  ClassOrder order_;
   std::vector<std::uint16_t> in_turn_;   // 0, 1, 2 …
-  std::vector<std::size_t> class_end_;   // [n_classes + 1], the last one is not used
 };
 
 }  // namespace baytree::numbers

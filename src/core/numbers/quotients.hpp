@@ -5,10 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <span>
 
 #include "numbers/exact.hpp"
+#include "numbers/quotient_loops.hpp"
 
 namespace baytree::numbers {
 
@@ -49,6 +51,9 @@ inline constexpr double undecided = std::numeric_limits<double>::quiet_NaN();
 struct ExactView {
   std::span<const std::int64_t> limbs;
   std::size_t width, n_layers;
+
+  std::size_t n_cells() const { return limbs.size() / (width * n_layers); }
+  LimbLayers layers() const { return {limbs.data(), n_layers, n_cells(), width}; }
 
   // Gives whether the number is negative.
   bool read(std::size_t cell, Digits& digits) const {
@@ -185,6 +190,12 @@ class Division {
   Digits rest_;
 };
 
+// By how many limbs sums of squares and squared sums are moved to be in one unit, and what power of two the quotient is of.
+struct Units {
+  std::size_t total_zeros, square_zeros;
+  int exponent;
+};
+
 // The quotients of many cells; undecided where a weight is not positive, no rows have such sums, or the result is no normal
 // double.
 class ExactMoments {
@@ -203,17 +214,17 @@ class ExactMoments {
   }
 
   // The root of (weight * square * 2^(32 square_zeros) - total^2 * 2^(32 total_zeros)) / weight^2 * 2^exponent.
-  double deviation(std::size_t cell, const ExactView& square, std::size_t square_zeros, std::size_t total_zeros, int exponent) {
+  double deviation(std::size_t cell, const ExactView& square, const Units& units) {
     if (!read_weight(cell) || square.read(cell, sum_)) return undecided;
-    multiply(sum_, divisor_, square_zeros, spread_);
+    multiply(sum_, divisor_, units.square_zeros, spread_);
     total_.read(cell, sum_);
-    multiply(sum_, sum_, total_zeros, between_);
+    multiply(sum_, sum_, units.total_zeros, between_);
     if (is_less(spread_, between_)) return undecided;
     subtract(spread_, between_);
     if (spread_.empty()) return 0.0;
     multiply(divisor_, divisor_, 0, between_);
     const Rounded variance = divide_(spread_, between_);
-    const int power = variance.exponent + exponent, odd = power & 1, half = (power - odd) / 2;
+    const int power = variance.exponent + units.exponent, odd = power & 1, half = (power - odd) / 2;
     if (half < -1000 || half > 950) return undecided;
     return std::ldexp(std::sqrt(std::ldexp(variance.value, odd)), half);
   }
@@ -228,5 +239,30 @@ class ExactMoments {
   Division divide_;
   Digits divisor_, sum_, spread_, between_;
 };
+
+// The place of the highest limb of a number, in bits.
+inline int highest_bit(const ExactView& cells) { return limb_bits * static_cast<int>(cells.width - 1); }
+
+// Whether doubles can tell the quotients of most cells.
+inline bool are_readable(const ExactView& weight, const ExactView& sums) {
+  return weight.width == 1 && sums.width <= widest_read && sums.n_layers <= most_layers;
+}
+
+// The means of a run of cells; NaN where doubles cannot tell them.
+inline void find_means(const ExactView& weight, const ExactView& total, int exponent, std::size_t first, std::size_t last, double* mean) {
+  const int power = exponent + highest_bit(total);
+  if (!are_readable(weight, total) || std::abs(power) > farthest_power) return;
+  quotient_loops().means(weight.layers(), total.layers(), power, first, last, mean);
+}
+
+// Their deviations, likewise.
+inline void find_deviations(const ExactView& weight, const ExactView& total, const ExactView& square, const Units& units,
+                            std::size_t first, std::size_t last, double* deviation) {
+  const int total_bits = limb_bits * static_cast<int>(units.total_zeros) + 2 * highest_bit(total), power = units.exponent + total_bits;
+  const int square_power = limb_bits * static_cast<int>(units.square_zeros) + highest_bit(square) - total_bits;
+  if (!are_readable(weight, total) || !are_readable(weight, square) || std::abs(power) > farthest_power) return;
+  if (std::abs(square_power) > farthest_power / 2) return;
+  quotient_loops().deviations(weight.layers(), total.layers(), square.layers(), square_power, power, first, last, deviation);
+}
 
 }  // namespace baytree::numbers

@@ -1,7 +1,6 @@
 // The loops over pairs of tests, compiled once for each instruction set (BAYTREE_LEVEL names the table made here).
 #include "tree/optimal/pair_loops.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstring>
@@ -9,12 +8,18 @@
 namespace baytree::tree::optimal {
 namespace {
 
+bool are_none(const std::uint64_t* bits, std::size_t words) {
+  for (std::size_t w = 0; w < words; ++w)
+    if (bits[w] != 0) return false;
+  return true;
+}
+
 // Words: how many there are where that is known beforehand, else 0.
 template <std::size_t Words, std::signed_integral Count> void add_words(const Marked& rows, Count unit, Count* table) {
   const std::size_t words = Words ? Words : rows.words;
   for (std::size_t i = 0; i < rows.tests; ++i) {
     const std::uint64_t* const mine = rows.bits + i * words;
-    if (std::all_of(mine, mine + words, [](std::uint64_t word) { return word == 0; })) continue;
+    if (are_none(mine, words)) continue;
     Count* const out = table + i * padded(rows.tests);
     for (std::size_t j = i; j < rows.tests; ++j) {
       const std::uint64_t* const other = rows.bits + j * words;
@@ -63,7 +68,7 @@ template <std::signed_integral Count> void lower(Count* place, const Lanes<Count
   store(place, errors < now ? errors : now);
 }
 template <std::signed_integral Count> void lower_to_least(Count& value, const Lanes<Count>& errors) {
-  for (std::size_t k = 0; k < lanes<Count>; ++k) value = std::min(value, errors[k]);
+  for (std::size_t k = 0; k < lanes<Count>; ++k) value = errors[k] < value ? errors[k] : value;
 }
 
 // Judges test i with every later test; row i of each class, `apart` from each other. Classes: how many there are where that is
@@ -104,8 +109,7 @@ template <std::size_t Classes, std::signed_integral Count> void judge_all(const 
 }
 
 template <std::signed_integral Count> void judge(const Pairs<Count>& pairs, const Judged<Count>& judged) {
-  std::fill_n(judged.low, pairs.stride, never<Count>);
-  std::fill_n(judged.high, pairs.stride, never<Count>);
+  for (std::size_t j = 0; j < pairs.stride; ++j) judged.low[j] = judged.high[j] = never<Count>;
   switch (pairs.classes) {
     case 2: return judge_all<2>(pairs, judged);
     case 3: return judge_all<3>(pairs, judged);

@@ -4,12 +4,7 @@
 //
 // Sums stay in registers while the rows of a class go by. All of them are whole numbers, so the bits are the same for every width.
 #include "numbers/slices.hpp"
-#include "simd/runs.hpp"
-#if defined(__AVX2__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
+#include "simd/exact_products.hpp"
 
 namespace baytree::numbers {
 namespace {
@@ -56,22 +51,6 @@ void count_known(Lanes* value, std::size_t n_rows, const std::int32_t* label, Sl
     slices[label[i]].count += known ? Lanes{} + 1.0 : Lanes{};
     value[i] = known ? value[i] : Lanes{};
   }
-}
-
-// What x * y is more than its rounded product, exactly.
-[[gnu::always_inline]] inline Run product_error(const Run& x, const Run& y, const Run& product) {
-#if defined(__AVX512F__)
-  return (Run)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)product);
-#elif defined(__AVX2__) && defined(__FMA__)
-  return (Run)_mm256_fmsub_pd((__m256d)x, (__m256d)y, (__m256d)product);
-#elif defined(__aarch64__)
-  return (Run)vfmaq_f64((float64x2_t)-product, (float64x2_t)x, (float64x2_t)y);
-#else
-  // Dekker's product: each factor = high + low in halves of 26 bits
-  const Run x_spread = x * 134217729.0, x_high = x_spread - (x_spread - x), x_low = x - x_high;
-  const Run y_spread = y * 134217729.0, y_high = y_spread - (y_spread - y), y_low = y - y_high;
-  return ((x_high * y_high - product) + (x_high * y_low + x_low * y_high)) + x_low * y_low;
-#endif
 }
 
 // The slicers and sums of some heights, in registers.
@@ -174,8 +153,43 @@ void slice_weighted(const ChosenRows& chosen, const double* weight, const Weight
   for (std::size_t lane = 0; lane < lanes; lane += width) slice_weighted_part(chosen, weight, slicers, slices, lane);
 }
 
+// A sum takes three limbs from where its height begins; what is more than a digit is carried up after all heights are there.
+template <int n_heights>
+[[gnu::always_inline]] inline void carry_part(const LaneSums* sums, int shift, LimbLanes<n_heights>& digits, LimbReach<n_heights>& reach,
+                                              std::size_t lane) {
+  constexpr int n_limbs = limbs_of_heights(n_heights);
+  constexpr std::int64_t digit = 0xffffffff;
+  RunBits limb[n_limbs]{};
+  for (int height = 0; height < n_heights; ++height) {
+    const int bit = shift + slice_bits * (n_heights - 1 - height), above = 32 - bit % 32;
+    const RunBits sum = part_of<RunBits>(&sums[height], lane);
+    RunBits* const at = limb + bit / 32;
+    at[0] += (sum << bit % 32) & digit;
+    at[1] += (sum >> above) & digit;
+    at[2] += (sum >> 32) >> above;
+  }
+  RunBits below{}, carry{};
+  for (int k = 0; k < n_limbs; ++k) {
+    const RunBits sum = limb[k] + carry, kept = k + 1 < n_limbs ? sum & digit : sum;
+    carry = sum >> 32;
+    put_part(&digits.limb[k], lane, kept);
+    put_part(&reach.has[k], lane, part_of<RunBits>(&reach.has[k], lane) | kept);
+    const RunBits sign = -((below >> 31) & 1) & digit;
+    put_part(&reach.is_more[k], lane, part_of<RunBits>(&reach.is_more[k], lane) | ((kept & digit) ^ sign));
+    below = kept;
+  }
+}
+
+void carry_total(const LaneSums* sums, int shift, LimbLanes<2>& digits, LimbReach<2>& reach) {
+  for (std::size_t lane = 0; lane < lanes; lane += width) carry_part<2>(sums, shift, digits, reach, lane);
+}
+
+void carry_square(const LaneSums* sums, int shift, LimbLanes<3>& digits, LimbReach<3>& reach) {
+  for (std::size_t lane = 0; lane < lanes; lane += width) carry_part<3>(sums, shift, digits, reach, lane);
+}
+
 }  // namespace
 
-const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep, slice_weighted};
+const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep, slice_weighted, carry_total, carry_square};
 
 }  // namespace baytree::numbers

@@ -74,7 +74,9 @@ class Gaussian(Event[Moments]):
         standard = Standardised.of(seen)
         parameters = self.parameters(standard, group, schema, estimation)
         constant = standard.is_constant & ~_has_prior(group, schema, estimation)
-        mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
+        mean, variance, degrees = parameters
+        if constant.any():
+            mean, variance, degrees = (np.where(constant, a, b) for a, b in zip((0.0, 1.0, np.inf), parameters, strict=True))
         with np.errstate(over="ignore"):  # beside the largest doubles a scale may leave them
             mean, scale = standard.centre + standard.unit * mean, standard.unit * np.sqrt(variance)
         mean, scale = np.clip(mean, -_LARGEST, _LARGEST), np.clip(scale, SMALLEST, _LARGEST)

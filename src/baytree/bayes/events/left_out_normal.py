@@ -59,5 +59,7 @@ def in_units(mean: np.ndarray, centre: np.ndarray, unit: np.ndarray) -> np.ndarr
     """How far means lie from a centre, in units of their column; 0 where there is no mean."""
     with np.errstate(over="ignore", invalid="ignore"):
         distance = (mean - centre) / unit
+        if np.isfinite(distance).all():
+            return distance
         halved = 2 * ((mean / 2 - centre / 2) / unit)  # the distance of two doubles may be none itself
     return np.nan_to_num(np.where(np.isfinite(distance), distance, halved))

@@ -11,7 +11,7 @@ import numpy as np
 from baytree import notices
 from baytree.engine.parts import Parts
 from baytree.statistics.strung import Strung, every
-from baytree.table.frames.positions import all_places, are_number_columns
+from baytree.table.frames.positions import all_places, are_number_columns, are_same
 from baytree.table.schema import Kind
 from baytree.table.table import DenseColumns, SparseColumns, Table
 
@@ -35,7 +35,7 @@ class Outliers:
 
         `spread` has the standard deviation of each of the columns; those that hold no numbers are passed over.
         """
-        if isinstance(columns, tuple) and columns == self.numbers:  # all as they are, without a step for each
+        if isinstance(columns, tuple) and are_same(columns, tuple(self.numbers)):  # all as they are, without a step for each
             asked = at = np.arange(len(self.numbers))
         else:
             asked = np.fromiter(columns, np.int64)
@@ -49,7 +49,7 @@ class Outliers:
             return  # a sparse matrix, most of which is 0
         # halves: the distance between two doubles may be none
         close = np.flatnonzero(~(np.abs(some[0, at] / 2 - other[0, at] / 2) > _ALIKE * spread))
-        found = [int(asked[k]) for k in close if _are_alike(some[:, at[k]], spread[k])]
+        found = asked[close[_are_alike(some[:, at[close]], spread[close])]].tolist()
         if found:
             far = self.rows.total(partial(_farthest, found), rows_per_part=None)
             _warn([self.rows.schema.columns[j].name for j in found], far.value)
@@ -61,18 +61,21 @@ def _some(columns: Sequence[int], step: int, middle: int, table: Table) -> Strun
         return Strung.of(np.zeros((0, len(columns))), np.zeros((0, len(columns))))
     own = every(step, table.first, len(table))
     at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
-    if isinstance(table.values, DenseColumns) and columns == all_places(len(table.values)):
+    if isinstance(table.values, DenseColumns) and are_same(tuple(columns), all_places(len(table.values))):
         return Strung.of(table.values.matrix[own], table.values.matrix[at])
     each = [table.values[j] for j in columns]
     return Strung.of(np.stack([values[own] for values in each], axis=1), np.stack([values[at] for values in each], axis=1))
 
 
-def _are_alike(some: np.ndarray, spread: float) -> bool:
-    some = some[~np.isnan(some)] / 2
-    if len(some) < 3:
-        return False
-    apart = np.sort(np.abs(some - np.sort(some)[len(some) // 2]))[len(some) // 2]
-    return bool(0 < apart < _ALIKE * spread)
+def _are_alike(some: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Whether half of the known rows of each column [n_rows, n_columns] lie closer together than its spread tells apart."""
+    if not some.size:
+        return np.zeros(some.shape[1], bool)
+    known = (~np.isnan(some)).sum(axis=0)
+    half = np.minimum(known // 2, len(some) - 1)[None]  # numbers that are not known are sorted behind all others
+    middle = np.take_along_axis(np.sort(some / 2, axis=0), half, axis=0)
+    apart = np.take_along_axis(np.sort(np.abs(some / 2 - middle), axis=0), half, axis=0)[0]
+    return (known >= 3) & (apart > 0) & (apart < _ALIKE * spread)
 
 
 class _Far(msgspec.Struct, frozen=True):

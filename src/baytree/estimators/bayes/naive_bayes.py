@@ -74,7 +74,7 @@ class NaiveBayesClassifier(BayesClassifier):
 
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
         """Columns by event, in order."""
-        events = settings.by_name("events", self.events, schema.names)
+        events = {} if self.events is None else settings.by_name("events", self.events, schema.names)
         numeric = settings.one_of("numeric", self.numeric, NUMERIC)
         replaced = self._convention().events
         if not events and (
@@ -98,9 +98,9 @@ class NaiveBayesClassifier(BayesClassifier):
 
     def _priors(self, schema: Schema) -> dict[str, object]:
         """The priors of single columns, read by the events that look at them, and that of the classes."""
-        given = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
-        if not given:
+        if self.priors is None:
             return {}
+        given = settings.by_name("priors", self.priors, (*schema.names, schema.target.name))
         event_of_column = {schema.names[j]: EVENTS[group.event] for group in self._groups(schema) for j in group.columns}
         read: dict[str, object] = {}
         for name, own in given.items():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baytree.table.frames import Codes
-from baytree.table.reading.forms import is_nothing
+from baytree.table.reading.forms import Form, is_nothing, truths
 from baytree.table.reading.words import plain
 from baytree.table.schema import Column
 
@@ -54,3 +54,12 @@ def _look(level: Any) -> str:
         return f"{float(text):.17g}" if "_" not in text else text
     except ValueError:
         return text
+
+
+def levels_of(codes: Codes, form: Form | None) -> Codes:
+    """Codes whose strings are in one spelling where the form asks for it."""
+    if form is None or form.kind != "truth":
+        return codes
+    spelt = [level if not isinstance(level, str) else truths([level])[0] for level in codes.levels]
+    place = {level: k for k, level in enumerate(dict.fromkeys(spelt))}
+    return Codes(np.array([*(place[level] for level in spelt), -1], np.int32)[codes.codes], tuple(place))

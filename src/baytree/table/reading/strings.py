@@ -8,9 +8,6 @@ import msgspec
 import numpy as np
 
 from baytree.table.frames import Codes
-from baytree.table.reading.decide import decide
-from baytree.table.reading.decision import Habits
-from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form, misfits, numbers
 from baytree.table.schema import Column, Kind
 
@@ -68,6 +65,10 @@ def _form(levels: list[str], count: np.ndarray, column: Column) -> Form:
     form = column.form or Form(kind)
     if column.form is not None and kind != "date":
         return form
+    from baytree.table.reading.decide import decide  # numbers as they come need no evidence of what they are
+    from baytree.table.reading.decision import Habits
+    from baytree.table.reading.evidence import Evidence
+
     seen = Evidence.of(levels, count.tolist())
     asked = decide(column.name, seen, len(levels), Habits.of([seen])).form
     if column.form is None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from baytree.table.notes import Note
-from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.words import plain
+
+if TYPE_CHECKING:
+    from baytree.table.reading.evidence import Evidence
 
 MOST_COMPARED = 100_000  # levels that are compared with each other
 FEWEST = 20  # cells from which on many levels are worth a word

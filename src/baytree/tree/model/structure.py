@@ -13,10 +13,9 @@ import msgspec
 import numpy as np
 
 from baytree.model import Explanation
-from baytree.summary.tree import TreeSummary
 from baytree.table.schema import Schema
 from baytree.table.table import Table
-from baytree.tree.model import checks, links, outline
+from baytree.tree.model import checks, links
 from baytree.tree.model import routing as reading
 from baytree.tree.model.places import SPREAD
 from baytree.tree.model.sums import Sums
@@ -24,6 +23,7 @@ from baytree.tree.model.sums import Sums
 if TYPE_CHECKING:
     from baytree import _core
     from baytree.formula import Formula
+    from baytree.summary.tree import TreeSummary
 
 LEAST_LOG = -1e300  # log of p = 0, for groups that leave no variance at all
 
@@ -255,6 +255,8 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
 
     def summary(self, schema: Schema) -> TreeSummary:
         """The tree as records, a node after the other."""
+        from baytree.tree.model import outline  # only a person asks for it
+
         return outline.summary(self, schema)
 
     def check(self, schema: Schema) -> None:
