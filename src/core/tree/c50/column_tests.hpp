@@ -13,7 +13,8 @@ using Offer = fractional::ColumnTest<float>;
 struct NodeView {
   const Bench& bench;
   const Cases<float>& cases;
-  std::span<const double> counts;  // [n_classes]
+  std::span<const double> counts;  // of the classes that occur
+  std::span<const int32_t> place;  // [n_classes], of a class that occurs among them
   double summed;                   // weight of the cases
   double weight;                   // the same as a node keeps it, in float32: it decides ties of tests that part the classes fully
   double min_cases() const { return bench.settings.min_cases; }
@@ -44,7 +45,7 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
   Offer best;
   best.branches = 2;
   if (sorted.size() < 2) return best;
-  const auto split = fractional::known_part<double>(at.cases, at.counts, column, sorted.size());
+  const auto split = fractional::known_part<double>(at.cases, at.counts, at.place, column, sorted.size());
   const double known = at.summed - split.missing;
   if (known < 2 * at.min_cases()) return best;
   const double least = std::max(at.min_cases(), std::min(0.1 * known / at.bench.settings.declared, 25.0));
@@ -53,7 +54,7 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
   double least_rest = std::numeric_limits<double>::infinity(), low = 0;
   for (size_t i = 0; i + 1 < sorted.size(); ++i) {
     const OrderedCase here = sorted[i];
-    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
+    sides.move(at.place[at.cases[here.item].label], at.cases[here.item].weight);
     if (sorted[i + 1].rank == here.rank || sides.below() < least - 1e-5) continue;
     if (known - sides.below() < least) break;
     ++best.cuts;

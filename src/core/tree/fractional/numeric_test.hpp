@@ -76,7 +76,8 @@ double halfway(double low, double high) {
 
 // The class weights of the cases with and without a value, summed in `Sum`.
 template <std::floating_point Sum, std::floating_point Real>
-Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, const RankedColumn& column, size_t n_known) {
+Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, std::span<const int32_t> place, const RankedColumn& column,
+                         size_t n_known) {
   const auto k = counts.size();
   Branches<Sum> split{.table = std::vector<Sum>(2 * k), .weight = std::vector<Sum>(2), .known = {},
                       .absent = std::vector<Sum>(k), .missing = 0, .n_classes = k};
@@ -87,7 +88,7 @@ Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, 
   split.known.resize(k);
   for (const auto [row, label, weight] : cases.all) {
     const bool is_known = column.rank[row] >= 0;
-    (is_known ? split.known : split.absent)[label] += weight;
+    (is_known ? split.known : split.absent)[place[label]] += weight;
     if (!is_known) split.missing += weight;
   }
   return split;
@@ -103,7 +104,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
   best.branches = 2;
   const auto k = at.counts.size();
   const Real known = static_cast<Real>(at.weight - split.missing);
-  const Real least = smallest_side(rules, known, k);
+  const Real least = smallest_side(rules, known, at.place.size());
   const Rough kind = rules.missing == MissingValues::category ? Rough::none : at.worth.rough;
   Sides<Real> sides(split.known, at.x_log2_x, kind);
   const double before = kind == Rough::none ? 0.0 : at.worth.impurity(split.known, at.x_log2_x);
@@ -114,7 +115,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
   Real best_low = 0;
   for (size_t i = 0; i + 1 < sorted.size(); ++i) {
     const OrderedCase here = sorted[i];
-    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
+    sides.move(at.place[at.cases[here.item].label], at.cases[here.item].weight);
     const int32_t next = sorted[i + 1].rank;
     if (next == here.rank || !(measured[here.rank] < measured[next] - gap)) continue;
     if (!rules.reaches(sides.below(), least)) continue;
@@ -144,7 +145,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   if (sorted.size() < 2) return {.group = {}, .branches = 2};
-  return best_cut(at, known_part(at.cases, at.counts, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
+  return best_cut(at, known_part(at.cases, at.counts, at.place, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
 }
 
 // The largest training value that is not above the middle of two neighbours, by rank.
