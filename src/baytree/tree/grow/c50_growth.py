@@ -15,7 +15,7 @@ from baytree.tree.grow.policy import Arithmetic, Branching, ErrorBased, OneStand
 from baytree.tree.model.filled import FilledTree
 from baytree.tree.model.links import parents
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cost_complexity import with_complexity
+from baytree.tree.prune.cost_complexity import complexities
 from baytree.tree.prune.error_pruning import pessimism
 
 _REACHED = 1e-4  # a branch of less weight takes no part of a row without a value
@@ -98,10 +98,11 @@ def shown_tree(bench: Bench, nodes: _core.Growth, only_empty: bool = False) -> F
 
 def tree_of_c50(nodes: _core.Growth, policy: Policy) -> FilledTree:
     """A tree whose leaves answer with their class shares, drawn towards those of all rows as if by one more row."""
-    tree = with_complexity(tree_of_nodes(nodes.arrays(), policy, smoothed))
+    tree = tree_of_nodes(nodes.arrays(), policy, smoothed)
     share = np.where(tree.weight > _REACHED, tree.weight / np.maximum(tree.weight[parents(tree)], 1e-30), 0.0)
     share[0] = 1.0
-    return FilledTree(**{name: getattr(tree, name) for name in tree.__struct_fields__} | {"share": share})
+    found = {"share": share, "complexity": complexities(tree)}
+    return FilledTree(**{name: getattr(tree, name) for name in tree.__struct_fields__} | found)
 
 
 def smoothed(raw: Nodes, cells: ClassCells) -> np.ndarray:

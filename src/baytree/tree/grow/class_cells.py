@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-_BLOCK = 1 << 16  # cells of a table that are added up at a time
+_BLOCK = 1 << 17  # cells of a table that are added up at a time
+_EXACT = 2.0**53  # doubles hold every whole number up to here
 
 
 class ClassCells(msgspec.Struct, frozen=True):
@@ -34,16 +35,25 @@ class ClassCells(msgspec.Struct, frozen=True):
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """float64 [n_nodes]: the values of the cells of each row, added up in the order of whole rows: it decides last bits."""
-        n_rows, n_classes = self.shape
-        step = max(_BLOCK // max(n_classes, 1), 1)
-        ends = np.searchsorted(self.cell, np.arange(0, n_rows + step, step) * n_classes)
-        total, block = np.empty(n_rows), np.zeros((min(step, n_rows), n_classes))
-        for begin, first, last in zip(range(0, n_rows, step), ends[:-1], ends[1:], strict=False):
-            place = self.cell[first:last] - begin * n_classes
-            block.ravel()[place] = values[first:last]
-            block[: n_rows - begin].sum(axis=1, out=total[begin : begin + step])
-            block.ravel()[place] = 0.0
+        total = np.bincount(self.node, values, self.shape[0])
+        if np.array_equal(values, np.floor(values)) and values.sum() < _EXACT:  # whole numbers: the same sums in any order
+            return total
+        many = np.flatnonzero(np.bincount(self.node, minlength=self.shape[0]) > 2)  # and so are those of two numbers
+        step = max(_BLOCK // self.shape[1], 1)
+        for begin in range(0, len(many), step):
+            some = many[begin : begin + step]
+            total[some] = self._block(some, values).sum(axis=1)
         return total
+
+    def _block(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """float64 [n_rows_chosen, n_classes]: some rows of the table, `values` in the place of the weights."""
+        first, last = np.searchsorted(self.cell, (rows[0] * self.shape[1], (rows[-1] + 1) * self.shape[1]))
+        node, label = np.divmod(self.cell[first:last], self.shape[1])
+        place = np.searchsorted(rows, node)
+        chosen = rows[place] == node
+        block = np.zeros((len(rows), self.shape[1]))
+        block[place[chosen], label[chosen]] = values[first:last][chosen]
+        return block
 
     def largest(self, values: np.ndarray) -> np.ndarray:
         """float64 [n_nodes]: the largest value of the cells of each row; 0 where it has none."""

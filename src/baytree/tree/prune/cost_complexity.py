@@ -165,6 +165,11 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
     return kept(valued, is_split) if is_bounded else valued
 
 
+def complexities(tree: Tree) -> np.ndarray:
+    """float64 [n_nodes]: the penalty at which each split goes, in units of the root's risk."""
+    return _complexities(tree, 0.0, is_bounded=False)[0]
+
+
 def worths(tree: Tree, alpha: float, is_bounded: bool) -> np.ndarray:
     """float64 [n_nodes]: the penalty, in units of risk, at which each split goes; -inf for one that is not worth alpha.
 
