@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.table.schema import Kind
 from baytree.table.table import Table
-from baytree.tree.grow.fractional import refusing_branches, rows_of
 from baytree.tree.grow.class_cells import ClassCells
+from baytree.tree.grow.fractional import refusing_branches, rows_of
 from baytree.tree.grow.fractional_tree import Nodes, parents_of, tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, ErrorBased, OneStandardError, Policy
 from baytree.tree.model.filled import FilledTree
@@ -101,12 +103,12 @@ def tree_of_c50(nodes: _core.Growth, policy: Policy) -> FilledTree:
     tree = tree_of_nodes(nodes.arrays(), policy, smoothed)
     share = np.where(tree.weight > _REACHED, tree.weight / np.maximum(tree.weight[parents(tree)], 1e-30), 0.0)
     share[0] = 1.0
-    found = {"share": share, "complexity": complexities(tree)}
-    return FilledTree(**{name: getattr(tree, name) for name in tree.__struct_fields__} | found)
+    fields: dict[str, Any] = {name: getattr(tree, name) for name in tree.__struct_fields__}
+    return FilledTree(**fields | {"share": share, "complexity": complexities(tree)})
 
 
 def smoothed(raw: Nodes, cells: ClassCells) -> np.ndarray:
-    """float64 [n_nodes, n_classes]: (weight of the class + its share of all rows) / (weight + 1), as `told_counts` has them."""
+    """float64 [n_nodes, n_classes]: (weight of the class + its share of all rows) / (weight + 1), in told weights."""
     told = six_digits(cells.weight)
     weight, in_root = cells.sums(told), cells.cell < cells.shape[1]
     prior = np.zeros(cells.shape[1])

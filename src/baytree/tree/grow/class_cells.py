@@ -34,7 +34,7 @@ class ClassCells(msgspec.Struct, frozen=True):
         return self.cell % self.shape[1]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """float64 [n_nodes]: the values of the cells of each row, added up in the order of whole rows: it decides last bits."""
+        """float64 [n_nodes]: the values of the cells of each row, added up as whole rows are: it decides last bits."""
         total = np.bincount(self.node, values, self.shape[0])
         if np.array_equal(values, np.floor(values)) and values.sum() < _EXACT:  # whole numbers: the same sums in any order
             return total

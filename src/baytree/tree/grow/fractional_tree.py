@@ -26,7 +26,7 @@ Nodes = dict[str, np.ndarray]  # an array for each property of the nodes
 
 
 def tree_of_nodes(raw: Nodes, policy: Policy, answers: Callable[[Nodes, ClassCells], np.ndarray] | None = None) -> Tree:
-    """Nodes, breadth first, as a tree; `answers` are the class shares that they answer with, unless these are the plain ones."""
+    """Nodes, breadth first, as a tree; `answers` are the class shares that they answer with, if not the plain ones."""
     inner, cells = raw["test"] > 0, ClassCells.of(raw["counts"], raw.get("cell"))
     start, branch_of = _branch_maps(raw)
     return build(
