@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
@@ -82,6 +82,11 @@ class Estimator(BaseEstimator):
             if name not in (known := cls._get_param_names()):
                 raise TypeError(f"{cls.__name__}: {notices.unknown('parameter', name, known)}")
         return super().__new__(cls)
+
+    @classmethod
+    @cache  # scikit-learn reads the signature anew for each of them
+    def _get_param_names(cls) -> list[str]:
+        return super()._get_param_names()
 
     def set_params(self, **params: Any) -> Self:
         """Sets parameters by name; a wrong name is refused with the one that was probably meant.
