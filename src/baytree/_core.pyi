@@ -38,6 +38,9 @@ def exact_deviations(weight: Annotated[NDArray[numpy.int64], dict(shape=(None, N
     The standard deviation of each cell, the sum of its layers, rounded before its root; NaN where that is no normal double.
     """
 
+def add_repeatedly(sum: float, term: float, times: int) -> float:
+    """The sum with a term added many times, each time rounded."""
+
 def count(code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_levels: int, n_classes: int) -> NDArray[numpy.int64]:
     """
     Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].

@@ -51,6 +51,20 @@ def test_cuts_that_are_looked_at_are_the_best_under_every_criterion(criterion, n
     assert splits(model) == splits(double)
 
 
+@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio", "chi2"])
+@pytest.mark.parametrize("kind", ["random", "runs", "rare", "ties", "missing", "drift"])
+def test_blocks_of_blocks_hide_no_cut(criterion, kind):
+    random, n = np.random.default_rng(len(kind)), 12_345
+    x = np.arange(float(n))
+    y = (random.random(n) < {"rare": 0.01, "drift": np.sin(x / 900) / 3 + 0.5}.get(kind, 0.4)).astype(int)
+    if kind == "runs":
+        y = np.cumsum(random.random(n) < 0.01) % 2
+    x = np.floor(x / 7) if kind == "ties" else np.where(random.random(n) < 0.1, np.nan, x) if kind == "missing" else x
+    model = bt.DecisionTreeClassifier(criterion=criterion, max_depth=12).fit(x[:, None], y)
+    double = bt.DecisionTreeClassifier(criterion=criterion, max_depth=12).fit(x[:, None], y, sample_weight=np.full(n, 2.0))
+    assert splits(model) == splits(double)
+
+
 def test_the_order_of_the_rows_does_not_matter():
     X, y = table(2)
     mixed = RNG.permutation(N)

@@ -9,6 +9,7 @@
 #include "numbers/factorise.hpp"
 #include "numbers/few_rows.hpp"
 #include "numbers/quotients.hpp"
+#include "numbers/repeated_sums.hpp"
 #include "numbers/whole_number_codes.hpp"
 
 namespace baytree::bind {
@@ -239,6 +240,7 @@ void bind_statistics(nb::module_& module) {
   module.def("exact_deviations", &exact_deviations, "weight"_a.noconvert(), "total"_a.noconvert(), "square"_a.noconvert(),
              "total_zeros"_a, "square_zeros"_a, "exponent"_a, "threads"_a,
              "The standard deviation of each cell, the sum of its layers, rounded before its root; NaN where that is no normal double.");
+  module.def("add_repeatedly", &add_repeatedly, "sum"_a, "term"_a, "times"_a, "The sum with a term added many times, each time rounded.");
   module.def("count", &count_unweighted, "code"_a.noconvert(), "label"_a.noconvert(), "n_levels"_a, "n_classes"_a,
              "Rows per level and class, missing (-1) first: int64 [n_levels + 1, n_classes].");
   module.def("count_weighted", &count_weighted, "code"_a.noconvert(), "label"_a.noconvert(), "weight"_a.noconvert(),

@@ -172,19 +172,22 @@ class BucketCoder {
 
   // Finds exponent and edges; gives the bucket of each distinct number.
   std::vector<std::int32_t> bucket_distinct(const std::vector<double>& known, const std::vector<std::int64_t>& first) {
-    std::vector<std::size_t> order(first.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto number = [&](std::size_t k) { return known[static_cast<std::size_t>(first[k])]; };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return number(a) < number(b); });
+    struct Distinct {
+      double number;
+      std::size_t item;
+    };
+    std::vector<Distinct> order(first.size());  // numbers beside their items: no comparison looks them up
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = {known[static_cast<std::size_t>(first[k])], k};
+    std::sort(order.begin(), order.end(), [](const Distinct& a, const Distinct& b) { return a.number < b.number; });
     std::vector<double> ascending(order.size());
-    std::transform(order.begin(), order.end(), ascending.begin(), number);
+    std::transform(order.begin(), order.end(), ascending.begin(), [](const Distinct& each) { return each.number; });
     result_.exponent = least_exponent(ascending, exact_exponent, most_);
     result_.edges = begins_of(ascending, result_.exponent);
     std::vector<std::int32_t> bucket(order.size());
     std::int32_t place = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
       if (begin_of_bucket(ascending[k], result_.exponent) != result_.edges[static_cast<std::size_t>(place)]) ++place;
-      bucket[order[k]] = place;
+      bucket[order[k].item] = place;
     }
     return bucket;
   }

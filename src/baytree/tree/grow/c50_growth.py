@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 
 from baytree import _core
 from baytree.table.schema import Kind
 from baytree.table.table import Table
+from baytree.tree.grow.class_cells import ClassCells
 from baytree.tree.grow.fractional import refusing_branches, rows_of
-from baytree.tree.grow.fractional_tree import tree_of_nodes
+from baytree.tree.grow.fractional_tree import Nodes, parents_of, tree_of_nodes
 from baytree.tree.grow.policy import Arithmetic, Branching, ErrorBased, OneStandardError, Policy
 from baytree.tree.model.filled import FilledTree
 from baytree.tree.model.links import parents
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.cost_complexity import with_complexity
+from baytree.tree.prune.cost_complexity import complexities
 from baytree.tree.prune.error_pruning import pessimism
 
 _REACHED = 1e-4  # a branch of less weight takes no part of a row without a value
@@ -97,17 +100,24 @@ def shown_tree(bench: Bench, nodes: _core.Growth, only_empty: bool = False) -> F
 
 def tree_of_c50(nodes: _core.Growth, policy: Policy) -> FilledTree:
     """A tree whose leaves answer with their class shares, drawn towards those of all rows as if by one more row."""
-    grown = with_complexity(tree_of_nodes(nodes.arrays(), policy))
-    tree = FilledTree(**{name: getattr(grown, name) for name in grown.__struct_fields__})
+    tree = tree_of_nodes(nodes.arrays(), policy, smoothed)
     share = np.where(tree.weight > _REACHED, tree.weight / np.maximum(tree.weight[parents(tree)], 1e-30), 0.0)
     share[0] = 1.0
-    return msgspec.structs.replace(tree, share=share, value=smoothed(tree))
+    fields: dict[str, Any] = {name: getattr(tree, name) for name in tree.__struct_fields__}
+    return FilledTree(**fields | {"share": share, "complexity": complexities(tree)})
 
 
-def smoothed(tree: Tree) -> np.ndarray:
-    """float64 [n_nodes, n_classes]: (weight of the class + its share of all rows) / (weight + 1)."""
-    counts, weight = told_counts(tree)
-    return (counts + counts[0] / weight[0]) / (weight + 1.0)[:, None]
+def smoothed(raw: Nodes, cells: ClassCells) -> np.ndarray:
+    """float64 [n_nodes, n_classes]: (weight of the class + its share of all rows) / (weight + 1), in told weights."""
+    told = six_digits(cells.weight)
+    weight, in_root = cells.sums(told), cells.cell < cells.shape[1]
+    prior = np.zeros(cells.shape[1])
+    prior[cells.cell[in_root]] = told[in_root] / weight[0]
+    value = prior / (weight + 1.0)[:, None]
+    value.ravel()[cells.cell] = (told + prior[cells.label]) / (weight + 1.0)[cells.node]
+    empty = np.flatnonzero(raw["weight"] < _REACHED)
+    value[empty] = value[parents_of(raw)[empty]]
+    return value
 
 
 def told_counts(tree: Tree) -> tuple[np.ndarray, np.ndarray]:

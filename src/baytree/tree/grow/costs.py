@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from baytree import _core
 from baytree.settings import ByClass
 from baytree.table.table import Table
 
@@ -83,14 +84,29 @@ def altered_costs(counts: np.ndarray, priors: np.ndarray | None, loss: np.ndarra
     loss = None if loss is None else np.asarray(loss, float)
     share = counts / counts.sum()
     priors = share if priors is None else np.asarray(priors, float)
-    whole, altered = 0.0, np.zeros(n)
-    for begin in range(0, n, _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        lost = np.repeat(priors[some, None], n - 1, axis=1) if loss is None else loss[some] * priors[some, None]
-        whole = float(np.cumsum(np.concatenate([[whole], lost.ravel()]))[-1])  # one after the other, as no sum of numpy is
-        altered[some] = np.cumsum(lost, axis=1)[:, -1] if lost.size else 0.0
+    whole, altered = _added_up(priors) if loss is None else _lost(priors, loss)
     occurs = share > 0
     scale, risk_scale = np.zeros(n), np.zeros(n)
     scale[occurs] = altered[occurs] / (whole * share[occurs]) if whole > 0 else 1.0
     risk_scale[occurs] = priors[occurs] / share[occurs]
     return Costs(scale=scale, risk_scale=risk_scale, loss=loss)
+
+
+def _added_up(priors: np.ndarray) -> tuple[float, np.ndarray]:
+    """The products of all and of each class [n_classes] where every mistake costs 1: a prior once for each other class."""
+    whole, altered, others = 0.0, [], len(priors) - 1
+    for prior in priors.tolist():
+        whole = _core.add_repeatedly(whole, prior, others)
+        altered.append(_core.add_repeatedly(0.0, prior, others))
+    return whole, np.array(altered)
+
+
+def _lost(priors: np.ndarray, loss: np.ndarray) -> tuple[float, np.ndarray]:
+    """The same of any losses [n_classes (true), n_classes (predicted)]."""
+    whole, altered = 0.0, np.zeros(len(priors))
+    for begin in range(0, len(priors), _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        lost = loss[some] * priors[some, None]
+        whole = float(np.cumsum(np.concatenate([[whole], lost.ravel()]))[-1])  # one after the other, as no sum of numpy is
+        altered[some] = np.cumsum(lost, axis=1)[:, -1]
+    return whole, altered

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from baytree.tree.grow.class_cells import ClassCells
 from baytree.tree.grow.fractional import PROGRAMS, Growth
-from baytree.tree.grow.impurity import impurity_of
+from baytree.tree.grow.impurity import impurity_of_cells
 from baytree.tree.grow.policy import Policy
 from baytree.tree.model.build import build
 from baytree.tree.model.places import SPREAD, STOP
@@ -19,9 +22,12 @@ def tree_of(growth: Growth, policy: Policy) -> Tree:
     return tree_of_nodes(growth.nodes.compact().arrays(), policy)
 
 
-def tree_of_nodes(raw: dict[str, np.ndarray], policy: Policy) -> Tree:
-    """Nodes, breadth first, as a tree."""
-    inner = raw["test"] > 0
+Nodes = dict[str, np.ndarray]  # an array for each property of the nodes
+
+
+def tree_of_nodes(raw: Nodes, policy: Policy, answers: Callable[[Nodes, ClassCells], np.ndarray] | None = None) -> Tree:
+    """Nodes, breadth first, as a tree; `answers` are the class shares that they answer with, if not the plain ones."""
+    inner, cells = raw["test"] > 0, ClassCells.of(raw["counts"], raw.get("cell"))
     start, branch_of = _branch_maps(raw)
     return build(
         column=raw["column"],
@@ -35,15 +41,15 @@ def tree_of_nodes(raw: dict[str, np.ndarray], policy: Policy) -> Tree:
         rows=raw["rows"],
         weight=raw["weight"],
         counts=raw["counts"],
-        value=_distributions(raw, PROGRAMS[policy.arithmetic].empty, policy.laplace),
+        value=answers(raw, cells) if answers else _distributions(raw, cells, policy),
         prediction=raw["label"],
-        impurity=impurity_of(raw["counts"], policy.criterion),
-        risk=raw["weight"] - raw["counts"].max(axis=1),
+        impurity=impurity_of_cells(cells, policy.criterion),
+        risk=raw["weight"] - cells.largest(cells.weight),
         gain=np.where(inner, np.maximum(raw["gain"], 0) * raw["weight"], 0.0),
     )
 
 
-def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _branch_maps(raw: Nodes) -> tuple[np.ndarray, np.ndarray]:
     """Where each node's level -> branch map starts, and all maps in a row.
 
     Tests with a branch for each level all share one map: level c takes branch c.
@@ -57,25 +63,32 @@ def _branch_maps(raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return start, np.concatenate(maps).astype(np.int32)
 
 
-def _branch_map(raw: dict[str, np.ndarray], i: int) -> np.ndarray:
+def _branch_map(raw: Nodes, i: int) -> np.ndarray:
     length = raw["levels"][i]
     if raw["test"][i] == _ONE_LEVEL:
         return np.where(np.arange(length) == raw["level"][i], 0, 1)
     return raw["branch_of"][raw["group"][i] : raw["group"][i] + length]
 
 
-def _distributions(raw: dict[str, np.ndarray], empty: str, laplace: bool) -> np.ndarray:
-    counts = raw["counts"] + (1.0 if laplace else 0.0)
-    is_empty = raw["weight"] <= 0
-    if empty == "parent":
-        counts = np.where(is_empty[:, None], counts[_parents(raw)], counts)
+def _distributions(raw: Nodes, cells: ClassCells, policy: Policy) -> np.ndarray:
+    share, empty = _shares(raw, cells, policy.laplace), np.flatnonzero(raw["weight"] <= 0)
+    if PROGRAMS[policy.arithmetic].empty == "parent":
+        share[empty] = share[parents_of(raw)[empty]]
     else:
-        counts[is_empty] = 0
-        counts[is_empty, raw["label"][is_empty]] = 1
+        share[empty] = 0.0
+        share[empty, raw["label"][empty]] = 1.0
+    return share
+
+
+def _shares(raw: Nodes, cells: ClassCells, laplace: bool) -> np.ndarray:
+    if not laplace:
+        return cells.table(cells.weight / cells.sums(cells.weight)[cells.node])
+    counts = raw["counts"] + 1.0
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _parents(raw: dict[str, np.ndarray]) -> np.ndarray:
+def parents_of(raw: Nodes) -> np.ndarray:
+    """int64 [n_nodes]: the parent of every node; the root is its own."""
     parent = np.zeros(len(raw["test"]), np.int64)
     inner = np.flatnonzero(raw["test"] > 0)
     count = raw["branches"][inner]

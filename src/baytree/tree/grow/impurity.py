@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from baytree.statistics.information import entropy
+from baytree.tree.grow.class_cells import ClassCells
 from baytree.tree.grow.policy import SUITS, Criterion
 
 
 def impurity_of(counts: np.ndarray, criterion: Criterion) -> np.ndarray:
     """The criterion per unit of weight, of counts [n_nodes, n_classes]; bits for entropy. An empty node is pure."""
-    measure = SUITS[criterion].impurity
+    return impurity_of_cells(ClassCells.of(counts), criterion)
+
+
+def impurity_of_cells(cells: ClassCells, criterion: Criterion) -> np.ndarray:
+    """The same of the classes that occur."""
+    measure, total = SUITS[criterion].impurity, cells.sums(cells.weight)
+    share = cells.weight / total[cells.node]
     if measure not in ("error", "gini"):
-        return entropy(counts)
-    total = counts.sum(axis=1, keepdims=True)
-    share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-    left = 1 - (share.max(axis=1) if measure == "error" else (share**2).sum(axis=1))
-    return np.where(total[:, 0] > 0, left, 0.0)
+        return -cells.sums(share * np.log2(np.where(share > 0, share, 1.0)))
+    left = 1 - (cells.largest(share) if measure == "error" else cells.sums(share**2))
+    return np.where(total > 0, left, 0.0)
 
 
 def gain_of(counts: np.ndarray, criterion: Criterion) -> float:

@@ -165,6 +165,11 @@ def with_complexity(tree: Tree, cp: float = 0.0, *, alpha: float | None = None, 
     return kept(valued, is_split) if is_bounded else valued
 
 
+def complexities(tree: Tree) -> np.ndarray:
+    """float64 [n_nodes]: the penalty at which each split goes, in units of the root's risk."""
+    return _complexities(tree, 0.0, is_bounded=False)[0]
+
+
 def _complexities(tree: Tree, alpha: float, is_bounded: bool) -> tuple[np.ndarray, np.ndarray]:
     """The penalty at which each split goes, in units of the root's risk, and whether it is worth alpha. [n_nodes] each"""
     root = float(tree.risk[0])

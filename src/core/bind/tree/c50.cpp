@@ -33,8 +33,10 @@ class Rows {
     });
     const double total = static_cast<double>(weight.shape(0));
     bench_ = std::make_unique<Bench>(Bench{.from = training_, .settings = {}, .weight = {view(weight_).begin(), view(weight_).end()},
-                                           .multiplier = values_of<float>(multiplier), .in_use = std::vector<bool>(training_.columns.size(), true),
+                                           .multiplier = values_of<float>(multiplier), .multiplied = {}, .in_use = std::vector<bool>(training_.columns.size(), true),
                                            .starts_whole = true, .x_log2_x = XLog2XTable(2 * total)});
+    for (size_t c = 0; c < bench_->multiplier.size(); ++c)
+      if (bench_->multiplier[c] != 1) bench_->multiplied.push_back(static_cast<int32_t>(c));
     for (size_t j = 0; j < training_.columns.size(); ++j) bench_->in_use[j] = training_.columns[j].levels != 1;
     for (const float w : bench_->weight) bench_->starts_whole &= w == 1;
   }

@@ -21,6 +21,21 @@ auto column_of(const Growth& tree, Of of) {
   return to_numpy(std::move(values), {n});
 }
 
+// Class weights as a table, and its cells that are not 0, row by row: of many classes most never occur in a node.
+void write_counts(const Growth& tree, nb::dict& all) {
+  auto table = zeros<double>({tree.node.size(), tree.n_classes});
+  std::vector<int64_t> cell;  // in the table, row by row
+  for (size_t id = 0; id < tree.node.size(); ++id)
+    for (const auto& [label, weight] : tree.counts_of(id))
+      if (weight != 0) {
+        cell.push_back(static_cast<int64_t>(id * tree.n_classes) + label);
+        table.data()[cell.back()] = weight;
+      }
+  const size_t n = cell.size();
+  all["counts"] = table;
+  all["cell"] = to_numpy(std::move(cell), {n});
+}
+
 nb::dict arrays(const Growth& tree) {
   nb::dict all;
   all["test"] = column_of<int32_t>(tree, [](const Node& n) { return static_cast<int32_t>(n.test); });
@@ -39,12 +54,19 @@ nb::dict arrays(const Growth& tree) {
   all["gain"] = column_of<double>(tree, [](const Node& n) { return n.gain; });
   all["ratio"] = column_of<double>(tree, [](const Node& n) { return n.ratio; });
   all["errors"] = column_of<double>(tree, [](const Node& n) { return n.errors; });
-  all["counts"] = to_numpy(std::vector<double>(tree.counts), {tree.node.size(), tree.n_classes});
+  write_counts(tree, all);
   std::vector<double> soft;
   for (const SoftCut& cut : tree.soft) soft.insert(soft.end(), {cut.low, cut.mid, cut.high});
   all["soft"] = to_numpy(std::move(soft), {tree.soft.size(), 3});
   all["branch_of"] = to_numpy(std::vector<int32_t>(tree.branch_of), {tree.branch_of.size()});
   return all;
+}
+
+ClassWeights<double> classes_in(std::span<const double> counts) {
+  ClassWeights<double> found;
+  for (size_t c = 0; c < counts.size(); ++c)
+    if (c == 0 || counts[c] != 0) found.label.push_back(static_cast<int32_t>(c)), found.weight.push_back(counts[c]);
+  return found;
 }
 
 // The nodes of a finished tree, to be pruned further. Its arrays have been checked where the record was made.
@@ -55,13 +77,13 @@ Growth growth_of(Vector<int32_t> column, Vector<int32_t> first, Vector<int32_t> 
   const size_t n = column.shape(0);
   tree.n_classes = n ? counts.shape(0) / n : 0;
   tree.append(n);
-  tree.counts.assign(view(counts).begin(), view(counts).end());
   tree.branch_of.assign(view(branch_of).begin(), view(branch_of).end());
   for (size_t id = 0; id < n; ++id) {
     Node& node = tree.node[id];
     node.label = view(prediction)[id];
     node.weight = view(weight)[id];
     node.rows = view(rows)[id];
+    tree.keep(id, classes_in(view(counts).subspan(id * tree.n_classes, tree.n_classes)));
     if (view(column)[id] < 0) continue;
     node.test = view(levels)[id] > 0 ? Test::groups : Test::threshold;
     node.column = view(column)[id];

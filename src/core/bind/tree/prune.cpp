@@ -81,7 +81,7 @@ void bind_prune(nb::module_& module) {
                interruptible([&] {
                  Workers alone(1, is_interrupted);
                  auto cases = cases_of<double>(view(rows), view(label), view(weight));
-                 reduce_errors(tree, held_out_counts(tree, table, std::move(cases), alone), tolerance);
+                 reduce_errors(tree, held_out_errors(tree, table, std::move(cases), alone), tolerance);
                });
              },
              nb::arg("tree"), nb::arg("columns"), nb::arg("levels").noconvert(), nb::arg("label").noconvert(),

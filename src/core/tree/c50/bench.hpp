@@ -1,16 +1,17 @@
 // The rows that C5.0 works on: columns ranked once, and row weights that splitting changes and restores.
 #pragma once
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "numbers/impurity.hpp"
-#include "tree/fractional/cases.hpp"
+#include "tree/fractional/class_weights.hpp"
 #include "tree/prune/error_pruning.hpp"
 
 namespace baytree::tree::c50 {
 
-using fractional::Case, fractional::Cases, fractional::GivenColumn, fractional::Growth, fractional::Node, fractional::OrderedCase,
-    fractional::RankedColumn, fractional::SoftCut, fractional::Test, fractional::Training, fractional::heaviest, numbers::XLog2XTable;
+using fractional::Case, fractional::Cases, fractional::ClassCounter, fractional::ClassWeights, fractional::GivenColumn, fractional::Growth, fractional::Node, fractional::OrderedCase,
+    fractional::RankedColumn, fractional::SoftCut, fractional::Test, fractional::Training, numbers::XLog2XTable;
 
 struct Settings {
   double min_cases = 2;  // M
@@ -28,6 +29,7 @@ struct Bench {
   Settings settings;
   std::vector<float> weight;      // [n_rows], changed while rows follow several branches
   std::vector<float> multiplier;  // [n_classes], what costs make a row of each class weigh
+  std::vector<int32_t> multiplied;  // the classes whose multiplier is not 1
   std::vector<bool> in_use;       // [n_columns]
   bool starts_whole = true;       // every row weighed 1 at the start
   XLog2XTable x_log2_x;
@@ -57,37 +59,29 @@ struct Bench {
   double unweighted(const Case<float>& it) const { return it.weight / multiplier[it.label]; }
 
   // Expected further errors of a node with these class weights and this class.
-  float extra_errors(std::span<const double> counts, int32_t label) const {
-    double n = 0, wrong = 0, times = 1;
-    for (size_t c = 0; c < counts.size(); ++c) {
-      const double count = counts[c] / multiplier[c];
+  float extra_errors(const ClassWeights<double>& counts, int32_t label) const {
+    double n = 0, wrong = 0;
+    for (size_t place = 0; place < counts.label.size(); ++place) {
+      const double count = counts.weight[place] / multiplier[static_cast<size_t>(counts.label[place])];
       n += count;
-      if (static_cast<int32_t>(c) == label) continue;
-      wrong += count;
-      if (multiplier[c] != 1) times = multiplier[c];
+      if (counts.label[place] != label) wrong += count;
     }
+    double times = 1;
+    for (size_t i = multiplied.size(); i-- > 0 && times == 1;)
+      if (multiplied[i] != label) times = multiplier[static_cast<size_t>(multiplied[i])];
     return static_cast<float>(settings.pessimism.extra(static_cast<float>(n), static_cast<float>(wrong)) * times);
   }
 };
 
-inline std::vector<double> count_classes(const Cases<float>& cases, size_t n_classes) {
-  std::vector<double> counts(n_classes);
-  for (const Case<float>& it : cases.all) counts[it.label] += it.weight;
-  return counts;
-}
-
 // Writes what a node keeps of its cases: its class is the first of the heaviest.
-inline void keep_counts(Growth& tree, size_t id, std::span<const double> counts, size_t rows) {
+inline void keep_counts(Growth& tree, size_t id, const ClassWeights<double>& counts, size_t rows) {
+  const ClassWeights<float> kept{counts.label, {counts.weight.begin(), counts.weight.end()}};
+  tree.keep(id, kept);
   Node& node = tree.node[id];
-  double whole = 0;
-  for (size_t c = 0; c < counts.size(); ++c) {
-    whole += counts[c];
-    tree.counts_of(id)[c] = static_cast<float>(counts[c]);
-  }
-  node.label = heaviest<double>(tree.counts_of(id));
-  node.weight = static_cast<float>(whole);
+  node.label = kept.heaviest();
+  node.weight = static_cast<float>(std::accumulate(counts.weight.begin(), counts.weight.end(), 0.0));
   node.rows = static_cast<int64_t>(rows);
-  node.errors = static_cast<float>(node.weight - tree.counts_of(id)[node.label]);
+  node.errors = static_cast<float>(node.weight - static_cast<double>(kept.largest()));
 }
 
 // Where each case goes at a node: a branch, or -1 = no value. Numbers go by rank, as they did when the cut was found.

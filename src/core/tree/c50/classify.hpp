@@ -13,19 +13,22 @@ class Classifier {
  public:
   // `costs` [predicted, true], none where all mistakes cost the same. A row is taken as unknown in column `masked`.
   Classifier(const Growth& tree, const Training& from, std::span<const double> costs = {}, int32_t masked = -1)
-      : tree_(tree), from_(from), costs_(costs), masked_(masked), share_(tree.n_classes) {}
+      : tree_(tree), from_(from), costs_(costs), masked_(masked), share_(tree.n_classes), is_met_(tree.n_classes) {}
 
   // By the whole tree, or by what is below a node.
   Answer operator()(int32_t row, size_t below = 0, size_t parent = 0) {
-    std::fill(share_.begin(), share_.end(), 0.0);
+    forget();
     waiting_.assign(1, {below, parent, 1.0F});
     while (!waiting_.empty()) {
       const Part part = waiting_.back();
       waiting_.pop_back();
       advance(part, row);
     }
+    std::sort(met_.begin(), met_.end());
     if (!costs_.empty()) return cheapest();
-    const int32_t label = heaviest<double>(share_);
+    int32_t label = 0;
+    for (const int32_t c : met_)
+      if (share_[static_cast<size_t>(c)] > share_[static_cast<size_t>(label)]) label = c;
     return {label, static_cast<float>(share_[static_cast<size_t>(label)])};
   }
 
@@ -35,12 +38,17 @@ class Classifier {
     float share;
   };
 
+  void forget() {
+    for (const int32_t c : met_) share_[static_cast<size_t>(c)] = 0, is_met_[static_cast<size_t>(c)] = 0;
+    met_.clear();
+  }
+
   Answer cheapest() const {
     double least = 0, sum = 0;
     int32_t best = -1;
     for (size_t c = 0; c < share_.size(); ++c) {
       double cost = 0;
-      for (size_t t = 0; t < share_.size(); ++t) cost += costs_[c * share_.size() + t] * share_[t];
+      for (const int32_t t : met_) cost += costs_[c * share_.size() + static_cast<size_t>(t)] * share_[static_cast<size_t>(t)];
       sum += cost;
       if (share_[c] > 0 && (best < 0 || cost < least)) least = cost, best = static_cast<int32_t>(c);
     }
@@ -79,17 +87,21 @@ class Classifier {
 
   void rest(const Part& at) {
     const size_t from = tree_.node[at.node].weight < kReached ? at.parent : at.node;
-    const auto counts = tree_.counts_of(from);
     const auto weight = static_cast<float>(tree_.node[from].weight);
     if (!(weight > 0)) return;
-    for (size_t c = 0; c < counts.size(); ++c) share_[c] += static_cast<double>(at.share) * (static_cast<float>(counts[c]) / weight);
+    for (const auto& [c, count] : tree_.counts_of(from)) {
+      if (!is_met_[static_cast<size_t>(c)]) is_met_[static_cast<size_t>(c)] = 1, met_.push_back(c);
+      share_[static_cast<size_t>(c)] += static_cast<double>(at.share) * (static_cast<float>(count) / weight);
+    }
   }
 
   const Growth& tree_;
   const Training& from_;
   const std::span<const double> costs_;
   const int32_t masked_;
-  std::vector<double> share_;  // sums are doubles, what they add up float32: it decides exact ties
+  std::vector<double> share_;  // [n_classes]; sums are doubles, what they add up float32: it decides exact ties
+  std::vector<char> is_met_;   // [n_classes]
+  std::vector<int32_t> met_;   // classes of the leaves that the row has reached
   std::vector<Part> waiting_;
 };
 
@@ -120,15 +132,15 @@ inline void apply_costs(Growth& tree, const Bench& bench, std::span<const double
     if (node.weight < kEmpty) continue;
     const auto counts = tree.counts_of(id);
     float whole = 0;
-    for (size_t c = 0; c < counts.size(); ++c) {
-      counts[c] = static_cast<float>(counts[c] / bench.multiplier[c]);
-      whole += static_cast<float>(counts[c]);
+    for (auto& [c, count] : counts) {
+      count = static_cast<float>(count / bench.multiplier[static_cast<size_t>(c)]);
+      whole += static_cast<float>(count);
     }
     node.weight = whole;
     double least = 0;
-    for (size_t c = 0; c < counts.size(); ++c) {
+    for (size_t c = 0; c < tree.n_classes; ++c) {
       double cost = 0;
-      for (size_t t = 0; t < counts.size(); ++t) cost += costs[c * counts.size() + t] * counts[t];
+      for (const auto& [t, count] : counts) cost += costs[c * tree.n_classes + static_cast<size_t>(t)] * count;
       if (c == 0 || cost < least) least = cost, node.label = static_cast<int32_t>(c);
     }
   }

@@ -13,7 +13,8 @@ using Offer = fractional::ColumnTest<float>;
 struct NodeView {
   const Bench& bench;
   const Cases<float>& cases;
-  std::span<const double> counts;  // [n_classes]
+  std::span<const double> counts;  // of the classes that occur
+  std::span<const int32_t> place;  // [n_classes], of a class that occurs among them
   double summed;                   // weight of the cases
   double weight;                   // the same as a node keeps it, in float32: it decides ties of tests that part the classes fully
   double min_cases() const { return bench.settings.min_cases; }
@@ -39,33 +40,61 @@ inline bool is_within_run(const Cases<float>& cases, std::span<const OrderedCase
   return sorted[i - 1].rank != sorted[i].rank && sorted[i + 2].rank != sorted[i + 1].rank;
 }
 
+// A cut that leaves enough on both sides, and the entropy that it leaves, but for the last digits.
+struct PossibleCut {
+  size_t place;  // of the last case on the lower side
+  double rest;
+};
+
+// In order, without those within runs; `counted` are all of them.
+inline std::vector<PossibleCut> possible_cuts(const NodeView& at, const Branches<double>& split, std::span<const OrderedCase> sorted, double known,
+                                              double least, int64_t& counted) {
+  Sides<double> sides(split.known, at.bench.x_log2_x, Rough::entropy);
+  std::vector<PossibleCut> cuts;
+  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
+    const OrderedCase here = sorted[i];
+    sides.move(at.place[at.cases[here.item].label], at.cases[here.item].weight);
+    if (sorted[i + 1].rank == here.rank || sides.below() < least - 1e-5) continue;
+    if (known - sides.below() < least) break;
+    ++counted;
+    const bool is_last = known - sides.below() - at.cases[sorted[i + 1].item].weight < least;
+    if (counted > 1 && !is_last && is_within_run(at.cases, sorted, i)) continue;
+    cuts.push_back({i, sides.roughly(known)});
+  }
+  return cuts;
+}
+
+// What a cut may leave roughly to be judged at all: far more than the least of all, beside what float32 makes of weights.
+inline double bar_of(std::span<const PossibleCut> cuts, double known) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const PossibleCut& cut : cuts) least = std::min(least, cut.rest);
+  return least + 128 * known * static_cast<double>(std::numeric_limits<float>::epsilon()) * std::log2(2 + known);
+}
+
 // The cut that leaves the least entropy, the lowest on ties; then charged for the choice among cuts, or for its precision.
 inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   Offer best;
   best.branches = 2;
   if (sorted.size() < 2) return best;
-  const auto split = fractional::known_part<double>(at.cases, at.counts, column, sorted.size());
+  const auto split = fractional::known_part<double>(at.cases, at.counts, at.place, column, sorted.size());
   const double known = at.summed - split.missing;
   if (known < 2 * at.min_cases()) return best;
   const double least = std::max(at.min_cases(), std::min(0.1 * known / at.bench.settings.declared, 25.0));
   const double slack = known * (1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(sorted.size()));
-  Sides<double> sides(split.known, at.bench.x_log2_x, Rough::entropy);
+  const auto cuts = possible_cuts(at, split, sorted, known, least, best.cuts);
+  const double bar = bar_of(cuts, known);
+  Sides<double> sides(split.known, at.bench.x_log2_x, Rough::none);
   double least_rest = std::numeric_limits<double>::infinity(), low = 0;
-  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
-    const OrderedCase here = sorted[i];
-    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
-    if (sorted[i + 1].rank == here.rank || sides.below() < least - 1e-5) continue;
-    if (known - sides.below() < least) break;
-    ++best.cuts;
-    const bool is_last = known - sides.below() - at.cases[sorted[i + 1].item].weight < least;
-    if (best.cuts > 1 && !is_last && is_within_run(at.cases, sorted, i)) continue;
-    if (sides.roughly(known) > least_rest + slack) continue;
+  size_t moved = 0;
+  for (const PossibleCut& cut : cuts) {
+    if (cut.rest > std::min(bar, least_rest + slack)) continue;
+    for (; moved <= cut.place; ++moved) sides.move(at.place[at.cases[sorted[moved].item].label], at.cases[sorted[moved].item].weight);
     const double rest = at.bench.entropy(sides.low()) + at.bench.entropy(sides.high());
     if (!(rest < least_rest)) continue;
     least_rest = rest;
     low = sides.below();
-    best.rank = here.rank;
-    best.next = sorted[i + 1].rank;
+    best.rank = sorted[cut.place].rank;
+    best.next = sorted[cut.place + 1].rank;
   }
   if (best.rank < 0) return best;
   best.raw_gain = gain_of(at, split, least_rest);

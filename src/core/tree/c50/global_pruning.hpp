@@ -29,7 +29,7 @@ class GlobalPruner {
   }
 
  private:
-  double as_leaf(size_t id) const { return static_cast<float>(tree_.node[id].weight - tree_.counts_of(id)[tree_.node[id].label]); }
+  double as_leaf(size_t id) const { return static_cast<float>(tree_.node[id].weight - tree_.weight_of(id, tree_.node[id].label)); }
   double extra_errors(size_t id) const { return as_leaf(id) - errors_[id]; }
 
   // Children come after their parent, so one pass from the end sums up what is below every node.

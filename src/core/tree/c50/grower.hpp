@@ -20,7 +20,7 @@ struct GrowthRules {
 class Grower {
  public:
   Grower(Bench& bench, const GrowthRules& rules, Workers& workers, Workers& alone)
-      : bench_(bench), rules_(rules), workers_(workers), alone_(alone), index_(static_cast<size_t>(workers.size())), has_many_levels_(many_levels(bench)) {}
+      : bench_(bench), rules_(rules), workers_(workers), alone_(alone), index_(static_cast<size_t>(workers.size())), has_many_levels_(many_levels(bench)), classes_(bench.n_classes()) {}
 
   // The tree of these rows.
   Growth grow(std::span<const int32_t> rows) {
@@ -101,13 +101,13 @@ class Grower {
   }
 
   bool find_test(Growth& tree, Frame& at) {
-    const std::vector<double> counts = count_classes(at.cases, bench_.n_classes());
-    const double weight = std::accumulate(counts.begin(), counts.end(), 0.0), largest = *std::max_element(counts.begin(), counts.end());
+    const ClassWeights<double> counts = classes_.count(at.cases);
+    const double weight = std::accumulate(counts.weight.begin(), counts.weight.end(), 0.0), largest = counts.largest();
     keep_counts(tree, at.id, counts, at.cases.size());
     if (largest >= 0.999 * weight || weight < 2 * bench_.settings.min_cases) return false;
     const auto most = static_cast<int64_t>(rules_.leaves_per_weight * weight + 0.5);
     if (rules_.leaves_per_weight > 0 && most < 2) return false;
-    const NodeView view{bench_, at.cases, counts, weight, static_cast<float>(weight)};
+    const NodeView view{bench_, at.cases, counts.weight, classes_.places(counts.label), weight, static_cast<float>(weight)};
     std::vector<Offer> offers(bench_.from.columns.size());
     workers_for(at.cases).run(offers.size(), [&](size_t column, int worker) {
       if (!bench_.in_use[column] || at.is_used[column]) return;
@@ -127,7 +127,7 @@ class Grower {
       const auto stripe = static_cast<size_t>(bench_.from.stripe[column]);
       return best_cut(at, bench_.from.ranked[stripe], at.cases.sorted(stripe));
     }
-    const auto split = fractional::tabulate<double>(at.cases, bench_.n_classes(), given.code, given.levels, index);
+    const auto split = fractional::tabulate<double>(at.cases, at.counts.size(), at.place, given.code, given.levels, index);
     const std::span<const int32_t> present(index.present);
     if (given.is_ordered) return best_ordered_cut(at, split, present, given.levels);
     if (bench_.settings.groups && given.levels > 2) return GroupSearch(at, split, present, given.levels).best();
@@ -198,6 +198,7 @@ class Grower {
   Workers& alone_;  // small nodes are not worth a thread
   std::vector<LevelIndex> index_;
   const std::vector<bool> has_many_levels_;
+  ClassCounter<double> classes_;
 };
 
 }  // namespace baytree::tree::c50

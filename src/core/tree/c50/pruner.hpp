@@ -6,7 +6,7 @@ namespace baytree::tree::c50 {
 
 class LocalPruner {
  public:
-  LocalPruner(Growth& tree, Bench& bench, Grower& grower, bool grows_anew) : tree_(tree), bench_(bench), grower_(grower), grows_anew_(grows_anew) {}
+  LocalPruner(Growth& tree, Bench& bench, Grower& grower, bool grows_anew) : tree_(tree), bench_(bench), grower_(grower), grows_anew_(grows_anew), classes_(tree.n_classes) {}
 
   void prune(std::span<const int32_t> rows) {
     Cases<float> cases;
@@ -31,7 +31,7 @@ class LocalPruner {
     Stage stage = Stage::enter;
     std::vector<Cases<float>> parts = {};
     std::vector<double> part_weight = {};
-    std::vector<double> pool = {};  // class weights of the branches that are too small to judge alone
+    Cases<float> pool = {};  // of the branches that are too small to judge alone
     Shares shares = {};
     size_t next = 0;
     bool is_below = false;
@@ -54,8 +54,8 @@ class LocalPruner {
 
   void enter(Visit& at) {
     bench_.refresh(at.cases);
-    const std::vector<double> counts = count_classes(at.cases, tree_.n_classes);
-    at.weight = std::accumulate(counts.begin(), counts.end(), 0.0);
+    const ClassWeights<double> counts = classes_.count(at.cases);
+    at.weight = total(counts);
     at.as_leaf = estimate(counts);
     if (at.changes) keep_counts(tree_, at.id, counts, at.cases.size());
     if (tree_.node[at.id].is_leaf()) return leave(at.as_leaf);
@@ -64,13 +64,14 @@ class LocalPruner {
     next_branch(at);
   }
 
+  static double total(const ClassWeights<double>& counts) { return std::accumulate(counts.weight.begin(), counts.weight.end(), 0.0); }
+
   // Errors of a leaf on these class weights, and those to be feared.
-  float estimate(std::span<const double> counts) const {
-    const std::vector<float> kept(counts.begin(), counts.end());
-    const int32_t label = heaviest<float>(kept);
+  float estimate(const ClassWeights<double>& counts) const {
+    const int32_t label = ClassWeights<float>{counts.label, {counts.weight.begin(), counts.weight.end()}}.heaviest();
     double wrong = 0;
-    for (size_t c = 0; c < counts.size(); ++c)
-      if (static_cast<int32_t>(c) != label) wrong += counts[c];
+    for (size_t place = 0; place < counts.label.size(); ++place)
+      if (counts.label[place] != label) wrong += counts.weight[place];
     return static_cast<float>(wrong + bench_.extra_errors(counts, label));
   }
 
@@ -81,7 +82,7 @@ class LocalPruner {
     Partition<float> parts(at.cases, direction, at.shares.known, at.shares.share);
     at.parts = std::move(parts.children);
     at.part_weight.assign(at.parts.size(), 0);
-    at.pool.assign(tree_.n_classes, 0);
+    at.pool.all.clear();
     for (size_t b = 0; b < at.parts.size(); ++b)
       for (const Case<float>& it : at.parts[b].all) at.part_weight[b] += it.weight;
     at.next = 0;
@@ -103,13 +104,13 @@ class LocalPruner {
       at.is_below = true;
       follow(bench_, at.shares, b);
       if (is_pooled(at, b))
-        for (const Case<float>& it : at.parts[b].all) at.pool[it.label] += bench_.weight[it.row];
+        for (const Case<float>& it : at.parts[b].all) at.pool.all.push_back({it.row, it.label, bench_.weight[it.row]});
       Visit below{.id = static_cast<size_t>(tree_.node[at.id].first) + b, .cases = std::move(at.parts[b]), .changes = at.changes,
                   .grows_anew = at.grows_anew, .is_whole = at.is_whole && at.shares.unknown.empty()};
       stack_.push_back(std::move(below));
       return;
     }
-    if (std::accumulate(at.pool.begin(), at.pool.end(), 0.0) > 0) at.as_tree += estimate(at.pool);
+    if (const ClassWeights<double> pool = classes_.count(at.pool); total(pool) > 0) at.as_tree += estimate(pool);
     if (!at.changes) return leave(at.as_tree);
     at.raised = branch_to_raise(at);
     at.stage = Stage::raised;
@@ -149,6 +150,7 @@ class LocalPruner {
   Bench& bench_;
   Grower& grower_;
   const bool grows_anew_;
+  ClassCounter<double> classes_;
   std::vector<Visit> stack_;
   float returned_ = 0;
 };

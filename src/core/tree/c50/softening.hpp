@@ -36,7 +36,7 @@ class Softener {
     std::vector<double> plain(tree_.node.size());
     for (size_t id = tree_.node.size(); id-- > 0;) {
       const Node& node = tree_.node[id];
-      plain[id] = node.is_leaf() ? node.weight - tree_.counts_of(id)[node.label] : 0;
+      plain[id] = node.is_leaf() ? node.weight - tree_.weight_of(id, node.label) : 0;
       for (int32_t b = 0; b < node.branches; ++b) plain[id] += plain[static_cast<size_t>(node.first + b)];
     }
     errors_ = plain;

@@ -10,7 +10,7 @@ enum class Joining { same_class, empty_only };
 
 class Tidier {
  public:
-  Tidier(Growth& tree, const Bench& bench, Joining joining) : tree_(tree), bench_(bench), joining_(joining) {}
+  Tidier(Growth& tree, const Bench& bench, Joining joining) : tree_(tree), bench_(bench), joining_(joining), classes_(tree.n_classes) {}
 
   void tidy() {
     drop_impossible_levels();
@@ -92,22 +92,23 @@ class Tidier {
     }
   }
 
-  void move_node(size_t from, size_t into) {
-    if (from == into) return;
-    tree_.node[into] = tree_.node[from];
-    std::copy_n(tree_.counts_of(from).begin(), tree_.n_classes, tree_.counts_of(into).begin());
-  }
+  // Its class weights stay where they are: nothing leads to the place that it leaves.
+  void move_node(size_t from, size_t into) { tree_.node[into] = tree_.node[from]; }
 
   void add_leaf(size_t from, size_t into) {
     tree_.node[into].weight = static_cast<float>(tree_.node[into].weight + tree_.node[from].weight);
     tree_.node[into].rows += tree_.node[from].rows;
-    for (size_t c = 0; c < tree_.n_classes; ++c)
-      tree_.counts_of(into)[c] = static_cast<float>(tree_.counts_of(into)[c] + tree_.counts_of(from)[c]);
+    Cases<double> both;
+    for (const size_t id : {into, from})
+      for (const auto& [label, weight] : tree_.counts_of(id)) both.all.push_back({0, label, weight});
+    const ClassWeights<double> summed = classes_.count(both);
+    tree_.keep(into, ClassWeights<float>{summed.label, {summed.weight.begin(), summed.weight.end()}});
   }
 
   Growth& tree_;
   const Bench& bench_;
   const Joining joining_;
+  ClassCounter<double> classes_;
 };
 
 }  // namespace baytree::tree::c50

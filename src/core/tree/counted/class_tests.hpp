@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -64,7 +65,9 @@ class ClassTests {
   ClassTests(std::vector<CodedColumn> columns, size_t n_classes, const fractional::Rules& rules)
       : columns_(std::move(columns)), n_classes_(n_classes), rules_(rules), worth_(fractional::worth_of_levels<double>(rules.measure)),
         worth_of_cuts_(fractional::worth_of_cuts<double>(rules.measure)), x_log2_x_(rules.total),
-        has_many_levels_(columns_.size(), false) {}
+        has_many_levels_(columns_.size(), false), place_(n_classes) {
+    std::iota(place_.begin(), place_.end(), 0);
+  }
 
   const std::vector<CodedColumn>& columns() const { return columns_; }
   size_t n_classes() const { return n_classes_; }
@@ -118,7 +121,7 @@ class ClassTests {
       split.known[size_t(label)] += cells.weight[i];
     }
     const fractional::Cases<double> none;
-    return each_level(NodeCases{rules_, worth_, x_log2_x_, none, counts, weight}, split, columns_[column].levels);
+    return each_level(NodeCases{rules_, worth_, x_log2_x_, none, counts, place_, weight}, split, columns_[column].levels);
   }
 
   // A cell is a case of its weight.
@@ -135,7 +138,7 @@ class ClassTests {
       split.known[size_t(label)] += cells.weight[i];
     }
     if (cases.size() < 2) return {.group = {}, .branches = 2};
-    const NodeCases at{rules_, worth_of_cuts_, x_log2_x_, cases, counts, weight};
+    const NodeCases at{rules_, worth_of_cuts_, x_log2_x_, cases, counts, place_, weight};
     return best_cut(at, std::move(split), columns_[column].values, 0, cases.ordered);
   }
 
@@ -180,6 +183,7 @@ class ClassTests {
   fractional::Worth<double> worth_, worth_of_cuts_;
   numbers::XLog2XTable x_log2_x_;
   std::vector<bool> has_many_levels_;
+  std::vector<int32_t> place_;  // [n_classes], each in its own
 };
 
 }  // namespace baytree::tree::counted

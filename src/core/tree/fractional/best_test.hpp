@@ -18,7 +18,7 @@ ColumnTest<Real> best_test_of_known(const NodeCases<Real>& at, const Worth<Real>
     const auto stripe = static_cast<size_t>(from.stripe[column]);
     return best_cut(at.judged_by(of_cuts), from.ranked[stripe], at.cases.sorted(stripe));
   }
-  const Branches<Real> split = tabulate<Real>(at.cases, at.counts.size(), given.code, given.levels, index);
+  const Branches<Real> split = tabulate<Real>(at.cases, at.counts.size(), at.place, given.code, given.levels, index);
   if (at.rules.binary) return best_level(at, split, std::span<const int32_t>(index.present));
   if (at.rules.grouped && given.levels > 2) return best_groups(at, split, std::span<const int32_t>(index.present), given.levels);
   return each_level(at, split, given.levels);

@@ -44,14 +44,6 @@ Cases<Real> cases_of(std::span<const int32_t> rows, std::span<const int32_t> lab
   return cases;
 }
 
-// Weight per class.
-template <std::floating_point Real>
-std::vector<Real> class_weights(const Cases<Real>& cases, size_t n_classes) {
-  std::vector<Real> counts(n_classes);
-  for (const Case<Real>& it : cases.all) counts[it.label] += it.weight;
-  return counts;
-}
-
 // All cases of these rows, in the order of every numeric column.
 template <std::floating_point Real>
 Cases<Real> root_cases(const Training& from, std::span<const int32_t> rows) {

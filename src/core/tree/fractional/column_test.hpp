@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "numbers/impurity.hpp"
-#include "tree/fractional/cases.hpp"
+#include "tree/fractional/class_weights.hpp"
 #include "tree/fractional/rules.hpp"
 
 namespace baytree::tree::fractional {
@@ -28,7 +28,7 @@ struct ColumnTest {
   Real ratio() const { return info > 0 ? static_cast<Real>(gain / info) : Real(0); }
 };
 
-// Class weights of the branches of one test, and of the cases without a value.
+// Class weights of the branches of one test, and of the cases without a value; of the classes that occur in the node.
 template <std::floating_point Real>
 struct Branches {
   std::vector<Real> table;    // [n_branches, n_classes]
@@ -49,10 +49,11 @@ struct NodeCases {
   const Worth<Real>& worth;
   const XLog2XTable& x_log2_x;
   const Cases<Real>& cases;
-  std::span<const Real> counts;    // [n_classes]
+  std::span<const Real> counts;    // of the classes that occur
+  std::span<const int32_t> place;  // [n_classes], of a class that occurs among them
   Real weight;
 
-  NodeCases judged_by(const Worth<Real>& other) const { return {rules, other, x_log2_x, cases, counts, weight}; }
+  NodeCases judged_by(const Worth<Real>& other) const { return {rules, other, x_log2_x, cases, counts, place, weight}; }
 };
 
 // Entropy of the branch weights, the cases without a value being one more branch.

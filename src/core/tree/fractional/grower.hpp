@@ -17,7 +17,7 @@ class FractionalGrower {
       : from_(training), rules_(rules), worth_(worth_of_levels<Real>(rules.measure)), worth_of_cuts_(worth_of_cuts<Real>(rules.measure)),
         workers_(workers), alone_(alone), traces_(traces),
         x_log2_x_(std::accumulate(training.weight.begin(), training.weight.end(), 0.0)), level_index_(static_cast<size_t>(workers.size())),
-        has_many_levels_(many_levels(training.columns, rules.total)) {
+        has_many_levels_(many_levels(training.columns, rules.total)), classes_(training.n_classes) {
     tree_.n_classes = training.n_classes;
   }
 
@@ -68,22 +68,22 @@ class FractionalGrower {
 
   // Counts the cases of a new node. True if it is worth looking for a test.
   bool count(int32_t id, const Cases<Real>& cases) {
-    const std::vector<Real> counts = class_weights(cases, tree_.n_classes);
-    const Real weight = std::accumulate(counts.begin(), counts.end(), Real(0));
-    std::copy(counts.begin(), counts.end(), tree_.counts_of(id).begin());
+    const ClassWeights<Real> counts = classes_.count(cases);
+    const Real weight = std::accumulate(counts.weight.begin(), counts.weight.end(), Real(0)), largest = counts.largest();
+    tree_.keep(static_cast<size_t>(id), counts);
     Node& node = tree_.node[id];
-    node.label = heaviest<Real>(counts);
+    node.label = counts.heaviest();
     node.weight = weight;
     node.rows = static_cast<int64_t>(cases.size());
-    node.errors = static_cast<Real>(weight - counts[node.label]);
-    return counts[node.label] < weight && weight >= 2 * rules_.min_side - 1e-5 && weight >= rules_.min_split;
+    node.errors = static_cast<Real>(weight - largest);
+    return largest < weight && weight >= 2 * rules_.min_side - 1e-5 && weight >= rules_.min_split;
   }
 
   // Looks for the best test of a node and keeps the node if there is one.
   void wait_with_best_test(Pending&& pending) {
     if (rules_.max_depth >= 0 && pending.depth >= rules_.max_depth) return;
-    const std::vector<Real> counts(tree_.counts_of(pending.id).begin(), tree_.counts_of(pending.id).end());
-    const NodeCases<Real> at{rules_, worth_, x_log2_x_, pending.cases, counts, static_cast<Real>(tree_.node[pending.id].weight)};
+    const auto [present, counts] = tree_.template kept<Real>(static_cast<size_t>(pending.id));
+    const NodeCases<Real> at{rules_, worth_, x_log2_x_, pending.cases, counts, classes_.places(present), static_cast<Real>(tree_.node[pending.id].weight)};
     if (worth_.impurity(counts, x_log2_x_) / at.weight < rules_.min_impurity) return;
     std::vector<ColumnTest<Real>> tests(from_.columns.size());
     workers_for(pending.cases).run(tests.size(), [&](size_t column, int worker) {
@@ -150,7 +150,7 @@ class FractionalGrower {
     Node node = tree_.node[pending.id];
     write_test(node, pending.column, pending.test);
     std::vector<int32_t> direction = directions(pending.cases, node, pending.test);
-    settle_missing<Real>(rules_, x_log2_x_, tree_.n_classes, node, pending.cases, direction);
+    settle_missing<Real>(rules_, x_log2_x_, classes_, node, pending.cases, direction);
     refuse_explosion(node.column, tree_.node.size(), from_.label.size(), static_cast<size_t>(node.branches), direction);
     node.first = tree_.append(static_cast<size_t>(node.branches));
     tree_.node[pending.id] = node;
@@ -176,6 +176,7 @@ class FractionalGrower {
   const XLog2XTable x_log2_x_;
   std::vector<LevelIndex> level_index_;
   const std::vector<bool> has_many_levels_;
+  ClassCounter<Real> classes_;
   std::vector<Pending> waiting_;
   std::vector<Tried> tried_;
   Growth tree_;

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "tree/fractional/class_weights.hpp"
+
 namespace baytree::tree::fractional {
 
 enum class Test : int32_t { none, threshold, each_level, one_level, groups };
@@ -26,6 +28,8 @@ struct Node {
   int64_t rows = 0;           // cases, whatever their weight
   double gain = 0, ratio = 0;
   double errors = 0;
+  int64_t counted = 0;        // start of its class weights
+  int32_t n_counted = 0;
   bool is_leaf() const { return test == Test::none; }
 };
 
@@ -40,15 +44,44 @@ struct SoftCut {
   }
 };
 
+// What the cases of a class weigh in a node.
+struct ClassWeight {
+  int32_t label;
+  double weight;
+};
+
 struct Growth {
   std::vector<Node> node;
-  std::vector<double> counts;      // [n_nodes, n_classes]
+  std::vector<ClassWeight> counts;  // of the nodes, in any order; those of a node ascend by class
   std::vector<int32_t> branch_of;  // level -> branch maps of grouped tests, one after the other
   size_t n_classes = 0;
   std::vector<SoftCut> soft;       // [n_nodes] where thresholds are soft, otherwise none
 
-  std::span<double> counts_of(size_t id) { return {counts.data() + id * n_classes, n_classes}; }
-  std::span<const double> counts_of(size_t id) const { return {counts.data() + id * n_classes, n_classes}; }
+  std::span<ClassWeight> counts_of(size_t id) { return {counts.data() + node[id].counted, static_cast<size_t>(node[id].n_counted)}; }
+  std::span<const ClassWeight> counts_of(size_t id) const {
+    return {counts.data() + node[id].counted, static_cast<size_t>(node[id].n_counted)};
+  }
+  double weight_of(size_t id, int32_t label) const {
+    const auto all = counts_of(id);
+    const auto found = std::lower_bound(all.begin(), all.end(), label, [](const ClassWeight& it, int32_t wanted) { return it.label < wanted; });
+    return found != all.end() && found->label == label ? found->weight : 0.0;
+  }
+
+  // Keeps the class weights of a node, in the place of those that it had where they are not more.
+  template <std::floating_point Sum> void keep(size_t id, const ClassWeights<Sum>& found) {
+    Node& it = node[id];
+    if (found.label.size() > static_cast<size_t>(it.n_counted)) {
+      it.counted = static_cast<int64_t>(counts.size());
+      counts.resize(counts.size() + found.label.size());
+    }
+    it.n_counted = static_cast<int32_t>(found.label.size());
+    for (size_t c = 0; c < found.label.size(); ++c) counts_of(id)[c] = {found.label[c], static_cast<double>(found.weight[c])};
+  }
+  template <std::floating_point Sum> ClassWeights<Sum> kept(size_t id) const {
+    ClassWeights<Sum> found;
+    for (const auto& [label, weight] : counts_of(id)) found.label.push_back(label), found.weight.push_back(static_cast<Sum>(weight));
+    return found;
+  }
 
   // The branch of a known value.
   int32_t branch(const Node& node, double value) const { return value <= node.cut ? 0 : 1; }
@@ -61,7 +94,6 @@ struct Growth {
   int32_t append(size_t count) {
     const auto first = static_cast<int32_t>(node.size());
     node.resize(node.size() + count);
-    counts.resize(node.size() * n_classes);
     for (auto id = static_cast<size_t>(first); id < node.size(); ++id) node[id].origin = static_cast<int32_t>(id);
     return first;
   }
@@ -94,7 +126,8 @@ inline Growth compact(const Growth& from) {
   for (size_t id = 0; id < origin.size(); ++id) {
     const auto old = static_cast<size_t>(origin[id]);
     Node node = from.node[old];
-    std::copy_n(from.counts_of(old).begin(), from.n_classes, to.counts_of(id).begin());
+    node.counted = static_cast<int64_t>(to.counts.size());
+    to.counts.insert(to.counts.end(), from.counts_of(old).begin(), from.counts_of(old).end());
     if (!node.is_leaf()) {
       for (int32_t b = 0; b < node.branches; ++b) origin.push_back(node.first + b);
       node.first = to.append(static_cast<size_t>(node.branches));

@@ -10,9 +10,10 @@ struct LevelIndex {
   std::vector<int32_t> present;  // levels met, ascending once counted
 };
 
-// Class weights of the levels that occur among the cases, in level order, summed in `Sum`.
+// Class weights of the levels that occur among the cases, in level order, summed in `Sum`; k classes occur, each at its place.
 template <std::floating_point Sum, std::floating_point Real>
-Branches<Sum> tabulate(const Cases<Real>& cases, size_t k, std::span<const int32_t> code, int32_t levels, LevelIndex& index) {
+Branches<Sum> tabulate(const Cases<Real>& cases, size_t k, std::span<const int32_t> place, std::span<const int32_t> code, int32_t levels,
+                       LevelIndex& index) {
   if (index.row_of.size() < static_cast<size_t>(levels)) index.row_of.resize(static_cast<size_t>(levels), -1);
   index.present.clear();
   for (const Case<Real>& it : cases.all)
@@ -27,15 +28,16 @@ Branches<Sum> tabulate(const Cases<Real>& cases, size_t k, std::span<const int32
                       .known = std::vector<Sum>(k), .absent = std::vector<Sum>(k), .missing = 0, .n_classes = k};
   for (const auto [row, label, weight] : cases.all) {
     const int32_t level = code[row];
+    const auto c = static_cast<size_t>(place[label]);
     if (level < 0) {
       split.missing += weight;
-      split.absent[label] += weight;
+      split.absent[c] += weight;
       continue;
     }
     const auto b = static_cast<size_t>(index.row_of[level]);
-    split.table[b * k + label] += weight;
+    split.table[b * k + c] += weight;
     split.weight[b] += weight;
-    split.known[label] += weight;
+    split.known[c] += weight;
   }
   for (const int32_t level : index.present) index.row_of[level] = -1;
   return split;

@@ -35,12 +35,15 @@ class Sides {
     moved_ = -1;
   }
   Real below() const { return below_; }
+  // Σ x log2 x of all class weights, which those of two sides never exceed; 0 where it is not followed.
+  double terms() const { return low_sum_ + high_sum_; }
   std::span<const Real> low() const { return low_; }
   std::span<const Real> high() const { return high_; }
   // The impurity that is left, in units of weight; both sides hold something.
   double roughly(Real known) {
     settle();
     const double below = below_, above = known - below_;
+    if (rough_ == Rough::none) return 0;
     if (rough_ == Rough::gini) return below - low_sum_ / below + above - high_sum_ / above;
     return x_log2_x_.nearly(below) - low_sum_ + x_log2_x_.nearly(above) - high_sum_;
   }
@@ -76,7 +79,8 @@ double halfway(double low, double high) {
 
 // The class weights of the cases with and without a value, summed in `Sum`.
 template <std::floating_point Sum, std::floating_point Real>
-Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, const RankedColumn& column, size_t n_known) {
+Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, std::span<const int32_t> place, const RankedColumn& column,
+                         size_t n_known) {
   const auto k = counts.size();
   Branches<Sum> split{.table = std::vector<Sum>(2 * k), .weight = std::vector<Sum>(2), .known = {},
                       .absent = std::vector<Sum>(k), .missing = 0, .n_classes = k};
@@ -87,14 +91,55 @@ Branches<Sum> known_part(const Cases<Real>& cases, std::span<const Sum> counts, 
   split.known.resize(k);
   for (const auto [row, label, weight] : cases.all) {
     const bool is_known = column.rank[row] >= 0;
-    (is_known ? split.known : split.absent)[label] += weight;
+    (is_known ? split.known : split.absent)[place[label]] += weight;
     if (!is_known) split.missing += weight;
   }
   return split;
 }
 
+template <std::floating_point Real>
+bool are_whole(const Cases<Real>& cases) {
+  return std::all_of(cases.all.begin(), cases.all.end(), [](const Case<Real>& it) { return it.weight == std::floor(it.weight); });
+}
+
+// Twice the most that rounding can move a gain by an impurity. Each of k classes on both sides is one addition to a sum that is at most
+// `terms`; where weights are fractions, the weights themselves are rounded, too, and terms are up to n·log2 n.
+template <std::floating_point Real>
+double rounding_of_gain(const NodeCases<Real>& at, size_t n_sorted, double terms) {
+  const auto k = static_cast<double>(at.counts.size()), weight = static_cast<double>(at.weight), log = std::log2(2 + weight);
+  const double in_double = 1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(n_sorted);
+  const double added = are_whole(at.cases) ? 16 * log + k * terms / weight : 2 * k * log + 8;
+  return in_double + static_cast<double>(std::numeric_limits<Real>::epsilon()) * added;
+}
+
+// The cuts that leave enough on both sides, in order, and what they gain roughly.
+struct PossibleCuts {
+  std::vector<size_t> place;  // of the last case on the lower side
+  std::vector<double> gain;
+};
+
+template <std::floating_point Real>
+PossibleCuts possible_cuts(const NodeCases<Real>& at, const Branches<Real>& split, std::span<const double> measured, double gap,
+                           std::span<const OrderedCase> sorted, Sides<Real>& sides, double before) {
+  const Rules& rules = at.rules;
+  const Real known = static_cast<Real>(at.weight - split.missing), least = smallest_side(rules, known, at.place.size());
+  PossibleCuts cuts;
+  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
+    const OrderedCase here = sorted[i];
+    sides.move(at.place[at.cases[here.item].label], at.cases[here.item].weight);
+    const int32_t next = sorted[i + 1].rank;
+    if (next == here.rank || !(measured[here.rank] < measured[next] - gap)) continue;
+    if (!rules.reaches(sides.below(), least)) continue;
+    if (!rules.reaches(known - sides.below(), least)) break;
+    cuts.place.push_back(i);
+    cuts.gain.push_back((before - sides.roughly(known)) / static_cast<double>(at.weight));
+  }
+  return cuts;
+}
+
 // The cut with the largest gain, the lowest on ties; then charged for having been chosen among many. `measured` are the values of
-// the ranks, of which neighbours must be more than a gap apart.
+// the ranks, of which neighbours must be more than a gap apart. Only cuts that are roughly as good as the best are judged in the
+// arithmetic of the convention; where gains within a tolerance tie, all those that are as good as the best before them.
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::span<const double> measured, double gap,
                           std::span<const OrderedCase> sorted) {
@@ -103,25 +148,22 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
   best.branches = 2;
   const auto k = at.counts.size();
   const Real known = static_cast<Real>(at.weight - split.missing);
-  const Real least = smallest_side(rules, known, k);
   const Rough kind = rules.missing == MissingValues::category ? Rough::none : at.worth.rough;
-  Sides<Real> sides(split.known, at.x_log2_x, kind);
+  Sides<Real> moving(split.known, at.x_log2_x, kind), sides(split.known, at.x_log2_x, Rough::none);
   const double before = kind == Rough::none ? 0.0 : at.worth.impurity(split.known, at.x_log2_x);
-  // Twice the most that rounding can move a gain: 2k + 8 additions of terms up to n·log2 n, and one for each case that moved.
-  const double slack = 1e-9 + 8 * std::numeric_limits<double>::epsilon() * static_cast<double>(sorted.size()) +
-                       static_cast<double>(std::numeric_limits<Real>::epsilon()) *
-                           (2 * static_cast<double>(k) * std::log2(1 + static_cast<double>(at.weight)) + 8);
+  const double slack = rounding_of_gain(at, sorted.size(), kind == Rough::entropy ? moving.terms() : 0.0);
+  const PossibleCuts cuts = possible_cuts(at, split, measured, gap, sorted, moving, before);
+  best.cuts = static_cast<int64_t>(cuts.place.size());
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const bool is_first_of_best = kind != Rough::none && rules.tolerance == 0 && best.cuts > 0;
+  const double bar = is_first_of_best ? *std::max_element(cuts.gain.begin(), cuts.gain.end()) - 2 * slack : kNone;
   Real best_low = 0;
-  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
-    const OrderedCase here = sorted[i];
-    sides.move(at.cases[here.item].label, at.cases[here.item].weight);
-    const int32_t next = sorted[i + 1].rank;
-    if (next == here.rank || !(measured[here.rank] < measured[next] - gap)) continue;
-    if (!rules.reaches(sides.below(), least)) continue;
-    if (!rules.reaches(known - sides.below(), least)) break;
-    ++best.cuts;
-    const double rough = (before - sides.roughly(known)) / static_cast<double>(at.weight);
-    if (best.is_valid && kind != Rough::none && rough + slack < static_cast<double>(best.gain)) continue;
+  size_t moved = 0;
+  for (size_t cut = 0; cut < cuts.place.size(); ++cut) {
+    if (kind != Rough::none && (cuts.gain[cut] < bar || (best.is_valid && cuts.gain[cut] + slack < static_cast<double>(best.gain)))) continue;
+    for (; moved <= cuts.place[cut]; ++moved) sides.move(at.place[at.cases[sorted[moved].item].label], at.cases[sorted[moved].item].weight);
+    const OrderedCase here = sorted[cuts.place[cut]];
+    const int32_t next = sorted[cuts.place[cut] + 1].rank;
     std::copy(sides.low().begin(), sides.low().end(), split.table.begin());
     std::copy(sides.high().begin(), sides.high().end(), split.table.begin() + static_cast<std::ptrdiff_t>(k));
     split.weight = {sides.below(), static_cast<Real>(known - sides.below())};
@@ -144,7 +186,7 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
 template <std::floating_point Real>
 ColumnTest<Real> best_cut(const NodeCases<Real>& at, const RankedColumn& column, std::span<const OrderedCase> sorted) {
   if (sorted.size() < 2) return {.group = {}, .branches = 2};
-  return best_cut(at, known_part(at.cases, at.counts, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
+  return best_cut(at, known_part(at.cases, at.counts, at.place, column, sorted.size()), column.measured, at.rules.quinlan_sides ? column.min_gap : 0.0, sorted);
 }
 
 // The largest training value that is not above the middle of two neighbours, by rank.

@@ -4,7 +4,7 @@
 
 namespace baytree::tree::prune {
 
-using fractional::Growth, fractional::heaviest, fractional::Node;
+using fractional::Growth, fractional::Node;
 
 // How pessimistic: the convention's normal quantile and its bound for nodes where nearly every case is wrong.
 struct Pessimism {
@@ -42,8 +42,7 @@ void collapse(Growth& tree) {
   std::vector<Real> errors(tree.node.size());
   for (size_t id = tree.node.size(); id-- > 0;) {
     Node& node = tree.node[id];
-    const auto counts = tree.counts_of(id);
-    const Real as_leaf = static_cast<Real>(node.weight - counts[heaviest<double>(counts)]);
+    const Real as_leaf = static_cast<Real>(node.weight - tree.template kept<double>(id).largest());
     errors[id] = 0;
     for (int32_t b = 0; b < node.branches; ++b) errors[id] += errors[static_cast<size_t>(node.first + b)];
     if (node.is_leaf() || errors[id] >= as_leaf - kCollapseSlack) {
@@ -59,7 +58,7 @@ template <std::floating_point Real>
 void prune_by_counts(Growth& tree, const PruningRules& rules) {
   for (size_t id = tree.node.size(); id-- > 0;) {
     Node& node = tree.node[id];
-    const Real wrong = static_cast<Real>(node.weight - tree.counts_of(id)[node.label]);
+    const Real wrong = static_cast<Real>(node.weight - tree.weight_of(id, node.label));
     const Real as_leaf = node.weight > 0 ? static_cast<Real>(wrong + rules.pessimism.extra(node.weight, wrong)) : Real(0);
     Real below = 0;
     for (int32_t b = 0; b < node.branches; ++b) below += static_cast<Real>(tree.node[static_cast<size_t>(node.first + b)].errors);

@@ -4,17 +4,17 @@
 
 namespace baytree::tree::prune {
 
-using fractional::Case;
-
-// Weight of the held-out rows per node and class, spread in the shares of the training rows.
-inline std::vector<double> held_out_counts(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, Workers& workers) {
-  std::vector<double> counts(tree.counts.size());
+// The weight of the held-out rows that each node would get wrong as a leaf, rows being spread in the shares of the training rows.
+inline std::vector<double> held_out_errors(const Growth& tree, std::span<const GivenColumn> columns, Cases<double>&& cases, Workers& workers) {
+  std::vector<double> errors(tree.node.size());
+  ClassCounter<double> classes(tree.n_classes);
   std::vector<Cases<double>> at(tree.node.size());
   at.front() = std::move(cases);
   for (size_t id = 0; id < tree.node.size(); ++id) {
     const Cases<double> here = std::move(at[id]);
     const Node& node = tree.node[id];
-    for (const Case<double>& it : here.all) counts[id * tree.n_classes + static_cast<size_t>(it.label)] += it.weight;
+    const ClassWeights<double> counts = classes.count(here);
+    errors[id] = std::accumulate(counts.weight.begin(), counts.weight.end(), 0.0) - counts.of(node.label);
     workers.poll();
     if (node.is_leaf() || here.size() == 0) continue;
     const auto direction = directions_of(tree, node, columns, here);
@@ -28,20 +28,18 @@ inline std::vector<double> held_out_counts(const Growth& tree, std::span<const G
       else for (size_t b = 0; b < weight.size(); ++b) send(i, b, weight[b] / total);
     }
   }
-  return counts;
+  return errors;
 }
 
 // Bottom-up; ties prune. A branch without training rows answers with its parent's class, which it carries.
-inline void reduce_errors(Growth& tree, std::span<const double> held, double tolerance) {
+inline void reduce_errors(Growth& tree, std::span<const double> as_leaf, double tolerance) {
   std::vector<double> errors(tree.node.size());
   for (size_t id = tree.node.size(); id-- > 0;) {
     const Node& node = tree.node[id];
-    const auto counts = held.subspan(id * tree.n_classes, tree.n_classes);
-    const double as_leaf = std::accumulate(counts.begin(), counts.end(), 0.0) - counts[static_cast<size_t>(node.label)];
     for (int32_t b = 0; b < node.branches; ++b) errors[id] += errors[static_cast<size_t>(node.first + b)];
-    if (!node.is_leaf() && !(as_leaf - errors[id] < tolerance)) continue;
+    if (!node.is_leaf() && !(as_leaf[id] - errors[id] < tolerance)) continue;
     tree.make_leaf(id);
-    errors[id] = as_leaf;
+    errors[id] = as_leaf[id];
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace baytree::tree::prune {
 
-using fractional::Cases, fractional::class_weights, fractional::GivenColumn, fractional::Partition;
+using fractional::Cases, fractional::ClassCounter, fractional::ClassWeights, fractional::GivenColumn, fractional::Partition;
 
 // Where each case goes at a node: a branch, or -1 = no value.
 template <std::floating_point Real>
@@ -38,7 +38,7 @@ template <std::floating_point Real>
 class RaisingPruner {
  public:
   RaisingPruner(Growth& tree, std::span<const GivenColumn> columns, const PruningRules& rules, Workers& workers)
-      : tree_(tree), columns_(columns), rules_(rules), workers_(workers) {}
+      : tree_(tree), columns_(columns), rules_(rules), workers_(workers), classes_(tree.n_classes) {}
 
   void prune(Cases<Real>&& cases) {
     stack_.push_back(visit(0, std::move(cases), true));
@@ -81,14 +81,13 @@ class RaisingPruner {
 
   void enter(Visit& at) {
     Node& node = tree_.node[at.id];
-    const std::vector<Real> counts = class_weights(at.cases, tree_.n_classes);
-    const Real weight = std::accumulate(counts.begin(), counts.end(), Real(0));
-    const int32_t largest = heaviest<Real>(counts);
-    const int32_t label = counts[largest] > counts[node.label] ? largest : node.label;
-    const Real wrong = weight - counts[label];
+    const ClassWeights<Real> counts = classes_.count(at.cases);
+    const Real weight = std::accumulate(counts.weight.begin(), counts.weight.end(), Real(0));
+    const int32_t label = counts.largest() > counts.of(node.label) ? counts.heaviest() : node.label;
+    const Real wrong = weight - counts.of(label);
     at.as_leaf = static_cast<Real>(wrong + rules_.pessimism.extra(weight, wrong));
     if (at.changes) {
-      std::copy(counts.begin(), counts.end(), tree_.counts_of(at.id).begin());
+      tree_.keep(at.id, counts);
       node.weight = weight;
       node.rows = static_cast<int64_t>(at.cases.size());
       node.label = label;
@@ -117,7 +116,7 @@ class RaisingPruner {
     tree_.make_leaf(id);
     tree_.node[id].weight = tree_.node[id].errors = 0;
     tree_.node[id].rows = 0;
-    std::fill(tree_.counts_of(id).begin(), tree_.counts_of(id).end(), 0.0);
+    tree_.node[id].n_counted = 0;
   }
 
   void next_branch(Visit& at) {
@@ -148,6 +147,7 @@ class RaisingPruner {
   const std::span<const GivenColumn> columns_;
   const PruningRules& rules_;
   Workers& workers_;
+  ClassCounter<Real> classes_;
   std::vector<Visit> stack_;
   Real returned_ = 0;
 };

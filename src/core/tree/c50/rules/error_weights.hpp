@@ -40,11 +40,11 @@ class ErrorWeights {
 
   // The class of most weight, or of least expected cost.
   int32_t choose(std::span<const double> likely) const {
-    if (are_equal()) return heaviest<double>(likely);
+    if (are_equal()) return fractional::heaviest<double>(likely);
     std::vector<double> gain(n_classes_);
     for (size_t p = 0; p < n_classes_; ++p)
       for (size_t q = 0; q < n_classes_; ++q) gain[p] -= costs_[p * n_classes_ + q] * likely[q];
-    return heaviest<double>(gain);
+    return fractional::heaviest<double>(gain);
   }
 
  private:

@@ -1,7 +1,8 @@
 // The cuts of two classes that are only counted which may be the best, by looking at few of them.
 //
 // What a cut gains is convex in the rows of either class on its first side, whatever the impurity, as that is concave. A
-// block of cuts is a path through a region of such pairs, so that none of them is worth more than one of its corners.
+// block of cuts is a path through a region of such pairs, so that none of them is worth more than one of its corners. Blocks of many
+// rows are looked at first, and only those that can hold the best in parts: a node costs about the logarithm of its rows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -60,7 +61,6 @@ template <ConvexMeasure M> class TwoClassCuts<M> {
 
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
   static constexpr double kGaps = 1024;
-  static constexpr size_t kMany = 8;  // blocks that are first looked at together
 
   // Rows of either class on the first side.
   struct Sides {
@@ -73,11 +73,17 @@ template <ConvexMeasure M> class TwoClassCuts<M> {
     uint32_t last;
     Sides left;
   };
-  // A block of cuts: the first of them, what is on the first side before it, and how far class 0 leads at least and at most.
+  // A block of cuts: the first of them and the first after them, what is on the first side before them, and how far class 0 then leads.
   struct Block {
-    size_t at;
+    size_t at, end;
+    int level;  // -1: it has no parts
     Sides left;
-    double low, high;
+    ClassWalk walk;
+
+    Sides right() const {
+      const auto rows = double(end - at);
+      return {left.zero + (rows + walk.end) / 2, left.one + (rows - walk.end) / 2};
+    }
   };
 
   template <typename Terms> struct Worth {
@@ -128,55 +134,58 @@ template <ConvexMeasure M> class TwoClassCuts<M> {
       if (at + 1 < known.size() && rank_of(known[at]) == rank_of(known[at + 1])) return false;
       return below >= min_leaf && size - below >= min_leaf;
     }
-    ClassWalk walk(size_t at, size_t end) const {
-      const bool is_kept = known.size() > ClassWalks::kLeast && end - at == ClassWalks::kRows;
-      return is_kept ? walks.at(begin + at) : ClassWalk::of(known.subspan(at, end - at));
+    // The largest block that starts here; those at the ends of the column are small.
+    Block block(size_t at, Sides left) const {
+      const int level = at > 0 ? walks.level_at(begin + at, n_cuts - at - 1) : -1;
+      if (level >= 0) return part(level, at, left);
+      const size_t end = block_end(at);
+      return {at, end, -1, left, ClassWalk::of(known.subspan(at, end - at))};
+    }
+    Block part(int level, size_t at, Sides left) const {
+      return {at, at + ClassWalks::rows_of(level), level, left, walks.at(level, begin + at)};
     }
   };
 
   void list_blocks(const Column& column, Sides left) {
     blocks_.clear();
-    for (size_t at = 0; at < column.n_cuts;) {
-      const size_t end = column.block_end(at);
-      const auto [lead, low, high] = column.walk(at, end);
-      blocks_.push_back({at, left, left.lead() + low, left.lead() + high});
-      left.zero += (double(end - at) + lead) / 2, left.one += (double(end - at) - lead) / 2, at = end;
+    for (size_t at = 0; at < column.n_cuts; at = blocks_.back().end) {
+      blocks_.push_back(column.block(at, left));
+      left = blocks_.back().right();
     }
-    blocks_.push_back({column.n_cuts, left, 0, 0});
   }
 
   // All cuts within `reach` of the best, in order. The ends of a column are looked at first, since they set the bar high.
   void find_near(const Column& column, const auto& worth, double reach) {
-    for (const size_t block : {size_t(0), blocks_.size() - 2}) look_at(column, worth, block, [&](double value) { return value >= highest_ - reach; });
+    const auto is_near = [&](double value) { return value >= highest_ - reach; };
+    look_at(column, worth, blocks_.front(), is_near);
+    look_at(column, worth, blocks_.back(), is_near);
     near_.clear();
-    each_promising(worth, [&](double top) { return top >= highest_ - reach; },
-                   [&](size_t block) { look_at(column, worth, block, [&](double value) { return value >= highest_ - reach; }); });
+    for (const Block& block : blocks_) look_within(column, worth, block, is_near);
     std::erase_if(near_, [&](const Cut& cut) { return cut.worth < highest_ - reach; });
   }
   // The first cut of those that are worth most, where estimates are what cuts are worth: no later one can take its place.
   void find_best(const Column& column, const auto& worth) {
     const auto is_higher = [&](double value) { return value > highest_; };
-    each_promising(worth, is_higher, [&](size_t block) { look_at(column, worth, block, is_higher); });
+    for (const Block& block : blocks_) look_within(column, worth, block, is_higher);
     if (!near_.empty()) near_.erase(near_.begin(), near_.end() - 1);
   }
 
-  void each_promising(const auto& worth, const auto& is_promising, const auto& look) const {
-    for (size_t from = 0; from + 1 < blocks_.size(); from += kMany) {
-      const size_t to = std::min(from + kMany, blocks_.size() - 1);
-      if (!is_promising(top(worth, from, to))) continue;
-      for (size_t block = from; block < to; ++block)
-        if (is_promising(top(worth, block, block + 1))) look(block);
+  // At those parts of a block that may hold a cut that is promising.
+  void look_within(const Column& column, const auto& worth, const Block& block, const auto& is_promising) {
+    const double lead = block.left.lead();
+    if (!is_promising(worth.top(block.left, block.right(), lead + block.walk.low, lead + block.walk.high))) return;
+    if (block.level < 1) return look_at(column, worth, block, is_promising);
+    Sides left = block.left;
+    for (size_t at = block.at; at < block.end; at += ClassWalks::rows_of(block.level - 1)) {
+      const Block part = column.part(block.level - 1, at, left);
+      look_within(column, worth, part, is_promising);
+      left = part.right();
     }
   }
-  double top(const auto& worth, size_t from, size_t to) const {
-    double low = blocks_[from].low, high = blocks_[from].high;
-    for (size_t block = from; block < to; ++block) low = std::min(low, blocks_[block].low), high = std::max(high, blocks_[block].high);
-    return worth.top(blocks_[from].left, blocks_[to].left, low, high);
-  }
 
-  void look_at(const Column& column, const auto& worth, size_t block, const auto& is_promising) {
-    Sides left = blocks_[block].left;
-    for (size_t at = blocks_[block].at; at < blocks_[block + 1].at; ++at) {
+  void look_at(const Column& column, const auto& worth, const Block& block, const auto& is_promising) {
+    Sides left = block.left;
+    for (size_t at = block.at; at < block.end; ++at) {
       (column.known[at] & 1 ? left.one : left.zero) += 1;
       if (!column.is_cut(at, left.rows())) continue;
       const double value = worth(left);
