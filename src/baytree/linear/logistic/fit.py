@@ -13,6 +13,7 @@ from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.few_rows import are_few
 from baytree.linear.logistic.solvers.gradient import gradient_descent, safe_rate
 from baytree.linear.logistic.solvers.newton import newton
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
@@ -58,7 +59,7 @@ def _fit_rows(rows: Rows, options: Options, penalty: Penalty, start: Fit | None,
 def _closer(rows: Rows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
     """The optimum as near as doubles come: for few rows a step more costs nothing, and laws hold to the last digits."""
     left = aim.max_iter - fit.n_iter
-    is_by_newton = isinstance(rows, DenseRows) and fit.curvature is not None
+    is_by_newton = isinstance(rows, DenseRows) and (fit.curvature is not None or are_few(rows))
     is_small = rows.k * rows.n_rows * (rows.q - 1) <= _SMALL
     if not (is_by_newton and is_small) or fit.is_separable or fit.violation > aim.tol or left < 1:
         return fit
