@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "linear/factor_loops.hpp"
 #include "linear/row_loops.hpp"
 
 namespace baytree::linear {
@@ -30,45 +31,20 @@ class Factor {
     for (std::size_t j = 0; j < m; ++j) made.unit_[j] = matrix[j * m + j] > 0 ? std::sqrt(matrix[j * m + j]) : 1.0;
     for (std::size_t j = 0; j < m; ++j)
       for (std::size_t l = 0; l <= j; ++l) made.upper_[l * m + j] = matrix[j * m + l] / made.unit_[l] / made.unit_[j];
-    return made.decompose() ? std::optional(std::move(made)) : std::nullopt;
+    const bool is_regular = factor_loops().decompose(made.upper_.data(), made.lower_.data(), m, kLeast * kLeast);
+    return is_regular ? std::optional(std::move(made)) : std::nullopt;
   }
 
   // `right` becomes matrix⁻¹ right.
   void solve(std::span<double> right) const {
     const std::size_t m = unit_.size();
     for (std::size_t j = 0; j < m; ++j) right[j] /= unit_[j];
-    for (std::size_t k = 0; k < m; ++k) {
-      const double* const row = upper_.data() + k * m;
-      const double own = right[k] /= row[k];
-      for (std::size_t l = k + 1; l < m; ++l) right[l] -= row[l] * own;
-    }
-    for (std::size_t k = m; k-- > 0;) {
-      const double* const row = lower_.data() + k * m;
-      const double own = right[k] /= row[k];
-      for (std::size_t l = 0; l < k; ++l) right[l] -= row[l] * own;
-    }
+    factor_loops().solve(upper_.data(), lower_.data(), m, right.data());
     for (std::size_t j = 0; j < m; ++j) right[j] /= unit_[j];
   }
 
  private:
   static constexpr double kLeast = 1e-6;
-
-  // The upper half becomes the factor, row by row.
-  bool decompose() {
-    const std::size_t m = unit_.size();
-    for (std::size_t k = 0; k < m; ++k) {
-      double* const row = upper_.data() + k * m;
-      if (!(row[k] > kLeast * kLeast) || !std::isfinite(row[k])) return false;
-      const double root = std::sqrt(row[k]);
-      for (std::size_t l = k; l < m; ++l) lower_[l * m + k] = row[l] /= root;
-      for (std::size_t j = k + 1; j < m; ++j) {
-        double* const to = upper_.data() + j * m;
-        const double own = row[j];
-        for (std::size_t l = j; l < m; ++l) to[l] -= own * row[l];
-      }
-    }
-    return true;
-  }
 
   std::vector<double> unit_, upper_, lower_;  // [m]; the factor by rows, and by columns: both solutions add rows
 };

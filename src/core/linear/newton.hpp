@@ -127,7 +127,7 @@ class FewRows {
 
   std::optional<std::vector<double>> lasso_step(const Slope& here, const NewtonFit& fit) const {
     std::vector<double> target = fit.theta, slope = here.gradient;
-    const Support quadratic(fit.curvature, penalty_.ridge, penalty_.lasso);
+    const Support quadratic(fit.curvature, penalty_.ridge, penalty_.lasso, Alike::refused);
     if (!quadratic.minimise(target, slope, 0.01 * fit.violation)) return std::nullopt;
     for (std::size_t j = 0; j < q_; ++j) target[j] -= fit.theta[j];
     return target;

@@ -23,7 +23,8 @@ from baytree.linear.logistic.task import Task, penalty_of, strength
 from baytree.linear.model import NEVER, LinearModel, Link
 from baytree.linear.quadratic import solve
 
-_AIM = Aim(1e-10, 100, 1e-10)
+_AIM = Aim(1e-10, 100, 1e-16)  # steps that leave a share of what is wrong go on until rounding is all that is left
+_ABOVE_ROUNDING = 1 + 1e-12
 _SMALL = 1_000_000  # numbers in the rows, once per class
 _NEAREST = 1e-8  # of the tolerance
 
@@ -34,7 +35,7 @@ def strongest(task: Task, options: Options) -> float:
     theta = np.zeros_like(start.theta)
     theta[:, -1] = start.theta[:, -1]
     gradient = np.abs(task.rows.slope(theta).gradient).max(axis=0)[:-1]
-    return float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
+    return _ABOVE_ROUNDING * float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
 
 
 def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:

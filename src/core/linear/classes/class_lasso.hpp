@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -36,22 +37,42 @@ class ClassLasso {
       const std::size_t at = own.at[a], j = at % rows_.q();
       ridge[a] = penalty_.ridge[j], lasso[a] = penalty_.lasso[j], target[a] = theta[at], slope[a] = here.gradient[at];
     }
-    if (!Support(matrix, ridge, lasso).minimise(target, slope, 0.01 * violation)) return std::nullopt;
+    if (!Support(matrix, ridge, lasso, Alike::ridged).minimise(target, slope, 0.1 * violation)) return std::nullopt;
     std::vector<double> step(theta.size(), 0.0);
     for (std::size_t a = 0; a < m; ++a) step[own.at[a]] = target[a] - theta[own.at[a]];
     return step;
   }
 
  private:
+  static constexpr std::size_t kFew = 30;
+
+  // Those that are not 0, those without a penalty, and of those that would not stay 0 about as many: the ones that are furthest from it.
   Chosen that_matter(const ClassSlope& here, std::span<const double> theta) const {
+    const std::size_t q = rows_.q();
+    const auto is_used = [&](std::size_t at) { return theta[at] != 0 || penalty_.lasso[at % q] == 0; };
+    const auto beyond = [&](std::size_t at) { return is_used(at) ? 0.0 : penalty_.violation(at % q, here.gradient[at], 0.0); };
+    std::vector<double> entrants;
+    std::size_t used = 0;
+    for (std::size_t at = 0; at < theta.size(); ++at) {
+      used += is_used(at);
+      if (beyond(at) > 0) entrants.push_back(beyond(at));
+    }
+    const double least = bound_of(std::move(entrants), std::max(kFew, used));
     Chosen own;
     for (std::size_t at = 0; at < theta.size(); ++at) {
-      const std::size_t j = at % rows_.q();
-      if (j == 0) own.first.push_back(own.at.size());
-      if (theta[at] != 0 || penalty_.lasso[j] == 0 || penalty_.violation(j, here.gradient[at], 0.0) > 0) own.at.push_back(at);
+      if (at % q == 0) own.first.push_back(own.at.size());
+      if (is_used(at) || beyond(at) > least) own.at.push_back(at);
     }
     own.first.push_back(own.at.size());
     return own;
+  }
+
+  // What all but the largest `count` numbers do not exceed; 0 where there are no more.
+  static double bound_of(std::vector<double> numbers, std::size_t count) {
+    if (numbers.size() <= count) return 0.0;
+    const auto at = numbers.begin() + static_cast<std::ptrdiff_t>(count);
+    std::ranges::nth_element(numbers, at, std::greater());
+    return *at;
   }
 
   // Of classes c and d: Σ w p_c (1 − p_c) x x' where they are one, else − Σ w p_c p_d x x'. [m, m]

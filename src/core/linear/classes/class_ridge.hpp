@@ -64,7 +64,9 @@ class ClassBlocks {
 
 class ClassRidge {
  public:
-  ClassRidge(const ClassRows& rows, const ClassPenalty& penalty, const ClassBlocks* near) : rows_(rows), penalty_(penalty), near_(near) {}
+  ClassRidge(const ClassRows& rows, const ClassPenalty& penalty, const ClassBlocks* near) : rows_(rows), penalty_(penalty), near_(near) {
+    for (std::size_t c = 0; c < rows.classes(); ++c) ridge_.insert(ridge_.end(), penalty.ridge.begin(), penalty.ridge.end());
+  }
 
   std::optional<std::vector<double>> from(const ClassSlope& here, std::span<const double> theta, double violation, double ideal) {
     if (!near_) {
@@ -73,12 +75,12 @@ class ClassRidge {
       near_ = &*own_;
     }
     std::vector<double> left(theta.size());
-    for (std::size_t at = 0; at < left.size(); ++at) left[at] = -(here.gradient[at] + penalty_.ridge[at % rows_.q()] * theta[at]);
+    for (std::size_t at = 0; at < left.size(); ++at) left[at] = -(here.gradient[at] + ridge_[at] * theta[at]);
     return descended(here, std::move(left), std::max(kRough * violation, kLast * ideal));
   }
 
  private:
-  static constexpr double kRough = 0.1, kLast = 0.5;
+  static constexpr double kRough = 0.05, kLast = 0.5;
   static constexpr int kRounds = 200, kPatience = 20;  // rounds that call for curvatures from here
 
   std::optional<std::vector<double>> descended(const ClassSlope& here, std::vector<double> left, double enough) {
@@ -96,7 +98,7 @@ class ClassRidge {
         for (std::size_t at = 0; at < m; ++at) way[at] = first[at] + promise / promised * way[at];
       promised = promise;
       rows_.image(here.share, way, score, image);
-      for (std::size_t at = 0; at < m; ++at) image[at] += penalty_.ridge[at % q] * way[at];
+      for (std::size_t at = 0; at < m; ++at) image[at] += ridge_[at] * way[at];
       const double bend = product(way, image), share = promise / bend;
       if (!(bend > 0) || !std::isfinite(share)) break;
       for (std::size_t at = 0; at < m; ++at) step[at] += share * way[at], left[at] -= share * image[at];
@@ -120,6 +122,7 @@ class ClassRidge {
   const ClassRows& rows_;
   const ClassPenalty penalty_;
   const ClassBlocks* near_;
+  std::vector<double> ridge_;  // [classes, q]
   std::optional<ClassBlocks> own_;
 };
 
