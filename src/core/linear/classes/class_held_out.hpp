@@ -1,5 +1,6 @@
 // Multinomial regression on few rows: the optimum, and a cross-validation of it, every fold and strength in one call.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,9 @@ namespace baytree::linear {
 inline std::optional<ClassFit> class_fit(const ClassRows& rows, const ClassPenalty& penalty, std::vector<double> start, const NewtonAim& aim,
                                          const ClassBlocks* near = nullptr) {
   if (!penalty.is_smooth()) {
+    constexpr std::int64_t kPatience = 20;  // steps; most problems take a third of them
     ClassLasso steps(rows, penalty);
-    return class_optimum(rows, penalty, std::move(start), aim, steps);
+    return class_optimum(rows, penalty, std::move(start), {aim.tol, aim.ideal, std::min(aim.most, kPatience)}, steps);
   }
   centre_classes(start, rows.q());
   ClassRidge steps(rows, penalty, near);

@@ -1,7 +1,8 @@
 // Newton steps of a multinomial lasso or elastic net: only the coefficients that matter, by their own part of the curvature.
 //
 // Those that are 0 and would stay so are left out; of the others the curvature is made, coordinate descent finds which are not 0, and a
-// direct solution their values. Most are 0, so most of the curvature is never made.
+// direct solution their values. Most are 0, so most of the curvature is never made. No step is found where more coefficients are not 0 than
+// there are rows: many of them say the same, and eigenvectors tell sooner which.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,9 +20,11 @@
 
 namespace baytree::linear {
 
-// Coefficients by class, ascending: `at` is their place in [classes, q], `first` where each class begins among them.
+// Coefficients by class, ascending: `at` is their place in [classes, q], `first` where each class begins among them,
+// `used` how many of them were not 0.
 struct Chosen {
   std::vector<std::size_t> at, first;
+  std::size_t used;
 };
 
 class ClassLasso {
@@ -31,6 +34,7 @@ class ClassLasso {
   std::optional<std::vector<double>> from(const ClassSlope& here, std::span<const double> theta, double violation, double) {
     const Chosen own = that_matter(here, theta);
     const std::size_t m = own.at.size();
+    if (own.used > rows_.rows()) return std::nullopt;
     const auto matrix = curvature(own, here.share);
     std::vector<double> ridge(m), lasso(m), target(m), slope(m);
     for (std::size_t a = 0; a < m; ++a) {
@@ -58,7 +62,7 @@ class ClassLasso {
       if (beyond(at) > 0) entrants.push_back(beyond(at));
     }
     const double least = bound_of(std::move(entrants), std::max(kFew, used));
-    Chosen own;
+    Chosen own{{}, {}, used};
     for (std::size_t at = 0; at < theta.size(); ++at) {
       if (at % q == 0) own.first.push_back(own.at.size());
       if (is_used(at) || beyond(at) > least) own.at.push_back(at);

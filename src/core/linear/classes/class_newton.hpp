@@ -61,7 +61,7 @@ std::optional<ClassFit> class_optimum(const ClassRows& rows, const ClassPenalty&
   while (fit.violation > aim.ideal && fit.steps < aim.most) {
     ++fit.steps;
     const auto step = steps.from(here, fit.theta, fit.violation, aim.ideal);
-    if (!step) break;
+    if (!step) return std::nullopt;
     auto moved = backtracked(rows, penalty, here, fit.theta, *step);
     if (!moved) break;
     const double before = fit.violation, after = penalty.largest_violation(moved->slope.gradient, moved->theta);

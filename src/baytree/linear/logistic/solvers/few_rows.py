@@ -1,7 +1,7 @@
 """Few rows: all steps of a problem, and all problems of a cross-validation, in one call of the core.
 
-Each step by itself would be mostly Python. Two classes are solved as `newton` solves them, by the whole curvature; of several
-classes it is never made: it has as many rows as there are coefficients in all classes together.
+Each step by itself would be mostly Python. Two classes are solved as `newton` solves them, by the whole curvature; of
+several classes it is never made: it has as many rows as there are coefficients in all classes together.
 """
 
 from __future__ import annotations
