@@ -36,7 +36,7 @@ class Support {
  private:
   static constexpr int kRounds = 3, kDrops = 4;
   static constexpr std::int64_t kSweeps = 40;
-  static constexpr double kLittle = 1e-8;
+  static constexpr double kLittle = 1e-5;
   static constexpr int kRefined = 4;
 
   double violation(std::span<const double> target, std::span<const double> slope) const {

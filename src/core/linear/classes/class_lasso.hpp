@@ -1,7 +1,7 @@
 // Newton steps of a multinomial lasso or elastic net: only the coefficients that matter, by their own part of the curvature.
 //
 // Those that are 0 and would stay so are left out; of the others the curvature is made, coordinate descent finds which are not 0, and a
-// direct solution their values. Most are 0, so most of the curvature is never made. No step is found where more coefficients are not 0 than
+// direct solution their values. Most are 0, so most of the curvature is never made. No step is found where many more are not 0 than
 // there are rows: many of them say the same, and eigenvectors tell sooner which.
 #pragma once
 #include <algorithm>
@@ -34,7 +34,7 @@ class ClassLasso {
   std::optional<std::vector<double>> from(const ClassSlope& here, std::span<const double> theta, double violation, double) {
     const Chosen own = that_matter(here, theta);
     const std::size_t m = own.at.size();
-    if (own.used > rows_.rows()) return std::nullopt;
+    if (4 * own.used > 5 * rows_.rows()) return std::nullopt;
     const auto matrix = curvature(own, here.share);
     std::vector<double> ridge(m), lasso(m), target(m), slope(m);
     for (std::size_t a = 0; a < m; ++a) {
