@@ -50,10 +50,11 @@ inline std::optional<ClassMove> backtracked(const ClassRows& rows, const ClassPe
   return std::nullopt;
 }
 
-// The optimum; nothing where a step is not found, or the violation stays above the one that counts as converged.
+// The optimum; nothing where a step is not found, or the violation stays above the one worth trying for and above rounding.
 template <ClassSteps Steps>
 std::optional<ClassFit> class_optimum(const ClassRows& rows, const ClassPenalty& penalty, std::vector<double> start, const NewtonAim& aim,
                                       Steps& steps) {
+  constexpr double kRounding = 1e-15;
   ClassFit fit{std::move(start), {}, 0, 0};
   ClassSlope here = rows.slope(fit.theta);
   fit.violation = penalty.largest_violation(here.gradient, fit.theta);
@@ -70,7 +71,7 @@ std::optional<ClassFit> class_optimum(const ClassRows& rows, const ClassPenalty&
     fit.values.push_back(here.loss + penalty.cost(fit.theta));
     if (after <= aim.tol && after > before / 2) break;
   }
-  return fit.violation <= aim.tol ? std::optional(std::move(fit)) : std::nullopt;
+  return fit.violation <= std::max(aim.ideal, kRounding) ? std::optional(std::move(fit)) : std::nullopt;
 }
 
 }  // namespace baytree::linear
