@@ -54,5 +54,6 @@ NB_MODULE(_core, module) {
   bind_wrapper(module);
   bind_linear(module);
   bind_marked(module);
+  bind_few_classes(module);
   bind_splines(module);
 }

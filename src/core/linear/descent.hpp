@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "linear/factor_loops.hpp"
 #include "linear/sparse_products.hpp"
 
 namespace baytree::linear {
@@ -79,7 +80,7 @@ class GramDescent {
       const double change = theta[a] - theta_[active[a]], *const row = matrix_.data() + active[a] * m;
       if (change == 0) continue;
       theta_[active[a]] = theta[a];
-      for (std::size_t i = 0; i < m; ++i) slope_[i] += change * row[i];
+      factor_loops().add(row, change, m, slope_.data());
     }
   }
 
@@ -91,7 +92,7 @@ class GramDescent {
       const double change = best_value(theta_[j], slope_[j], row[j], ridge_[j], lasso_[j]) - theta_[j];
       if (change == 0) continue;
       theta_[j] += change;
-      for (std::size_t i = 0; i < m; ++i) slope_[i] += change * row[i];
+      factor_loops().add(row, change, m, slope_.data());
       largest = std::max(largest, change * change * (row[j] + ridge_[j]));
     }
     return largest;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "linear/factor_loops.hpp"
 #include "linear/row_loops.hpp"
 
 namespace baytree::linear {
@@ -19,35 +20,40 @@ inline std::vector<double> products(std::span<const double> rows, std::size_t q)
   return sum;
 }
 
-// matrix⁻¹ right for a symmetric matrix, its rows and columns in units of their diagonal; nothing where it is not surely regular:
-// a direction has less than a millionth of its own size left beside the others.
-inline std::optional<std::vector<double>> solved(std::vector<double> matrix, std::vector<double> right) {
-  constexpr double kLeast = 1e-6;
-  const std::size_t m = right.size();
-  std::vector<double> unit(m);
-  for (std::size_t j = 0; j < m; ++j) unit[j] = matrix[j * m + j] > 0 ? std::sqrt(matrix[j * m + j]) : 1.0;
-  for (std::size_t j = 0; j < m; ++j) {
-    right[j] /= unit[j];
-    for (std::size_t l = j; l < m; ++l) matrix[j * m + l] = matrix[j * m + l] / unit[j] / unit[l];
+// Cholesky's decomposition of a symmetric matrix, its rows and columns in units of their diagonal.
+class Factor {
+ public:
+  // Of a matrix [m, m] given by its lower half; nothing where it is not surely regular: a direction has less than a millionth of its own
+  // size left beside the others.
+  static std::optional<Factor> of(std::span<const double> matrix, std::size_t m) {
+    Factor made;
+    made.unit_.resize(m), made.upper_.resize(m * m), made.lower_.resize(m * m);
+    for (std::size_t j = 0; j < m; ++j) made.unit_[j] = matrix[j * m + j] > 0 ? std::sqrt(matrix[j * m + j]) : 1.0;
+    for (std::size_t j = 0; j < m; ++j)
+      for (std::size_t l = 0; l <= j; ++l) made.upper_[l * m + j] = matrix[j * m + l] / made.unit_[l] / made.unit_[j];
+    const bool is_regular = factor_loops().decompose(made.upper_.data(), made.lower_.data(), m, kLeast * kLeast);
+    return is_regular ? std::optional(std::move(made)) : std::nullopt;
   }
-  for (std::size_t k = 0; k < m; ++k) {  // the upper half becomes the factor, row by row, and `right` what it leaves
-    double* const row = matrix.data() + k * m;
-    if (!(row[k] > kLeast * kLeast) || !std::isfinite(row[k])) return std::nullopt;
-    const double root = std::sqrt(row[k]);
-    for (std::size_t l = k; l < m; ++l) row[l] /= root;
-    right[k] /= root;
-    for (std::size_t j = k + 1; j < m; ++j) {
-      double* const to = matrix.data() + j * m;
-      for (std::size_t l = j; l < m; ++l) to[l] -= row[j] * row[l];
-      right[j] -= row[j] * right[k];
-    }
+
+  // `right` becomes matrix⁻¹ right.
+  void solve(std::span<double> right) const {
+    const std::size_t m = unit_.size();
+    for (std::size_t j = 0; j < m; ++j) right[j] /= unit_[j];
+    factor_loops().solve(upper_.data(), lower_.data(), m, right.data());
+    for (std::size_t j = 0; j < m; ++j) right[j] /= unit_[j];
   }
-  for (std::size_t k = m; k-- > 0;) {
-    const double* const row = matrix.data() + k * m;
-    for (std::size_t l = k + 1; l < m; ++l) right[k] -= row[l] * right[l];
-    right[k] /= row[k];
-  }
-  for (std::size_t j = 0; j < m; ++j) right[j] /= unit[j];
+
+ private:
+  static constexpr double kLeast = 1e-6;
+
+  std::vector<double> unit_, upper_, lower_;  // [m]; the factor by rows, and by columns: both solutions add rows
+};
+
+// matrix⁻¹ right for a symmetric matrix; nothing where it is not surely regular.
+inline std::optional<std::vector<double>> solved(const std::vector<double>& matrix, std::vector<double> right) {
+  const auto factor = Factor::of(matrix, right.size());
+  if (!factor) return std::nullopt;
+  factor->solve(right);
   return right;
 }
 

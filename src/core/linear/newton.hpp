@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "linear/descent.hpp"
 #include "linear/factor.hpp"
 #include "linear/row_loops.hpp"
+#include "linear/support.hpp"
 
 namespace baytree::linear {
 
@@ -88,8 +88,7 @@ class FewRows {
 
  private:
   static constexpr double kGood = 0.1;  // a step that leaves more of the violation than this calls for a new curvature
-  static constexpr int kHalvings = 34, kRounds = 5, kDrops = 20;
-  static constexpr std::int64_t kSweeps = 200;
+  static constexpr int kHalvings = 34;
 
   struct Slope {
     double value;                  // the objective
@@ -123,75 +122,15 @@ class FewRows {
       matrix[j * q_ + j] += penalty_.ridge[j];
       right[j] = -(here.gradient[j] + penalty_.ridge[j] * fit.theta[j]);
     }
-    return solved(std::move(matrix), std::move(right));
+    return solved(matrix, std::move(right));
   }
 
-  // Coordinate descent finds which coefficients are not 0, and a direct solution their values.
   std::optional<std::vector<double>> lasso_step(const Slope& here, const NewtonFit& fit) const {
     std::vector<double> target = fit.theta, slope = here.gradient;
-    const double near = 0.01 * fit.violation;
-    for (int round = 0; round < kRounds; ++round) {
-      GramDescent(fit.curvature, penalty_.ridge, penalty_.lasso, target, slope).run(kSweeps, near * near);
-      if (!polish(fit.curvature, target, slope)) return std::nullopt;
-      if (penalty_.violation(slope, target) <= near) break;
-    }
+    const Support quadratic(fit.curvature, penalty_.ridge, penalty_.lasso, Alike::refused);
+    if (!quadratic.minimise(target, slope, 0.01 * fit.violation)) return std::nullopt;
     for (std::size_t j = 0; j < q_; ++j) target[j] -= fit.theta[j];
     return target;
-  }
-
-  // The minimum on the support, less those that would change their sign on the way; false where it is not to be solved for.
-  bool polish(std::span<const double> matrix, std::vector<double>& target, std::vector<double>& slope) const {
-    for (int drop = 0; drop < kDrops; ++drop) {
-      const auto active = support(target);
-      if (active.empty()) return true;
-      auto move = to_minimum(matrix, active, target, slope);
-      if (!move) return false;
-      const double share = until_zero(active, target, *move);
-      bool crosses = false;
-      for (std::size_t a = 0; a < active.size(); ++a) {
-        const std::size_t j = active[a];
-        const double change = share * (*move)[a], *const row = matrix.data() + j * q_;
-        for (std::size_t i = 0; i < q_; ++i) slope[i] += change * row[i];
-        const bool ends = reaches_zero(j, target[j], (*move)[a]) && -target[j] / (*move)[a] == share;
-        target[j] = ends ? 0.0 : target[j] + change;
-        crosses = crosses || ends;
-      }
-      if (!crosses) return true;
-    }
-    return true;
-  }
-
-  std::vector<std::size_t> support(std::span<const double> target) const {
-    std::vector<std::size_t> found;
-    for (std::size_t j = 0; j < q_; ++j)
-      if (target[j] != 0 || penalty_.lasso[j] == 0) found.push_back(j);
-    return found;
-  }
-
-  std::optional<std::vector<double>> to_minimum(std::span<const double> matrix, const std::vector<std::size_t>& active,
-                                                std::span<const double> target, std::span<const double> slope) const {
-    const std::size_t m = active.size();
-    std::vector<double> part(m * m), right(m);
-    for (std::size_t a = 0; a < m; ++a) {
-      const std::size_t j = active[a];
-      const double at = target[j], sign = at > 0 ? 1.0 : at < 0 ? -1.0 : 0.0;
-      for (std::size_t b = 0; b < m; ++b) part[a * m + b] = matrix[j * q_ + active[b]];
-      part[a * m + a] += penalty_.ridge[j];
-      right[a] = -(slope[j] + penalty_.ridge[j] * at + penalty_.lasso[j] * sign);
-    }
-    return solved(std::move(part), std::move(right));
-  }
-
-  bool reaches_zero(std::size_t j, double at, double move) const {
-    return penalty_.lasso[j] > 0 && at * (at + move) <= 0 && move != 0;
-  }
-
-  // How much of the move can be made before a penalised coefficient would change its sign.
-  double until_zero(const std::vector<std::size_t>& active, std::span<const double> target, std::span<const double> move) const {
-    double share = 1;
-    for (std::size_t a = 0; a < active.size(); ++a)
-      if (reaches_zero(active[a], target[active[a]], move[a])) share = std::min(share, -target[active[a]] / move[a]);
-    return share;
   }
 
   // The first of step, step / 2, step / 4 … that lowers the objective enough; nothing where none does.

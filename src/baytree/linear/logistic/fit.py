@@ -13,6 +13,7 @@ from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.few_rows import are_few
 from baytree.linear.logistic.solvers.gradient import gradient_descent, safe_rate
 from baytree.linear.logistic.solvers.newton import newton
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
@@ -22,7 +23,8 @@ from baytree.linear.logistic.task import Task, penalty_of, strength
 from baytree.linear.model import NEVER, LinearModel, Link
 from baytree.linear.quadratic import solve
 
-_AIM = Aim(1e-10, 100, 1e-10)
+_AIM = Aim(1e-10, 100, 1e-16)  # steps that leave a share of what is wrong go on until rounding is all that is left
+_ABOVE_ROUNDING = 1 + 1e-12
 _SMALL = 1_000_000  # numbers in the rows, once per class
 _NEAREST = 1e-8  # of the tolerance
 
@@ -33,7 +35,7 @@ def strongest(task: Task, options: Options) -> float:
     theta = np.zeros_like(start.theta)
     theta[:, -1] = start.theta[:, -1]
     gradient = np.abs(task.rows.slope(theta).gradient).max(axis=0)[:-1]
-    return float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
+    return _ABOVE_ROUNDING * float((gradient / task.factor[:-1]).max(initial=0.0)) / max(options.l1_share, 1e-3)
 
 
 def fit_task(task: Task, options: Options, penalty: Penalty, start: Fit | None = None, aim: Aim | None = None) -> Fit:
@@ -58,7 +60,7 @@ def _fit_rows(rows: Rows, options: Options, penalty: Penalty, start: Fit | None,
 def _closer(rows: Rows, penalty: Penalty, aim: Aim, fit: Fit) -> Fit:
     """The optimum as near as doubles come: for few rows a step more costs nothing, and laws hold to the last digits."""
     left = aim.max_iter - fit.n_iter
-    is_by_newton = isinstance(rows, DenseRows) and fit.curvature is not None
+    is_by_newton = isinstance(rows, DenseRows) and (fit.curvature is not None or are_few(rows))
     is_small = rows.k * rows.n_rows * (rows.q - 1) <= _SMALL
     if not (is_by_newton and is_small) or fit.is_separable or fit.violation > aim.tol or left < 1:
         return fit

@@ -68,7 +68,7 @@ def _together(
         return np.zeros(shape), np.zeros(shape, bool)
     curvatures = [fit.curvature for fit in fits if fit.curvature is not None]
     aims = np.array([[_aim(each) for each in own] for own in penalties])
-    if len(curvatures) == len(fits) and isinstance(task.rows, DenseRows) and are_few(task.rows):
+    if isinstance(task.rows, DenseRows) and are_few(task.rows) and (task.rows.k > 1 or len(curvatures) == len(fits)):
         return losses_of_few_rows(task.rows, penalties, fits, aims, max_iter)
     is_smooth = all(each.is_smooth for own in penalties for each in own)
     if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and is_smooth and shape[0] > 1):

@@ -1,4 +1,8 @@
-"""Two classes of few rows: the steps of `newton` in one call of the core, since each by itself would be mostly Python."""
+"""Few rows: all steps of a problem, and all problems of a cross-validation, in one call of the core.
+
+Each step by itself would be mostly Python. Two classes are solved as `newton` solves them, by the whole curvature; of
+several classes it is never made: it has as many rows as there are coefficients in all classes together.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,17 @@ from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
 
 _MOST = 1 << 21  # products of one curvature; for more of them BLAS and threads pay
+_MOST_BY_CLASS = 1 << 24  # of the curvatures of several classes, each by itself: BLAS would make the whole, which is larger
 _NONE = np.zeros((0, 0))
 
 
 def are_few(rows: DenseRows) -> bool:
-    """Whether these are rows of two classes, in one piece of memory, of which a curvature costs next to nothing."""
-    if rows.k != 1 or rows.n_rows * rows.q**2 > _MOST or not isinstance(rows.pieces, Kept):
+    """Whether these are rows in one piece of memory, of which a curvature costs next to nothing."""
+    if not isinstance(rows.pieces, Kept) or [type(piece) for piece in rows.pieces.pieces] != [DensePiece]:
         return False
-    return [type(piece) for piece in rows.pieces.pieces] == [DensePiece]
+    if rows.k == 1:
+        return rows.n_rows * rows.q**2 <= _MOST
+    return rows.k * max(rows.n_rows, rows.q) * rows.q**2 <= _MOST_BY_CLASS
 
 
 def newton_of_few_rows(
@@ -29,10 +36,13 @@ def newton_of_few_rows(
     if not are_few(rows) or penalty.is_none:
         return None
     piece = _piece(rows)
+    problem = piece.x, piece.label, piece.weight, penalty.ridge, penalty.lasso
+    aims = aim.tol, aim.ideal, aim.max_iter
+    if rows.k > 1:
+        found = _core.newton_of_few_classes(*problem, np.ascontiguousarray(theta), *aims)
+        return Fit(*found) if found else None
     near = _NONE if curvature is None else curvature
-    found = _core.newton_of_few_rows(
-        piece.x, piece.label, piece.weight, penalty.ridge, penalty.lasso, theta[0], near, aim.tol, aim.ideal, aim.max_iter
-    )
+    found = _core.newton_of_few_rows(*problem, theta[0], near, *aims)
     if not found:
         return None
     solution, violation, n_iter, losses, last = found
@@ -45,13 +55,16 @@ def losses_of_few_rows(
     """The held-out loss of each fold at each strength, and which were found. [n_folds, n], bool [n_folds, n]
 
     Each fold goes along the strengths; `fits` are the optima on all rows, `aims` [n_folds, n] the violations that will do.
+    Fits of two classes have their curvatures.
     """
     piece, loss, found = _piece(rows), np.zeros(aims.shape), np.zeros(aims.shape, np.uint8)
     ridge, lasso = (np.array([[getattr(each, name) for each in own] for own in penalties]) for name in ("ridge", "lasso"))
-    theta, curvature = np.array([fit.theta[0] for fit in fits]), np.array([fit.curvature for fit in fits])
-    _core.held_out_of_few_rows(
-        piece.x, piece.label, piece.weight, piece.fold, ridge, lasso, theta, curvature, aims, max_iter, loss, found
-    )
+    problem, theta = (piece.x, piece.label, piece.weight, piece.fold, ridge, lasso), np.array([fit.theta for fit in fits])
+    if rows.k > 1:
+        _core.held_out_of_few_classes(*problem, theta, aims, max_iter, loss, found)
+    else:
+        curvature = np.array([fit.curvature for fit in fits])
+        _core.held_out_of_few_rows(*problem, theta[:, 0], curvature, aims, max_iter, loss, found)
     return loss, found.astype(bool)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.rows.sparse_rows import SparseRows
 from baytree.linear.logistic.rows.task_rows import Rows
+from baytree.linear.logistic.solvers.few_rows import are_few
 from baytree.linear.logistic.solvers.gradient import lbfgs
 from baytree.linear.logistic.solvers.newton import newton
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, violations
@@ -29,7 +30,7 @@ def optimum(rows: Rows, penalty: Penalty, aim: Aim, start: Fit | None = None, so
     if start is None and rows.n_rows >= max(_MANY, 100 * rows.k * rows.q):
         start = newton(rows.every(10), penalty, theta, Aim(1e-3, 20, 1e-3))  # its curvature will do, too
         theta = start.theta
-    if penalty.is_smooth or rows.q <= _room(rows):
+    if penalty.is_smooth or rows.q <= _room(rows) or (rows.k > 1 and are_few(rows)):
         return newton(rows, penalty, theta, aim, None if start is None else start.curvature)
     return working_sets(rows, penalty, theta, aim)
 

@@ -1,0 +1,43 @@
+// The elastic net of coefficients [classes, q]: each feature's penalties are those of its coefficients in all classes.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace baytree::linear {
+
+struct ClassPenalty {
+  std::span<const double> ridge, lasso;  // [q]
+
+  bool is_smooth() const {
+    return std::ranges::all_of(lasso, [](double each) { return each == 0; });
+  }
+
+  double cost(std::span<const double> theta) const {
+    double squares = 0, sizes = 0;
+    for (std::size_t at = 0; at < theta.size(); at += ridge.size())
+      for (std::size_t j = 0; j < ridge.size(); ++j) {
+        squares += ridge[j] * theta[at + j] * theta[at + j];
+        sizes += lasso[j] * std::abs(theta[at + j]);
+      }
+    return squares / 2 + sizes;
+  }
+
+  // How far a coefficient of feature j is from optimal: the smallest subgradient.
+  double violation(std::size_t j, double slope, double theta) const {
+    const double smooth = slope + ridge[j] * theta;
+    if (theta == 0 && lasso[j] > 0) return std::max(std::abs(smooth) - lasso[j], 0.0);
+    return std::abs(smooth + (theta > 0 ? lasso[j] : theta < 0 ? -lasso[j] : 0.0));
+  }
+
+  double largest_violation(std::span<const double> gradient, std::span<const double> theta) const {
+    double worst = 0;
+    for (std::size_t at = 0; at < theta.size(); at += ridge.size())
+      for (std::size_t j = 0; j < ridge.size(); ++j) worst = std::max(worst, violation(j, gradient[at + j], theta[at + j]));
+    return worst;
+  }
+};
+
+}  // namespace baytree::linear
