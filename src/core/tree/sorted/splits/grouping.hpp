@@ -67,6 +67,8 @@ template <Measure M>
 bool improves(M& measure, std::span<const double> left, std::span<const double> total, Limits limits, Split& best) {
   const size_t size = left.size() - 1;
   if (left[size] < limits.min_leaf || total[size] - left[size] < limits.min_leaf) return false;
+  if constexpr (requires { measure.is_below(left, 0.0); })
+    if (measure.is_below(left, best.score.value)) return false;
   const double value = measure.value(left), slack = measure.slack();
   if (value < best.score.value - slack || !(value == value)) return false;
   const Score score = measure.score(left, value);

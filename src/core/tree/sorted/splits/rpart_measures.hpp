@@ -63,6 +63,18 @@ class RpartClassMeasure {
     }
     return parent_ - rest;
   }
+  // Whether two sides are surely worth less than `least`, told by products alone: by gini they are worth the parent's impurity less U, plus
+  // what the squares of the masses of either side are over its U.
+  bool is_below(std::span<const double> left, double least) const {
+    const double on_left = left[classes()], on_right = left[classes() + 1], all = on_left + on_right;
+    if (is_information_ || !(on_left > 0) || !(on_right > 0)) return false;
+    double squares_left = 0, squares_right = 0;
+    for (size_t k = 0; k < classes(); ++k) {
+      const double mass = scale(k) * left[k], rest = scale(k) * (total_[k] - left[k]);
+      squares_left += mass * mass, squares_right += rest * rest;
+    }
+    return squares_left * on_right + squares_right * on_left < (least - parent_ + all * (1 - kRounding)) * on_left * on_right;
+  }
   Score score(std::span<const double>, double value) const { return {value, 0, 0}; }
   Score none() const { return {0, 0, 0}; }
   double slack() const { return 0; }
@@ -80,8 +92,6 @@ class RpartClassMeasure {
   }
   bool is_ordered() const { return target_.classes <= 2; }
   static bool is_plain_count() { return false; }
-  bool is_information() const { return is_information_; }
-  double parent() const { return parent_; }  // what all rows that it has begun with have of impurity
   bool adds_counts() const { return target_.is_counted && !target_.weight; }
   static void complete(std::span<double> statistic, size_t classes) {
     const double size = total(statistic.first(classes));
@@ -95,6 +105,7 @@ class RpartClassMeasure {
   }
 
  private:
+  static constexpr double kRounding = 1e-9;  // far more than sums and quotients of doubles lose
   double phi(double p) const { return is_information_ ? Entropy::Rpart::of_share(p) : Gini::Rpart::of_share(p); }
   double scale(size_t place) const { return target_.scale[present_[place]]; }
   const Target& target_;
