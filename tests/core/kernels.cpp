@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayes/likelihood.hpp"
+#include "linear/classes/class_held_out.hpp"
 #include "linear/row_loops.hpp"
 #include "numbers/few_rows.hpp"
 #include "numbers/quotients.hpp"
@@ -114,6 +115,19 @@ void print_slope(const char* name, const Rows& rows) {
   digest.print(name);
 }
 
+// The optimum of several classes of few rows, whose steps are loops over features and over small matrices.
+void print_classes(const char* name, const Rows& rows, double ridge, double lasso) {
+  constexpr std::size_t n_few = 90, n_features = 6, q = n_features + 1;
+  const linear::RowRun run{rows.values.data(), static_cast<std::ptrdiff_t>(n_columns), n_few, n_features, rows.label.data(), rows.weight.data()};
+  std::vector<double> ridges(q, ridge), lassos(q, lasso);
+  ridges.back() = lassos.back() = 0;
+  const auto fit = linear::class_fit(linear::ClassRows(run, n_classes), {ridges, lassos}, std::vector<double>(n_classes * q), {1e-8, 1e-10, 100});
+  if (!fit) return;
+  Digest digest;
+  digest.add(std::span<const double>(fit->theta));
+  digest.print(name);
+}
+
 }  // namespace
 
 int main() {
@@ -127,4 +141,6 @@ int main() {
   print_scores("normal", close, std::numeric_limits<double>::infinity());
   print_scores("student", close, 7.5);
   print_slope("logistic", close);
+  print_classes("ridge of classes", close, 2.0, 0.0);
+  print_classes("lasso of classes", close, 0.0, 1.5);
 }

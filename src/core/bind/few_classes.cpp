@@ -1,3 +1,4 @@
+// Bindings of logistic regression of several classes on few rows.
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
 
