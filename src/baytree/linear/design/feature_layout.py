@@ -8,6 +8,7 @@ of a reference level belong to the `Design`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -94,11 +95,11 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
             return np.where(np.isnan(wide), self.fill[:, None], wide)
         return self._written(table.values, np.zeros((len(self), len(table))).T).T
 
-    def _takes_all_as_they_are(self, values: Iterable[Values]) -> bool:
+    def _takes_all_as_they_are(self, values: Iterable[Any]) -> bool:
         """Whether the features are the columns, all of them numbers: a gap among ranks is −1."""
         return self._is_plain and len(self) > 0 and all(column.dtype.kind == "f" for column in values)
 
-    def _written(self, values: Values, out: np.ndarray) -> np.ndarray:
+    def _written(self, values: Iterable[Values], out: np.ndarray) -> np.ndarray:
         for j, column in enumerate(values):
             features = self.of_column(j)
             if features.start < features.stop:

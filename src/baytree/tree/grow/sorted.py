@@ -36,7 +36,10 @@ def grow_arrays(
     return _core.grow(*grow_arguments(table, costs), how, threads.count(n_jobs))
 
 
-def grow_arguments(table: Table, costs: Costs) -> tuple[Any, ...]:
+Given = tuple[list[np.ndarray], np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray]
+
+
+def grow_arguments(table: Table, costs: Costs) -> Given:
     """A table and what its classes weigh, as the core reads them."""
     label, is_class = table.label, table.n_classes > 0
     return (
