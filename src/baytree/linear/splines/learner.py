@@ -21,7 +21,7 @@ from baytree.linear.splines.glm import logistic_within
 from baytree.linear.splines.importance import worth_of
 from baytree.linear.splines.model import Link, Splines, Terms
 from baytree.linear.splines.options import Options
-from baytree.linear.splines.prune import Factor, Pruned, prune
+from baytree.linear.splines.prune import Factor, Pruned, or_nothing, prune
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
 from baytree.table.weights import within_doubles
@@ -98,14 +98,14 @@ def _differing(weight: np.ndarray) -> np.ndarray | None:
 
 
 def _within(pruned: Pruned, factor: Factor, pieces: np.ndarray, options: Options, n_rows: int, n_terms: int) -> Pruned:
-    """The terms that remain, with the RSS and GCV that they reach where columns must be followed."""
-    if not len(pieces):
-        return pruned
-    left = factor.z[:, 0] - factor.r @ least_squares_within(factor.r, factor.z[:, 0], pieces)
+    """The terms that remain, with the RSS and GCV that they reach by themselves, also where columns must be followed."""
     rss, gcv, at = pruned.rss.copy(), pruned.gcv.copy(), pruned.size - 1
-    rss[at] = factor.rest + float(left @ left)
+    rss[at] = factor.rest
+    if len(pieces):
+        left = factor.z[:, 0] - factor.r @ least_squares_within(factor.r, factor.z[:, 0], pieces)
+        rss[at] += float(left @ left)
     gcv[at] = options.gcv(rss[at], n_terms, n_rows)
-    return msgspec.structs.replace(pruned, rss=rss, gcv=gcv)
+    return msgspec.structs.replace(pruned, rss=or_nothing(rss), gcv=or_nothing(gcv))
 
 
 def _coefficients(

@@ -64,8 +64,9 @@ def prune(factor: Factor, options: Options, n_rows: int) -> Pruned:
     subsets, rss = _core.backward_subsets(r, z, factor.rest, tries_prefixes)
     gcv = np.array([options.gcv(r, k + 1, n_rows) for k, r in enumerate(rss)])
     size = int(np.argmin(gcv)) + 1 if options.prune else len(gcv)
-    return Pruned(tuple(subsets), _or_nothing(rss), _or_nothing(gcv), size)
+    return Pruned(tuple(subsets), or_nothing(rss), or_nothing(gcv), size)
 
 
-def _or_nothing(values: np.ndarray) -> np.ndarray:
+def or_nothing(values: np.ndarray) -> np.ndarray:
+    """Sums of squares; 0 for what is rounding alone."""
     return np.where(values < _NOTHING, 0.0, values)

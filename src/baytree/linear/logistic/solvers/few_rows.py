@@ -17,6 +17,8 @@ from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
 
 _MOST = 1 << 21  # products of one curvature; for more of them BLAS and threads pay
 _MOST_BY_CLASS = 1 << 24  # of the curvatures of several classes, each by itself: BLAS would make the whole, which is larger
+_CLOSER = 1e-3  # conjugate gradients end where they are told to, a step by the whole curvature ends far below
+_ROUNDING = 1e-12
 _NONE = np.zeros((0, 0))
 
 
@@ -61,7 +63,7 @@ def losses_of_few_rows(
     ridge, lasso = (np.array([[getattr(each, name) for each in own] for own in penalties]) for name in ("ridge", "lasso"))
     problem, theta = (piece.x, piece.label, piece.weight, piece.fold, ridge, lasso), np.array([fit.theta for fit in fits])
     if rows.k > 1:
-        _core.held_out_of_few_classes(*problem, theta, aims, max_iter, loss, found)
+        _core.held_out_of_few_classes(*problem, theta, np.maximum(_CLOSER * aims, _ROUNDING), max_iter, loss, found)
     else:
         curvature = np.array([fit.curvature for fit in fits])
         _core.held_out_of_few_rows(*problem, theta[:, 0], curvature, aims, max_iter, loss, found)
