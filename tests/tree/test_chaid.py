@@ -146,7 +146,7 @@ def test_two_classes_merge_by_neighbouring_shares_as_by_all_pairs(seed, exhausti
     statistics = statistics[statistics.sum(axis=1) > 0].astype(float)
     rules = {"exhaustive": exhaustive, "alpha_merge": [0.05, 0.9][seed % 2]}
     by_shares = grouping(statistics, **rules).group_of
-    monkeypatch.setattr("baytree.tree.grow.counting.judging.KERNELS", ())
+    monkeypatch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
     assert by_shares.tolist() == grouping(statistics, **rules).group_of.tolist()
 
 

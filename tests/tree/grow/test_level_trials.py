@@ -64,7 +64,7 @@ def test_the_core_groups_levels_as_the_rules_in_python_do(test, width, most, uni
         rules = Rules(test=test, exhaustive=exhaustive, min_leaf=3, alpha_merge=[0.05, 0.6, 0.001][seed])
         fast = judged(counts, rules)
         with monkeypatch.context() as patch:
-            patch.setattr("baytree.tree.grow.counting.judging.KERNELS", ())
+            patch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
             assert_same(fast, judged(counts, rules))
 
 
@@ -73,12 +73,12 @@ def test_very_many_levels_run_together_in_the_core_as_in_python(monkeypatch):
         monkeypatch.setattr(f"baytree.tree.grow.counting.{module}.MOST_LEVELS", 8)
     counts, rules = level(0, 3, 9), Rules(min_leaf=2)
     fast = judged(counts, rules)
-    monkeypatch.setattr("baytree.tree.grow.counting.judging.KERNELS", ())
+    monkeypatch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
     assert_same(fast, judged(counts, rules))
 
 
 def test_the_number_of_threads_does_not_change_a_level(monkeypatch):
-    monkeypatch.setattr("baytree.tree.grow.counting.judging._WORTH_A_THREAD", 0)
+    monkeypatch.setattr("baytree.tree.grow.counting.level_judging._WORTH_A_THREAD", 0)
     counts, rules = level(1, 2, 9), Rules()
     assert_same(judged(counts, rules, 1), judged(counts, rules, 3))
 
@@ -94,7 +94,7 @@ def test_levels_of_the_same_shares_leave_two_groups(alpha, monkeypatch):
             rules = Rules(test=test, alpha_merge=alpha, min_leaf=1)
             fast = tried(counts, {0: 0}, [(len(sums), False)], rules)
             with monkeypatch.context() as patch:
-                patch.setattr("baytree.tree.grow.counting.judging.KERNELS", ())
+                patch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
                 assert_same(fast, tried(counts, {0: 0}, [(len(sums), False)], rules))
 
 

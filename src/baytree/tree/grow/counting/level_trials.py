@@ -12,8 +12,8 @@ from baytree.tree.grow.counting.bonferroni import log_multiplier
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.counted import NodeCounts
 from baytree.tree.grow.counting.groups import TIE
-from baytree.tree.grow.counting.judging import Judged, judge
 from baytree.tree.grow.counting.level_cells import Column, Where
+from baytree.tree.grow.counting.level_judging import Judged, judge
 from baytree.tree.grow.counting.trial import Trial
 from baytree.tree.grow.impurity import gain_of
 from baytree.tree.grow.policy import Criterion
