@@ -69,7 +69,7 @@ def test_the_core_groups_levels_as_the_rules_in_python_do(test, width, most, uni
 
 
 def test_very_many_levels_run_together_in_the_core_as_in_python(monkeypatch):
-    for module in ("level_runs", "judging"):
+    for module in ("level_runs", "level_judging"):
         monkeypatch.setattr(f"baytree.tree.grow.counting.{module}.MOST_LEVELS", 8)
     counts, rules = level(0, 3, 9), Rules(min_leaf=2)
     fast = judged(counts, rules)
