@@ -86,9 +86,9 @@ def binned(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     >>> binned(np.array([0.5, 1.0, 7.0, np.nan]), np.array([1.0, 5.0]))
     array([ 0,  0,  2, -1], dtype=int32)
     """
-    bins = (values > cuts[0]).astype(np.int32) if len(cuts) == 1 else np.searchsorted(cuts, values).astype(np.int32)
-    bins[np.isnan(values)] = -1
-    return bins
+    bins = np.empty(len(values), np.uint32)
+    _core.code_intervals(np.ascontiguousarray(values, np.float64), cuts, bins)
+    return bins.view(np.int32) - 1
 
 
 _UNUSED = np.empty(0)  # weights where each row counts once; logarithms of counts where it does not

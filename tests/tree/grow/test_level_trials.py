@@ -11,6 +11,7 @@ from baytree import _core
 from baytree.engine.threads import at_most
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.counted import Cells, NodeCounts
+from baytree.tree.grow.counting.level_runs import by_outcome
 from baytree.tree.grow.counting.level_trials import LevelTrials, tried
 
 COLUMNS = [
@@ -68,13 +69,23 @@ def test_the_core_groups_levels_as_the_rules_in_python_do(test, width, most, uni
             assert_same(fast, judged(counts, rules))
 
 
-def test_very_many_levels_run_together_in_the_core_as_in_python(monkeypatch):
+@pytest.mark.parametrize(("test", "width"), [("pearson", 2), ("pearson", 3), ("mean", 3)])
+def test_very_many_levels_run_together_in_the_core_as_in_python(test, width, monkeypatch):
     for module in ("level_runs", "level_judging"):
         monkeypatch.setattr(f"baytree.tree.grow.counting.{module}.MOST_LEVELS", 8)
-    counts, rules = level(0, 3, 9), Rules(min_leaf=2)
+    counts, rules = level(0, width, 9, is_mean=test == "mean"), Rules(test=test, min_leaf=2)
     fast = judged(counts, rules)
     monkeypatch.setattr("baytree.tree.grow.counting.level_judging.KERNELS", ())
     assert_same(fast, judged(counts, rules))
+
+
+def test_the_order_of_levels_does_not_depend_on_the_sign_of_an_eigenvector(monkeypatch):
+    """A library of linear algebra may give either."""
+    statistics = np.random.default_rng(0).integers(0, 9, (50, 4)) + 1.0
+    order = by_outcome(statistics, is_mean=False)
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], -eigh(matrix)[1]))
+    assert by_outcome(statistics, is_mean=False).tolist() == order.tolist()
 
 
 def test_the_number_of_threads_does_not_change_a_level(monkeypatch):

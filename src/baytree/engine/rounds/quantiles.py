@@ -119,8 +119,16 @@ def _beginning(begin: Sequence[np.ndarray], n_bits: int, numbers: list[_Numbers]
 
 
 def _with_prefix(numbers: _Numbers, begin: np.ndarray, n_bits: np.uint64) -> _Numbers:
-    own = np.isin(numbers.bits >> n_bits, begin)
+    prefix = numbers.bits >> n_bits
+    own = _marked(begin)[prefix] if n_bits == _DIGITS[0] else np.isin(prefix, begin)
     return _Numbers(numbers.bits[own], numbers.weight[own])
+
+
+def _marked(digits: np.ndarray) -> np.ndarray:
+    """Whether a first digit is one of these: bool [_BASE]. A look at a table, where all numbers are asked."""
+    marked = np.zeros(_BASE, bool)
+    marked[digits] = True
+    return marked
 
 
 def _digits(begin: Sequence[np.ndarray], digit: int, numbers: list[_Numbers]) -> _Digits:

@@ -77,7 +77,7 @@ struct CountedColumn {
 // Each of these is [n_nodes, n_columns].
 struct CellPlaces {
   Places first, last;  // of the cells of a node
-  Places run;          // where the runs of its levels are, -1 where each is its own
+  Places run;          // where the runs of its levels are, -1 where none are given
   nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu> has_missing;
 };
 
@@ -130,10 +130,10 @@ void bind_trials(nb::module_& module) {
              "log p that groups do not differ, for tables [n_tables, n_groups, n_statistics].");
   module.def("node_spans", &node_spans, "keys"_a, "n_codes"_a.noconvert(), "places"_a.noconvert(),
              "The first and last cell of each node in each column, and whether the first is that of missing values.");
-  nb::class_<TrialRules>(module, "TrialRules", "When levels merge: log p, the least weight of a group and its least share of a node.")
-      .def("__init__", [](TrialRules* self, double log_alpha, double min_leaf, double min_prob, bool is_exhaustive) {
-        new (self) TrialRules{log_alpha, min_leaf, min_prob, is_exhaustive};
-      }, "log_alpha"_a, "min_leaf"_a, "min_prob"_a, "is_exhaustive"_a);
+  nb::class_<TrialRules>(module, "TrialRules", "When levels merge: log p, the least weight of a group and its least share of a node, and beyond how many levels these first run together.")
+      .def("__init__", [](TrialRules* self, double log_alpha, double min_leaf, double min_prob, bool is_exhaustive, size_t most_levels) {
+        new (self) TrialRules{log_alpha, min_leaf, min_prob, is_exhaustive, most_levels};
+      }, "log_alpha"_a, "min_leaf"_a, "min_prob"_a, "is_exhaustive"_a, "most_levels"_a);
   module.def("try_columns", &try_columns, "columns"_a, "where"_a, "runs"_a.noconvert(), "test"_a, "rules"_a, "threads"_a,
              "For each node and column the number of groups and log p; for each column the group of each of its cells.");
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tree/counted/group_tests.hpp"
+#include "tree/counted/level_runs.hpp"
 #include "tree/counted/merging.hpp"
 
 namespace baytree::tree::counted {
@@ -18,6 +19,7 @@ struct TrialRules {
   double log_alpha = 0;
   double min_leaf = 0, min_prob = 0;  // a group of less than this weight, and than this share of the node, must merge
   bool is_exhaustive = false;
+  size_t most_levels = 0;  // more are first put into so many runs of similar outcome
 
   double least_size(double weight) const { return std::min(std::ceil(min_prob * weight * (1 - 1e-12)), min_leaf); }
 };
@@ -26,7 +28,7 @@ struct TrialRules {
 struct CodeSums {
   std::span<const double> sums;    // [n_present, width]
   std::span<const double> weight;  // [n_present]
-  std::span<const int32_t> run;    // [n_levels]: levels of one run are one level; empty where each is its own
+  std::span<const int32_t> run;    // [n_levels], of very many levels that do not lie on a line: those of one run are one level
   bool is_ordered = false;
   bool has_missing = false;  // the first of them is no code, but stands for missing values
 
@@ -68,22 +70,35 @@ template <GroupTest Test> class ColumnTrial {
   std::vector<int32_t> merged_levels() const {
     std::vector<double> sums, weight;
     const size_t n = codes_.n_levels();
+    const std::vector<int32_t> own = runs_on_a_line();
+    const std::span<const int32_t> run = own.empty() ? codes_.run : own;
     sums.reserve(n * codes_.width()), weight.reserve(n);
-    for (size_t level = 0; level < n; ++level) append(level, sums, weight);
+    for (size_t level = 0; level < n; ++level) append(level, run.empty() ? level : size_t(run[level]), sums, weight);
     const size_t n_runs = weight.size();
     std::vector<int32_t> group(n);
     if (n_runs >= 2) {
       const MergeRules rules{rules_.log_alpha, least_size(), codes_.is_ordered, rules_.is_exhaustive};
       const std::vector<int32_t> of_run = merge_levels<Test>(sums, weight, rules);
-      for (size_t level = 0; level < n; ++level) group[level] = of_run[codes_.run.empty() ? level : size_t(codes_.run[level])];
+      for (size_t level = 0; level < n; ++level) group[level] = of_run[run.empty() ? level : size_t(run[level])];
     }
     return group;
   }
 
+  // Empty where each level is its own.
+  std::vector<int32_t> runs_on_a_line() const {
+    const size_t n = codes_.n_levels();
+    if (n <= rules_.most_levels || !(codes_.is_ordered || Test::is_line(codes_.width()))) return {};
+    std::vector<double> outcome(n), weight(n);
+    for (size_t level = 0; level < n; ++level) {
+      const size_t place = codes_.place(level);
+      outcome[level] = codes_.is_ordered ? 0 : Test::outcome(codes_.row(place)), weight[level] = codes_.weight[place];
+    }
+    return level_runs(outcome, weight, rules_.most_levels);
+  }
+
   // Runs are numbered in the order of their first levels.
-  void append(size_t level, std::vector<double>& sums, std::vector<double>& weight) const {
+  void append(size_t level, size_t run, std::vector<double>& sums, std::vector<double>& weight) const {
     const size_t width = codes_.width(), place = codes_.place(level);
-    const size_t run = codes_.run.empty() ? level : size_t(codes_.run[level]);
     if (run == weight.size()) sums.resize(sums.size() + width), weight.push_back(0);
     for (size_t s = 0; s < width; ++s) sums[run * width + s] += codes_.row(place)[s];
     weight[run] += codes_.weight[place];

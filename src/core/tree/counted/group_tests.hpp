@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -18,11 +19,13 @@ struct Contrast {
   bool is_comparable(const Contrast& other) const { return freedom == other.freedom && rest == other.rest; }
 };
 
-// The contrast of groups, and log p that they do not differ.
+// The contrast of groups, and log p that they do not differ. Where statistics of this width lie on a line, the outcome is the place there.
 template <typename T>
-concept GroupTest = requires(T& test, const Groups& groups, const Contrast& contrast) {
+concept GroupTest = requires(T& test, const Groups& groups, const Contrast& contrast, std::span<const double> sums) {
   { test.contrast(groups) } -> std::convertible_to<Contrast>;
   { T::log_p(contrast) } -> std::convertible_to<double>;
+  { T::is_line(sums.size()) } -> std::convertible_to<bool>;
+  { T::outcome(sums) } -> std::convertible_to<double>;
 };
 
 // χ² of the groups' weights per class, by Pearson's statistic or by the likelihood ratio; empty rows and columns are left out.
@@ -46,6 +49,9 @@ template <bool is_pearson> class ClassTest {
     return {statistic <= rounding * total ? 0 : statistic, rows * columns};
   }
   static double log_p(const Contrast& found) { return found.freedom > 0 ? numbers::chi2_log_tail(found.statistic, found.freedom) : 0; }
+  static bool is_line(size_t n_classes) { return n_classes == 2; }
+  // The share of the second class, to 12 digits: equal shares of fractional weights may differ by their rounding.
+  static double outcome(std::span<const double> two) { return std::nearbyint(two[1] / (two[0] + two[1]) * 1e12); }
 
  private:
   static constexpr double rounding = 1e-28;  // of the weight: what rounding alone adds to the statistic
@@ -87,6 +93,8 @@ struct MeanTest {
   static double log_p(const Contrast& found) {
     return found.freedom > 0 ? numbers::f_log_tail(found.statistic, found.freedom, found.rest) : 0;
   }
+  static bool is_line(size_t) { return true; }
+  static double outcome(std::span<const double> sums) { return sums[1] / sums[0]; }
 
  private:
   static constexpr double rounding = 1e-14;  // of the sum of squares

@@ -16,7 +16,7 @@ from baytree.engine import threads
 from baytree.tree.grow.counting.association import KERNELS
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.level_cells import Column, Where
-from baytree.tree.grow.counting.level_runs import MOST_LEVELS, runs
+from baytree.tree.grow.counting.level_runs import MOST_LEVELS, is_line, runs
 from baytree.tree.grow.counting.merging import merge, settle
 
 
@@ -44,7 +44,11 @@ def _in_core(columns: list[Column], where: Where, rules: Rules) -> Judged:
         run_of,
         rules.test,
         _core.TrialRules(
-            log(rules.alpha_merge) if rules.alpha_merge > 0 else -inf, rules.min_leaf, rules.min_prob, bool(rules.exhaustive)
+            log(rules.alpha_merge) if rules.alpha_merge > 0 else -inf,
+            rules.min_leaf,
+            rules.min_prob,
+            bool(rules.exhaustive),
+            MOST_LEVELS,
         ),
         threads.free() if is_long else 1,
     )
@@ -55,9 +59,10 @@ _WORTH_A_THREAD = 1 << 13  # cells
 
 
 def _runs(columns: list[Column], where: Where) -> tuple[np.ndarray, np.ndarray]:
-    """Where the runs of a column's levels begin at each node, −1 where these are few enough, and the runs."""
+    """Where the runs of a column's levels begin at each node, −1 where the core finds them or levels are few, and these."""
     begin, found, n = np.full(where.first.shape, -1, np.int64), [np.zeros(0, np.int32)], 0
-    for at, column in np.argwhere(where.last - where.first > MOST_LEVELS).tolist():
+    unknown = [not (column.is_ordered or is_line(column.cells.sums.shape[1], column.is_mean)) for column in columns]
+    for at, column in np.argwhere((where.last - where.first > MOST_LEVELS) & unknown).tolist():
         own = columns[column].candidate(*where.cells(at, column))
         if len(own.weight) > MOST_LEVELS:
             begin[at, column] = n

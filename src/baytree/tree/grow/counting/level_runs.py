@@ -29,14 +29,26 @@ def reduced(candidate: Candidate, run_of: np.ndarray) -> Candidate:
     return msgspec.structs.replace(candidate, statistics=statistics, weight=np.bincount(run_of, candidate.weight))
 
 
+def is_line(n_statistics: int, is_mean: bool) -> bool:
+    """Whether outcomes are numbers: means, or shares of two classes."""
+    return is_mean or n_statistics == 2
+
+
 def by_outcome(statistics: np.ndarray, is_mean: bool) -> np.ndarray:
     """Levels in the order of their means, or along the direction in which their shares of classes differ most."""
     if is_mean:
         return np.argsort(statistics[:, 1] / statistics[:, 0], kind="stable")
     share = statistics / statistics.sum(axis=1, keepdims=True)
+    along = share[:, 1] if is_line(share.shape[1], is_mean) else share @ _widest_direction(share)
+    return np.argsort(np.round(along, 12), kind="stable")
+
+
+def _widest_direction(share: np.ndarray) -> np.ndarray:
+    """The direction in which rows differ most. Its largest part (the last of equals) is positive: rounding gave the sign."""
     centred = share - share.mean(axis=0)
     direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
-    return np.argsort(np.round(centred @ direction, 12), kind="stable")
+    size = np.abs(direction)
+    return direction * np.sign(direction[np.flatnonzero(size > size.max() - 1e-6)[-1]])
 
 
 def in_order(group_of: np.ndarray) -> np.ndarray:
