@@ -124,7 +124,7 @@ def test_a_test_of_groups_is_known_by_name():
     tables = np.ones((1, 2, 2))
     with pytest.raises(ValueError, match="test='foo': give one of pearson, likelihood_ratio, mean"):
         _core.test_groups(tables, "foo")
-    nowhere, rules = np.zeros((0, 0), np.int64), _core.TrialRules(-3.0, 1.0, 0.01, False)
+    nowhere, rules = np.zeros((0, 0), np.int64), _core.TrialRules(-3.0, 1.0, 0.01, False, 400)
     with pytest.raises(ValueError, match="test='foo': give one of"):
         _core.try_columns([], (nowhere, nowhere, nowhere, nowhere.astype(bool)), np.zeros(0, np.int32), "foo", rules, 1)
 
