@@ -72,9 +72,11 @@ $(VENV)/tools:
 	  { echo "baytree needs Python 3.11 or newer; set PYTHON=/path/to/python3.11 and run make again." >&2; exit 1; }
 	@command -v $${CXX:-g++} >/dev/null || \
 	  { echo "baytree needs a C++ compiler (g++ 11 or newer); on Debian: apt-get install g++." >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || \
+	@$(PYTHON) -m venv --without-pip $(VENV)
+	@# Python's own pip does, where there is one: to put another into a new environment takes longer than to install everything else
+	@$(PYTHON) -m pip --python $(RUN) --quiet --disable-pip-version-check install uv 2>/dev/null || \
+	  { $(RUN) -m ensurepip >/dev/null && $(RUN) -m pip --quiet --disable-pip-version-check install uv; } || \
 	  { echo "Python could not make a virtual environment; on Debian: apt-get install python3-venv." >&2; exit 1; }
-	@$(RUN) -m pip --quiet --disable-pip-version-check install uv
 	@touch $@
 
 $(VENV)/installed: $(VENV)/tools $(SOURCES)
