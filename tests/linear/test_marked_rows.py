@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import baytree as bt
+from baytree.engine.parts import InMemory
+from baytree.linear.design.feature_layout import features_of
+from baytree.linear.design.spread import look_at, moments_by_counts, moments_of
 from baytree.linear.logistic.rows import task_rows
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.marked_piece import MarkedPiece
@@ -78,3 +81,19 @@ def test_the_penalty_and_coefficients_are_the_same_with_marks_and_side_by_side(p
     assert marked.C_ == beside.C_
     np.testing.assert_allclose(marked.coef_, coef, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(marked.curve_.mean, curve.mean, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_and_spread_of_marks_by_counting_are_those_of_marks_side_by_side(seed):
+    rng = np.random.default_rng(seed)
+    frame = {
+        "a": np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300)),
+        "b": [f"b{k}" for k in rng.zipf(1.5, 300) % 20],
+    }
+    weight = [np.ones(300), rng.integers(0, 3, 300).astype(float), rng.random(300)][seed]
+    table = bt.LogisticRegression()._enter(frame, rng.integers(0, 2, 300), weight).table
+    rows = InMemory(table)
+    look = look_at(rows)
+    layout = features_of(table.schema, "rank", look.gaps)
+    for counted, written in zip(moments_by_counts(rows, layout, look), moments_of(rows, layout, look), strict=True):
+        np.testing.assert_allclose(counted, written, rtol=1e-13, atol=1e-16)

@@ -1,11 +1,13 @@
 #include "bind/arrays.hpp"
 #include "bind/rooms.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "linear/descent.hpp"
 #include "linear/held_out.hpp"
 #include "linear/logistic.hpp"
+#include "linear/net_step.hpp"
 #include "linear/newton.hpp"
 #include "linear/row_hash.hpp"
 #include "linear/row_loops.hpp"
@@ -165,6 +167,18 @@ double sparse_descent(Vector<int64_t> start, Vector<int32_t> code, Vector<double
       .sweep(view(coordinates));
 }
 
+bool net_step(Dense curvature, Vector<double> ridge, Vector<double> lasso, Vector<double> theta, Vector<double> gradient, double near,
+              Output<double> out) {
+  const size_t q = theta.shape(0);
+  require(curvature.shape(0) == q && curvature.shape(1) == q && ridge.shape(0) == q && lasso.shape(0) == q && gradient.shape(0) == q &&
+              out.shape(0) == q,
+          "net_step: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  const auto step = linear::net_step(flat(curvature), {view(ridge), view(lasso)}, {view(theta), view(gradient)}, near);
+  if (step) std::ranges::copy(*step, out.data());
+  return step.has_value();
+}
+
 nb::tuple newton_of_few_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vector<double> ridge, Vector<double> lasso,
                               Vector<double> start, Dense curvature, double tol, double ideal, int64_t most) {
   const auto run = run_of(x, label.data(), weight, 0, x.shape(0));
@@ -239,6 +253,9 @@ void bind_linear(nb::module_& module) {
   module.def("gram_descent", &gram_descent, nb::arg("matrix").noconvert(), nb::arg("ridge").noconvert(),
              nb::arg("lasso").noconvert(), nb::arg("theta").noconvert(), nb::arg("slope").noconvert(), "most"_a,
              "tolerance"_a, "Coordinate descent on a quadratic given by its matrix; (sweeps, last change).");
+  module.def("net_step", &net_step, nb::arg("curvature").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
+             nb::arg("theta").noconvert(), nb::arg("gradient").noconvert(), "near"_a, nb::arg("out").noconvert(),
+             "Writes the step to the minimum of a penalised quadratic; false where its matrix is nearly singular.");
   module.def("newton_of_few_rows", &newton_of_few_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("ridge").noconvert(), nb::arg("lasso").noconvert(),
              nb::arg("start").noconvert(), nb::arg("curvature").noconvert(), "tol"_a, "ideal"_a, "most"_a,

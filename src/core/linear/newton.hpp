@@ -12,39 +12,10 @@
 #include <vector>
 
 #include "linear/factor.hpp"
+#include "linear/net_step.hpp"
 #include "linear/row_loops.hpp"
-#include "linear/support.hpp"
 
 namespace baytree::linear {
-
-struct NetPenalty {
-  std::span<const double> ridge, lasso;
-
-  bool is_smooth() const {
-    return std::ranges::all_of(lasso, [](double each) { return each == 0; });
-  }
-
-  double cost(std::span<const double> theta) const {
-    double squares = 0, sizes = 0;
-    for (std::size_t j = 0; j < theta.size(); ++j) {
-      squares += ridge[j] * theta[j] * theta[j];
-      sizes += lasso[j] * std::abs(theta[j]);
-    }
-    return squares / 2 + sizes;
-  }
-
-  // The largest distance of a coefficient from optimality: the smallest subgradient.
-  double violation(std::span<const double> gradient, std::span<const double> theta) const {
-    double worst = 0;
-    for (std::size_t j = 0; j < theta.size(); ++j) {
-      const double smooth = gradient[j] + ridge[j] * theta[j];
-      const double sign = theta[j] > 0 ? 1.0 : theta[j] < 0 ? -1.0 : 0.0;
-      const bool is_out = theta[j] == 0 && lasso[j] > 0;
-      worst = std::max(worst, is_out ? std::abs(smooth) - lasso[j] : std::abs(smooth + lasso[j] * sign));
-    }
-    return worst;
-  }
-};
 
 // The violation that counts as converged, the one worth trying for, and the most steps.
 struct NewtonAim {
@@ -72,7 +43,7 @@ class FewRows {
     fit.values.push_back(here.value);
     while (fit.violation > aim.ideal && fit.steps < aim.most) {
       ++fit.steps;
-      const auto step = step_from(here, fit);
+      const auto step = net_step(fit.curvature, penalty_, {fit.theta, here.gradient}, kNear * fit.violation);
       if (!step) return std::nullopt;
       auto moved = backtrack(here, fit.theta, *step);
       if (!moved) break;
@@ -88,6 +59,7 @@ class FewRows {
 
  private:
   static constexpr double kGood = 0.1;  // a step that leaves more of the violation than this calls for a new curvature
+  static constexpr double kNear = 0.01;  // of the violation: what the minimum of a quadratic may have left
   static constexpr int kHalvings = 34;
 
   struct Slope {
@@ -110,27 +82,6 @@ class FewRows {
     scaled_.resize(run_.rows * q_);
     row_loops().curvature_rows(run_, theta.data(), theta.back(), scaled_.data());
     return products(scaled_, q_);
-  }
-
-  std::optional<std::vector<double>> step_from(const Slope& here, const NewtonFit& fit) const {
-    return penalty_.is_smooth() ? smooth_step(here, fit) : lasso_step(here, fit);
-  }
-
-  std::optional<std::vector<double>> smooth_step(const Slope& here, const NewtonFit& fit) const {
-    std::vector<double> matrix = fit.curvature, right(q_);
-    for (std::size_t j = 0; j < q_; ++j) {
-      matrix[j * q_ + j] += penalty_.ridge[j];
-      right[j] = -(here.gradient[j] + penalty_.ridge[j] * fit.theta[j]);
-    }
-    return solved(matrix, std::move(right));
-  }
-
-  std::optional<std::vector<double>> lasso_step(const Slope& here, const NewtonFit& fit) const {
-    std::vector<double> target = fit.theta, slope = here.gradient;
-    const Support quadratic(fit.curvature, penalty_.ridge, penalty_.lasso, Alike::refused);
-    if (!quadratic.minimise(target, slope, 0.01 * fit.violation)) return std::nullopt;
-    for (std::size_t j = 0; j < q_; ++j) target[j] -= fit.theta[j];
-    return target;
   }
 
   // The first of step, step / 2, step / 4 … that lowers the objective enough; nothing where none does.

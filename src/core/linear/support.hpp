@@ -25,6 +25,7 @@ class Support {
   // Moves `target`, at which the quadratic has this slope, until no coefficient is further than `near` from optimal, or for a few rounds;
   // false where a direct solution is refused.
   bool minimise(std::vector<double>& target, std::vector<double>& slope, double near) const {
+    if (is_settled(target, slope, near)) return true;
     for (int round = 0; round < kRounds; ++round) {
       GramDescent(matrix_, ridge_, lasso_, target, slope).run(kSweeps, near * near);
       if (!polish(target, slope)) return false;
@@ -50,6 +51,15 @@ class Support {
   }
 
   static double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }
+
+  // Near an optimum the support mostly is what it was: whether the minimum on it is that of all. Nothing moves where a sign would change.
+  bool is_settled(std::vector<double>& target, std::vector<double>& slope, double near) const {
+    const auto active = support(target);
+    const auto move = to_minimum(active, target, slope);
+    if (!move || until_zero(active, target, *move) < 1) return false;
+    advance(active, *move, 1.0, target, slope);
+    return violation(target, slope) <= near;
+  }
 
   // The minimum on the support, less what would change its sign on the way; false where it is not to be solved for.
   bool polish(std::vector<double>& target, std::vector<double>& slope) const {

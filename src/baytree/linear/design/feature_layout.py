@@ -100,10 +100,10 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         return self._is_plain and len(self) > 0 and all(column.dtype.kind == "f" for column in values)
 
     def _written(self, values: Iterable[Values], out: np.ndarray) -> np.ndarray:
+        bound = np.searchsorted(self.source, np.arange(self.n_columns + 1)).tolist()  # once: it takes longer than few rows
         for j, column in enumerate(values):
-            features = self.of_column(j)
-            if features.start < features.stop:
-                self._write(out[:, features], j, column)
+            if bound[j] < bound[j + 1]:
+                self._write(out[:, bound[j] : bound[j + 1]], self.level[bound[j] : bound[j + 1]], j, column)
         return out
 
     def marks(self, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -130,14 +130,13 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="layou
         """Whether every column is one feature, its number or its rank."""
         return len(self) == self.n_columns and bool((self.level == VALUE).all())
 
-    def _write(self, out: np.ndarray, column: int, values: np.ndarray | Tokens) -> None:
-        levels = self.level[self.of_column(column)]
+    def _write(self, out: np.ndarray, levels: np.ndarray, column: int, values: np.ndarray | Tokens) -> None:
         if isinstance(values, Tokens):  # its words are sparse and live elsewhere
             out[:, levels == MISSING] = values.missing[:, None]
             return
         gap = is_missing(values)
-        out[:, levels == VALUE] = np.where(gap, self.fill[column], values)[:, None]
-        out[:, levels == MISSING] = gap[:, None]
+        for place in np.flatnonzero(levels < 0):
+            out[:, place] = gap if levels[place] == MISSING else np.where(gap, self.fill[column], values)
         marks = np.flatnonzero(levels >= 0)
         if len(marks):
             _mark(out, np.where(gap, self.mode[column], values), levels, marks)

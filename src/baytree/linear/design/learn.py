@@ -12,7 +12,7 @@ from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
 from baytree.linear.design.feature_layout import VALUE, Layout, features_of
 from baytree.linear.design.look import Known, Look, Moments
-from baytree.linear.design.spread import moments_of
+from baytree.linear.design.spread import moments_by_counts, moments_of
 from baytree.linear.design.word_features import Words
 from baytree.table.schema import Kind, Schema, Text
 from baytree.table.table import Table, is_missing
@@ -30,7 +30,7 @@ def learn_design(
     for it, since rare words would otherwise get the largest units.
     """
     layout, reference, moments = learn_layout(rows, look, ordinal=ordinal, missing=missing)
-    centre, spread = moments or moments_of(rows, layout, look)
+    centre, spread = moments or moments_by_counts(rows, layout, look)
     words = tuple(_words(rows, j) for j, column in enumerate(rows.schema.columns) if column.kind is Kind.TEXT)
     scale = np.concatenate([_positive(spread), *(np.ones(len(text.idf)) for text in words)])
     design = Design(layout, centre, scale, reference, words)

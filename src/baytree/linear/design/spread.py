@@ -51,9 +51,21 @@ def moments_of(rows: Parts, layout: Layout, look: Look) -> Moments:
         return _sparse_moments(rows, layout, look)
     if len(layout) <= WIDE or numbers.all():
         return _dense_moments(rows, layout, look)
-    mean = rows.total(partial(_mark_shares, layout, look.weight), rows_per_part=None)
+    return _by_counts(rows, layout, look)
+
+
+def moments_by_counts(rows: Parts, layout: Layout, look: Look) -> Moments:
+    """The same, those of marks from the weight of the rows that have them: even few are not written side by side."""
+    is_otherwise = look.lie.is_sparse or bool((layout.level == VALUE).all())
+    return (moments_of if is_otherwise else _by_counts)(rows, layout, look)
+
+
+def _by_counts(rows: Parts, layout: Layout, look: Look) -> Moments:
+    numbers = np.flatnonzero(layout.level == VALUE)
+    mean = rows.total(partial(_weight_of_marks, layout), rows_per_part=None) / look.weight
     spread = np.sqrt(np.maximum(mean * (1 - mean), 0.0))
-    mean[numbers], spread[numbers] = _dense_moments(rows, layout.take(np.flatnonzero(numbers)), look)
+    if len(numbers):
+        mean[numbers], spread[numbers] = _dense_moments(rows, layout.take(numbers), look)
     return mean, spread
 
 
@@ -132,12 +144,12 @@ def _units(largest: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, np.exp2(exponent), 1.0)
 
 
-def _mark_shares(layout: Layout, total: float, table: Table) -> np.ndarray:
-    """The mean of the features that are 0 or 1, from counts; 0 for numbers."""
-    share, mean = table.weight / total, np.zeros(len(layout))
+def _weight_of_marks(layout: Layout, table: Table) -> np.ndarray:
+    """The weight of the rows that have each of the features that are 0 or 1; 0 for numbers."""
+    weight = np.zeros(len(layout))
     for own, feature in layout.marks(table):
-        mean += np.bincount(feature, share[own], minlength=len(layout))
-    return mean
+        weight += np.bincount(feature, table.weight[own], minlength=len(layout))
+    return weight
 
 
 def _sparse_moments(rows: Parts, layout: Layout, look: Look) -> Moments:

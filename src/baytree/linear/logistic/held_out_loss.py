@@ -8,7 +8,7 @@ import numpy as np
 from baytree.linear.logistic.options import Options
 from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.solvers.few_rows import are_few, losses_of_few_rows
-from baytree.linear.logistic.solvers.lockstep import Problems, solve_together
+from baytree.linear.logistic.solvers.fold_paths import FoldPaths
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty
 from baytree.linear.logistic.solvers.signs import Solve, optimum_under_signs
 from baytree.linear.logistic.solvers.solve import optimum
@@ -16,8 +16,6 @@ from baytree.linear.logistic.task import Task, penalty_of
 
 _AIM = 1e-6  # the violation at which a held-out loss has all the digits that a choice needs
 _LEAST = 1e-9
-_FEW = 64  # features; of more, side by side, curvatures would cost more than the steps that they save
-_ROOM = 10_000_000  # numbers in the curvatures of all folds and strengths
 
 
 def held_out_losses(
@@ -70,34 +68,9 @@ def _together(
     aims = np.array([[_aim(each) for each in own] for own in penalties])
     if isinstance(task.rows, DenseRows) and are_few(task.rows) and (task.rows.k > 1 or len(curvatures) == len(fits)):
         return losses_of_few_rows(task.rows, penalties, fits, aims, max_iter)
-    is_smooth = all(each.is_smooth for own in penalties for each in own)
-    if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and is_smooth and shape[0] > 1):
+    if not (isinstance(task.rows, DenseRows) and task.rows.k == 1 and shape[0] > 1 and len(curvatures) == len(fits)):
         return np.zeros(shape), np.zeros(shape, bool)
-    if len(curvatures) < len(fits):
-        return np.zeros(shape), np.zeros(shape, bool)
-    if task.rows.q <= _FEW or (task.rows.is_marked and shape[0] * shape[1] * task.rows.q**2 <= _ROOM):
-        curvatures = _of_others(task.rows, fold_weight, fits)
-    else:
-        curvatures = curvatures * shape[0]
-    problems = Problems(
-        np.repeat(np.arange(shape[0]), shape[1]),
-        np.array([each.ridge for own in penalties for each in own]),
-        np.tile(np.array([fit.theta[0] for fit in fits]), (shape[0], 1)),
-        tuple(curvatures),
-    )
-    loss, found = solve_together(task.rows, fold_weight, problems, aims.ravel())
-    return loss.reshape(shape), found.reshape(shape)
-
-
-def _of_others(rows: DenseRows, fold_weight: np.ndarray, fits: list[Fit]) -> list[np.ndarray]:
-    """The curvature of the rows that are not in a fold, for each fold and strength: that of all less that of the fold."""
-    n_folds = len(fold_weight)
-    by_strength = []
-    for fit in fits:
-        own = rows.fold_curvatures(fit.theta, n_folds)
-        others = np.maximum(fold_weight.sum() - fold_weight, 1e-300)
-        by_strength.append((own.sum(axis=0) - own) / others[:, None, None])
-    return [curvature[f] for f in range(n_folds) for curvature in by_strength]
+    return FoldPaths(task.rows, fold_weight, penalties, fits, curvatures).losses(aims)
 
 
 def _aim(penalty: Penalty) -> float:

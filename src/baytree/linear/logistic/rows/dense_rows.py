@@ -75,21 +75,30 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
 
     def _in_units(self, raw: np.ndarray) -> np.ndarray:
         """A curvature by the features as they lie in the pieces, by those of the model."""
-        blocks = raw.reshape(self.k, self.q, self.k, self.q)
-        return self.to_units(self.to_units(blocks), axis=1).reshape(raw.shape)
+        blocks = raw.reshape(self.k, self.q, self.k, self.q).transpose(0, 2, 1, 3)
+        return self._products_in_units(blocks).transpose(0, 2, 1, 3).reshape(raw.shape)
 
-    def to_units(self, summed: np.ndarray, axis: int = -1) -> np.ndarray:
-        """Sums by the features as they lie in the pieces, by those of the model; the constant is last on the axis."""
-        made = np.moveaxis(summed.copy(), axis, -1)
+    def _products_in_units(self, raw: np.ndarray) -> np.ndarray:
+        """Sums of products of two features, likewise: Σ (x − c)(y − d) = Σxy − c Σy − d Σx + cd Σ1. [..., q, q]"""
+        centre, scale = np.append(self.centre, 0.0), np.append(self.scale, 1.0)
+        half = raw[..., -1:, -1:] / 2
+        rows, columns = raw[..., -1:, :] - half * centre, raw[..., :, -1:] - half * centre[:, None]
+        return (raw - centre[:, None] * rows - columns * centre) / (scale[:, None] * scale)
+
+    def to_units(self, summed: np.ndarray) -> np.ndarray:
+        """Sums by the features as they lie in the pieces, by those of the model; the constant is last. [..., q]"""
+        made = summed.copy()
         made[..., :-1] -= self.centre * made[..., -1:]
         made[..., :-1] /= self.scale
-        return np.moveaxis(made, -1, axis)
+        return made
 
-    def fold_curvatures(self, theta: np.ndarray, n_folds: int) -> np.ndarray:
-        """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
-        coefficient, start = self.raw(theta)
+    def curvatures_of_others(self, theta: np.ndarray, fold_weight: np.ndarray) -> np.ndarray:
+        """The second derivatives of the mean loss of the rows that are not in a fold, of two classes. [n_folds, q, q]"""
+        (coefficient, start), n_folds = self.raw(theta), len(fold_weight)
         raw = self.pieces.total(lambda piece: piece.curvatures(coefficient, start, n_folds))
-        return self.to_units(self.to_units(raw), axis=1)
+        own = self._products_in_units(raw)
+        others = np.maximum(fold_weight.sum() - fold_weight, 1e-300)
+        return (own.sum(axis=0) - own) / others[:, None, None]
 
     def largest_score(self, theta: np.ndarray) -> float:
         """The largest |score| of any row."""

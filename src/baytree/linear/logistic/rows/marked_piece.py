@@ -142,9 +142,11 @@ class MarkedPiece(msgspec.Struct, frozen=True, dict=True):
             self.kernel.curvature(own, at, fold, rows.start, rows.stop, out)
             return out
 
-        half = self.runs.total(lower)
-        whole = half + np.tril(half, -1).transpose(0, 2, 1)
-        return np.ascontiguousarray(self._with_constant(self._with_constant(whole).transpose(0, 2, 1)))
+        half = self.runs.total(lower)  # 0 above the diagonal
+        whole = half + half.transpose(0, 2, 1)
+        np.einsum("fjj->fj", whole)[:] /= 2
+        place = np.append(np.argsort(self.order), self.q - 1)
+        return np.ascontiguousarray(whole[:, place[:, None], place])
 
     def _lessons(self, held_out: np.ndarray, coefficient: np.ndarray, rows: slice) -> Lessons:
         m = len(held_out)

@@ -13,6 +13,7 @@ from baytree.linear.logistic.rows.dense_rows import DenseRows
 from baytree.linear.logistic.rows.loss import Slope
 from baytree.linear.logistic.solvers.few_rows import newton_of_few_rows
 from baytree.linear.logistic.solvers.objective import Aim, Fit, Penalty, value, violations
+from baytree.linear.logistic.solvers.steps import lasso_step
 from baytree.linear.quadratic import Quadratic, solve
 
 _SHARES = [0.5**k for k in range(34)]  # of a step
@@ -20,6 +21,7 @@ _AT_ONCE = 6  # shares that are tried in one round
 _NEAR = 1e-5  # the violation from which on an old curvature mostly does
 _GOOD = 0.1  # a step that leaves more of the violation than this calls for a new curvature
 _FAINTEST = 1e-15  # of the curvature: along such directions only rows that are nearly certain have a second derivative
+_FEW = 500  # coefficients of which a step with |θ| is one call of the core; for more of them BLAS pays
 _ROUNDS = 5  # of sweeps and direct solutions
 
 
@@ -97,12 +99,16 @@ def _step(here: Slope, curvature: np.ndarray, penalty: Penalty, theta: np.ndarra
         matrix = _pinned(curvature, penalty, k)
         matrix[np.diag_indices_from(matrix)] += ridge
         return -solve(matrix, slope).reshape(theta.shape)
-    quadratic = Quadratic(_pinned(curvature, penalty, k), ridge, lasso)
-    target, slope = theta.ravel().copy(), here.gradient.ravel().copy()
+    matrix, near = _pinned(curvature, penalty, k), 0.01 * worst
+    if len(matrix) <= _FEW:
+        step = lasso_step(matrix, Penalty(ridge, lasso), theta.ravel(), here.gradient.ravel(), near)
+        if step is not None:
+            return step.reshape(theta.shape)
+    quadratic, target, slope = Quadratic(matrix, ridge, lasso), theta.ravel().copy(), here.gradient.ravel().copy()
     for _ in range(_ROUNDS):
-        quadratic.sweep(target, slope, (0.01 * worst) ** 2)
+        quadratic.sweep(target, slope, near**2)
         target, slope = quadratic.polished(target, slope)
-        if violations(Slope(0.0, slope), Penalty(ridge, lasso), target).max() <= 0.01 * worst:
+        if violations(Slope(0.0, slope), Penalty(ridge, lasso), target).max() <= near:
             break
     return target.reshape(theta.shape) - theta
 
