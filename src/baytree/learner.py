@@ -41,6 +41,28 @@ class Learner(Protocol):
         ...
 
 
+class FirstStep(Protocol):
+    """The settings of a first step: those that are equal make the same of the same rows."""
+
+    def taken(self, rows: Parts) -> Any:
+        """What the step makes of these rows."""
+        ...
+
+
+@runtime_checkable
+class InTwoSteps(Learner, Protocol):
+    """A learner that may have its first step in common with others: a tree, and the rules that come of it."""
+
+    @property
+    def first_step(self) -> FirstStep | None:
+        """How it begins; None where what follows would change what the first step has made."""
+        ...
+
+    def learn_after(self, begun: Any) -> Learnt:
+        """The model, from what the first step has made of the rows."""
+        ...
+
+
 class Statistic(Protocol):
     """A value made from rows; those of parts add up to that of the whole."""
 

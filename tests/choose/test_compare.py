@@ -19,6 +19,7 @@ import baytree as bt
 from baytree.choose.compare.fold_tasks import Progress
 from baytree.choose.compare.participants import participants
 from baytree.choose.problem import Problem
+from baytree.tree.boost.first_tree import FirstTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
 
@@ -144,6 +145,37 @@ def test_a_model_that_fails_is_named_and_the_others_go_on():
     result = bt.compare(bands()[["noise", "label"]], "label", {"broken": Broken(), "fine": GaussianNB()}, cv=3)
     assert [entry.short for entry in result.entries] == ["fine"]
     assert "left out: broken (out of luck)" in str(result)
+
+
+def test_a_tree_and_its_rules_grow_together_what_each_grows_alone():
+    frame = bands()
+    both = {entry.short: entry for entry in bt.compare(frame, "label", ["c50", "c50-rules"], cv=4, repeats=1).entries}
+    for short in ("c50", "c50-rules"):
+        alone = bt.compare(frame, "label", [short], cv=4, repeats=1).entries[0]
+        pairs = zip(both[short].validation.trials, alone.validation.trials, strict=True)
+        assert all(np.array_equal(mine.probability, own.probability) for mine, own in pairs)
+        assert both[short].fitted.export("python") == alone.fitted.export("python")
+
+
+def test_models_that_begin_alike_grow_once_for_each_fold_and_once_for_all_rows(monkeypatch):
+    grown, taken = [], FirstTree.taken
+    monkeypatch.setattr(FirstTree, "taken", lambda step, rows: grown.append(rows.n_rows) or taken(step, rows))
+    others = [bt.C50Classifier(rules=True, min_cases=5), bt.C50Classifier(trials=2), bt.C50Classifier(fuzzy=True)]
+    bt.compare(bands(), "label", ["c50", "c50-rules"], cv=4, repeats=1)
+    assert sorted(grown) == [90, 90, 90, 90, 120]
+    grown.clear()
+    bt.compare(bands(), "label", {"tree": bt.C50Classifier(), **dict(zip("abc", others, strict=True))}, cv=4, repeats=1)
+    assert len(grown) == 4 * 5
+
+
+def test_rules_that_fail_do_not_cost_the_tree_they_come_from(monkeypatch):
+    def refuse(*_):
+        raise ValueError("no rules today")
+
+    monkeypatch.setattr("baytree.tree.boost.learner.voting_rules", refuse)
+    result = bt.compare(bands(), "label", ["c50", "c50-rules", "nb"], cv=4, repeats=1)
+    assert {entry.short for entry in result.entries} == {"c50", "nb"}
+    assert result.skipped == (("C5.0, rules", "no rules today"),)
 
 
 def test_the_same_call_gives_the_same_result():

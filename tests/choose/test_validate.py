@@ -22,6 +22,7 @@ from baytree.choose.task_of_target import task_of
 from baytree.choose.validate import significance
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials
+from baytree.estimators.learning import FirstSteps
 from baytree.folds.cv import Fold
 
 
@@ -80,7 +81,7 @@ def test_rows_of_an_encoded_table_teach_what_the_rows_of_the_frame_teach(name):
     ready = prepared(LEARNERS[name], problem)
     assert reads_alike(ready, problem)
     for fold in problem.folds(3).parts:
-        encoded, refitted = from_table(ready, problem, fold), from_frame(ready, problem, fold)
+        encoded, refitted = from_table(ready, problem, fold, FirstSteps()), from_frame(ready, problem, fold)
         assert np.allclose(encoded.probability, refitted.probability, rtol=0, atol=1e-12)
         assert np.array_equal(encoded.answer, refitted.answer)
 

@@ -28,7 +28,6 @@ SETTINGS = {
     "max_surrogates": 0,
     "use_surrogate": 2,
     "surrogate_style": 0,
-    "always_known": [],
     "takes_no_gain": False,
     "columns_per_node": 0,
     "first_column": -1,

@@ -102,6 +102,15 @@ def test_rules_with_costs_make_fewer_of_the_dear_mistakes(cuts):
     assert costs[label, careful].sum() < costs[label, plain].sum()
 
 
+@pytest.mark.parametrize("subset", [True, False])
+def test_a_rule_covers_the_rows_for_which_it_holds(subset):
+    model = bt.C50Classifier(rules=True, subset=subset).fit(FRAME, LABEL)
+    rules, holds = model.rules_[0], model.rules_[0].holding(model._encoded(FRAME))
+    right = [holds[model.classes_[rule.label] == LABEL, k].sum() for k, rule in enumerate(rules)]
+    assert [rule.cover for rule in rules] == holds.sum(axis=0).tolist()
+    assert [rule.right for rule in rules] == right
+
+
 def test_only_rules_can_be_left_out():
     with pytest.raises(ValueError, match="rules=True"):
         MODELS["tree"].fit(FRAME, LABEL).without(0)

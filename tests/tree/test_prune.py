@@ -239,6 +239,7 @@ def test_a_fold_loses_at_each_penalty_what_the_pruned_tree_of_its_other_rows_los
     rng = np.random.default_rng(5)
     frame = {f"x{j}": np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300).round(1)) for j in range(3)}
     frame["level"] = np.where(rng.random(300) < 0.1, None, rng.choice(list("abcdefgh"), 300))
+    frame |= {"whole": rng.normal(size=300).round(1), "rare": np.array([f"r{k}" for k in rng.zipf(1.5, 300) % 60])}
     score = np.nan_to_num(frame["x0"]) + (frame["level"] == "a") + rng.normal(size=300)
     y = {"class": score > 0.3, "three": np.digitize(score, [-0.5, 0.8]), "number": score}[target]
     kind = bt.CARTRegressor if target == "number" else bt.CARTClassifier
@@ -259,17 +260,3 @@ def test_a_fold_loses_at_each_penalty_what_the_pruned_tree_of_its_other_rows_los
     expected = cart.with_errors(steps, *sums, float(tree.risk[0]), float(rows.weight.sum()))
     np.testing.assert_array_equal(steps.error, expected.error)
     np.testing.assert_array_equal(steps.deviation, expected.deviation)
-
-
-def test_surrogates_that_no_row_asks_for_change_no_error_of_cross_validation(monkeypatch):
-    rng = np.random.default_rng(3)
-    rows = {"whole": rng.normal(size=300), "gaps": rng.normal(size=300), "kind": rng.choice(list("pqrs"), 300)}
-    label = np.where(rows["whole"] + rows["gaps"] + (rows["kind"] == "p") > 0.3, "a", "b")
-    rows["gaps"][rng.random(300) < 0.2] = np.nan
-    model = bt.CARTClassifier(cp=0.001, pruning="min")
-    shorter, file = model.cost_complexity_path(rows, label), dumps(model.fit(rows, label))
-    monkeypatch.setattr(cart, "_always_known", lambda _: ())
-    longer = model.cost_complexity_path(rows, label)
-    assert len(shorter.error) > 3
-    assert np.array_equal(shorter.error, longer.error)
-    assert dumps(model.fit(rows, label)) == file

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, TypeVar
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,7 +17,7 @@ from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
 from baytree.estimators.scikit_base import clone
 from baytree.given import FrameLike, TargetLike, WeightsLike
-from baytree.learner import Additive, Learner
+from baytree.learner import Additive, FirstStep, InTwoSteps, Learner, Learnt
 from baytree.table.frames import RawFrame
 from baytree.table.schema import Schema
 from baytree.table.table import Table
@@ -64,10 +65,39 @@ def adds_up(estimator: Estimator, X: FrameLike, y: TargetLike) -> bool:
     return isinstance(estimator, AdditiveEstimator) and isinstance(estimator._learner(schema), Additive)
 
 
-def settled(estimator: E, table: Table, has_text_names: bool) -> E:
-    """The estimator, learnt from rows that are encoded already."""
+class FirstSteps:
+    """The first steps of learners of the same rows: each is taken once."""
+
+    def __init__(self) -> None:
+        self._taken: list[tuple[FirstStep, Any, float]] = []  # with what came of it, and the seconds that it took
+        self.spared = 0.0  # seconds
+
+    def learnt(self, learner: Learner, rows: InMemory) -> Learnt:
+        """What the learner makes of the rows, from where another has begun alike."""
+        if not isinstance(learner, InTwoSteps) or learner.first_step is None:
+            return learner.learn(rows)
+        return learner.learn_after(self._after(learner.first_step, rows))
+
+    def _after(self, step: FirstStep, rows: InMemory) -> Any:
+        for other, begun, seconds in self._taken:
+            if other == step:
+                self.spared += seconds
+                return begun
+        start = perf_counter()
+        begun = step.taken(rows)
+        self._taken.append((step, begun, perf_counter() - start))
+        return begun
+
+
+def first_step_of(learner: Learner) -> FirstStep | None:
+    """How the learner begins, where others may begin alike."""
+    return learner.first_step if isinstance(learner, InTwoSteps) else None
+
+
+def settled(estimator: E, table: Table, has_text_names: bool, steps: FirstSteps | None = None) -> E:
+    """The estimator, learnt from rows that are encoded already; `steps` are those that others have taken on them."""
     rows = InMemory(table, estimator.n_jobs)
-    learnt = learner_of(estimator, table.schema, table).learn(rows)
+    learnt = (steps or FirstSteps()).learnt(learner_of(estimator, table.schema, table), rows)
     estimator._settle(table.schema, msgspec.structs.replace(learnt, profile=estimator._profiled(rows)), has_text_names)
     return estimator
 

@@ -6,6 +6,7 @@ import pytest
 
 import baytree as bt
 from baytree.tree.rules.leaf_rules import rules
+from baytree.tree.rules.rule_set import holding, passing
 
 RNG = np.random.default_rng(3)
 N = 300
@@ -33,6 +34,14 @@ def test_the_rules_of_a_tree_answer_as_the_tree(model, label):
     table = model._encoded(FRAME)
     assert np.array_equal(model.rules().answers(table), model.model_.answers(table))
     assert model.rules().predictions(table) == model.predict(FRAME).tolist()
+
+
+@pytest.mark.parametrize(("model", "label"), TREES, ids=[repr(model) for model, _ in TREES])
+def test_rules_hold_for_the_rows_that_pass_them(model, label):
+    table = model.fit(FRAME, label)._encoded(FRAME)
+    for rule in model.rules():
+        passed = passing(rule.conditions, table, np.arange(N))
+        assert np.array_equal(np.flatnonzero(holding(rule.conditions, table)), passed)
 
 
 @pytest.mark.parametrize(("model", "label"), TREES, ids=[repr(model) for model, _ in TREES])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from baytree.choose.compare.criterion import Criterion
 from baytree.choose.compare.entry import Entry, Size, ordered
 from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.participants import Participant
+from baytree.choose.compare.shared_work import Share, Work, groups, outcomes
 from baytree.choose.problem import Problem
 from baytree.choose.validate.result import CrossValidation
-from baytree.choose.validate.trials import Trial, learnt, tasks
+from baytree.choose.validate.trials import Task, Trial, learnt, tasks
 from baytree.engine import threads
 from baytree.engine.blas import one_blas_thread
 from baytree.folds.cv import Folds
@@ -64,29 +66,36 @@ class FoldTasks:
 
     def _follow(self, there: list[Participant], runs: list[Run], failed: Skipped) -> None:
         """Begins every run, and waits until each has finished."""
-        for participant in there:
-            try:
-                runs.append(self._begun(participant))
-            except Exception as error:  # parameters that are refused before anything is learnt
-                failed.append((participant.name, _reason(error)))
+        for group in groups(there, self._problem):
+            runs += self._begun(group, failed)
         self._lap = Lap(sum(run.steps * run.participant.effort for run in runs), sum(run.steps for run in runs))
         for run in runs:
             failed += self._followed(run)
 
-    def _begun(self, participant: Participant) -> Run:
-        """The participant's folds, and at the end all rows, waiting for a thread."""
-        work = tasks(participant.estimator, self._problem, self._folds.parts)
-        answers = [threads.submit(lambda task: task(), task, self._n_threads) for task in work]
-        whole = threads.submit(lambda estimator: learnt(estimator, self._problem), participant.estimator, self._n_threads)
-        return Run(participant, answers, whole, len(self._folds.parts) + 1)
+    def _begun(self, group: list[Participant], failed: Skipped) -> list[Run]:
+        """The folds of participants that begin alike, and at the end all rows, waiting for a thread."""
+        work: list[tuple[Participant, list[Task]]] = []
+        for participant in group:
+            try:
+                work.append((participant, tasks(participant.estimator, self._problem, self._folds.parts)))
+            except Exception as error:  # parameters that are refused before anything is learnt
+                failed.append((participant.name, _reason(error)))
+        answers = [self._submitted(together) for together in zip(*(own for _, own in work), strict=True)]
+        whole = self._submitted([partial(learnt, each.estimator, self._problem) for each, _ in work])
+        shares = [[Share(future, k) for future in (*answers, whole)] for k in range(len(work))]
+        steps, is_alone = len(self._folds.parts) + 1, len(work) == 1
+        return [Run(each, own[:-1], own[-1], steps, is_alone) for (each, _), own in zip(work, shares, strict=True)]
+
+    def _submitted(self, works: Sequence[Work]) -> Future:
+        return threads.submit(outcomes, works, self._n_threads)
 
     def _followed(self, run: Run) -> Skipped:
         """Waits until a participant has finished, and tells each step; its name and the reason where it cannot finish."""
         self._report(run.participant.name)
         try:
-            for future in run.answers:
-                self._step(run, len(_result(future)))
-            _result(run.whole)
+            for share in run.answers:
+                self._step(run, len(share.result()))
+            run.whole.result()
             self._step(run, 1)
         except Exception as error:  # one family's failure must not cost the others their results
             run.cancel()
@@ -95,8 +104,8 @@ class FoldTasks:
         return []
 
     def _entry(self, run: Run, judged: Criterion) -> Entry:
-        answered = (trial for future in run.answers for trial in _result(future))
-        fitted = _result(run.whole)
+        answered = (trial for share in run.answers for trial in share.result())
+        fitted = run.whole.result()
         validation = self._validation(run.participant.name, answered, judged)
         return Entry(run.participant.short, run.participant.name, validation, fitted, Size.of(fitted))
 
@@ -119,24 +128,25 @@ class Run:
     """One participant's work: its folds, all rows, and how many steps of it have been told."""
 
     participant: Participant
-    answers: list[Future]
-    whole: Future
+    answers: list[Share]
+    whole: Share
     steps: int
+    is_alone: bool
     told: int = 0
 
     @property
     def futures(self) -> list[Future]:
         """All of the work."""
-        return [*self.answers, self.whole]
+        return [share.future for share in (*self.answers, self.whole)]
 
     @property
     def is_finished(self) -> bool:
         """Whether all of the work is done, and well."""
-        return all(f.done() and not f.cancelled() and f.exception() is None for f in self.futures)
+        return all(share.is_finished for share in (*self.answers, self.whole))
 
     def cancel(self) -> None:
-        """Gives up what has not begun."""
-        for future in self.futures:
+        """Gives up what has not begun, where no other model waits for it."""
+        for future in self.futures if self.is_alone else ():
             future.cancel()
 
 
@@ -161,12 +171,6 @@ class Lap(NamedTuple):
         """When the rest of a run is given up."""
         gone = run.steps - run.told
         return self._replace(total=self.total - gone, effort=self.effort - gone * run.participant.effort)
-
-
-def _result(future: Future) -> Any:
-    """What the work gave; its warnings are for those who fit one model, not for those who compare many."""
-    result, _ = future.result()
-    return result
 
 
 def _reason(error: Exception) -> str:

@@ -18,11 +18,11 @@ from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
 from baytree.estimators.base import Estimator
-from baytree.estimators.learning import has_own_kinds, learner_of, schema_of, settled
+from baytree.estimators.learning import FirstSteps, first_step_of, has_own_kinds, learner_of, schema_of, settled
 from baytree.estimators.scikit_base import BaseEstimator, clone, has_fit_parameter
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike
-from baytree.learner import Additive, Learner
+from baytree.learner import Additive, FirstStep, Learner
 from baytree.model import Model, answered
 from baytree.table.schema import Kind, Schema
 from baytree.table.table import Table
@@ -39,12 +39,12 @@ class Trial:
     seconds: float  # of learning
 
 
-Task = Callable[[], list[Trial]]
+Task = Callable[[FirstSteps], list[Trial]]  # of the steps that others have taken on the same fold
 
 
 def trials(estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...], n_jobs: int | None = None) -> list[Trial]:
     """The trial of each fold, in order; folds are shared among threads."""
-    done = in_order(lambda task: task(), tasks(estimator, problem, folds), n_jobs)
+    done = in_order(lambda task: task(FirstSteps()), tasks(estimator, problem, folds), n_jobs)
     return [trial for trials in done for trial in trials]
 
 
@@ -52,11 +52,17 @@ def tasks(estimator: EstimatorLike, problem: Problem, folds: tuple[Fold, ...]) -
     """The trials of all folds as pieces of work that do not depend on each other: one per fold, or one for all."""
     ready = prepared(estimator, problem)
     if not reads_alike(ready, problem):
-        return [lambda fold=fold: [from_frame(ready, problem, fold)] for fold in folds]
+        return [lambda _, fold=fold: [from_frame(ready, problem, fold)] for fold in folds]
     learner = learner_of(ready, problem.table.schema)
     if can_subtract(learner, problem.table.schema):
-        return [lambda: list(_by_subtraction(learner, problem, folds))]
-    return [lambda fold=fold: [from_table(ready, problem, fold)] for fold in folds]
+        return [lambda _: list(_by_subtraction(learner, problem, folds))]
+    return [lambda steps, fold=fold: [from_table(ready, problem, fold, steps)] for fold in folds]
+
+
+def beginning(estimator: EstimatorLike, problem: Problem) -> FirstStep | None:
+    """How the estimator begins in every fold, where others may begin alike."""
+    ready = prepared(estimator, problem)
+    return first_step_of(learner_of(ready, problem.table.schema)) if reads_alike(ready, problem) else None
 
 
 def prepared(estimator: EstimatorLike, problem: Problem) -> Any:
@@ -67,11 +73,11 @@ def prepared(estimator: EstimatorLike, problem: Problem) -> Any:
     return copy
 
 
-def learnt(estimator: EstimatorLike, problem: Problem) -> Any:
-    """The estimator, learnt from all rows."""
+def learnt(estimator: EstimatorLike, problem: Problem, steps: FirstSteps | None = None) -> Any:
+    """The estimator, learnt from all rows; `steps` are those that others have taken on them."""
     ready = prepared(estimator, problem)
     if reads_alike(ready, problem):
-        return settled(ready, problem.table, problem.frame.has_text_names)
+        return settled(ready, problem.table, problem.frame.has_text_names, steps)
     return fitted(ready, problem, np.arange(len(problem)))
 
 
@@ -102,12 +108,12 @@ def can_subtract(learner: Learner, schema: Schema) -> TypeGuard[Additive]:
     return isinstance(learner, Additive) and learner.can_subtract(schema)
 
 
-def from_table(estimator: Estimator, problem: Problem, fold: Fold) -> Trial:
-    """The trial of a fold by rows of the encoded table."""
-    start = perf_counter()
+def from_table(estimator: Estimator, problem: Problem, fold: Fold, steps: FirstSteps) -> Trial:
+    """The trial of a fold by rows of the encoded table; its seconds are those that it would take without the others."""
+    start = perf_counter() + steps.spared
     table = to_learn_from(problem.table, fold.train)
-    model = learner_of(estimator, problem.table.schema, table).learn(InMemory(table, 1)).model
-    return _answered(model, table.schema, fold, problem, perf_counter() - start)
+    model = steps.learnt(learner_of(estimator, problem.table.schema, table), InMemory(table, 1)).model
+    return _answered(model, table.schema, fold, problem, perf_counter() + steps.spared - start)
 
 
 def from_frame(estimator: EstimatorLike, problem: Problem, fold: Fold) -> Trial:

@@ -6,19 +6,16 @@ import msgspec
 import numpy as np
 
 from baytree import _core
-from baytree.engine import threads
 from baytree.engine.parts import Parts
-from baytree.engine.rounds.number_of_rows import as_rows
 from baytree.learner import Learnt
 from baytree.table.table import Table
-from baytree.tree.boost.multipliers import class_multipliers, cost_table
+from baytree.tree.boost.first_tree import Begun, FirstTree, flat, pruned
 from baytree.tree.boost.reweighing import Standing, abandoned
 from baytree.tree.boost.rule_making import voting_rules
 from baytree.tree.boost.rules import RuleTrials, VotingRules
 from baytree.tree.boost.soft import soft_cuts
 from baytree.tree.boost.voting_trees import TreeTrials
-from baytree.tree.boost.winnowing import winnow
-from baytree.tree.grow.c50_growth import Bench, bench_of, pruned_globally, tree_of_c50
+from baytree.tree.grow.c50_growth import tree_of_c50
 from baytree.tree.grow.costs import EQUAL, Weighing
 from baytree.tree.grow.policy import Branching, Policy
 from baytree.tree.model.filled import FilledTree
@@ -40,22 +37,33 @@ class C50Learner(msgspec.Struct, frozen=True, kw_only=True):
 
     def learn(self, rows: Parts) -> Learnt:
         """The trees, or the rule sets, of these rows."""
-        table = as_rows(rows).gather()
-        costs = cost_table(self.weighing, table)
-        bench = bench_of(table, self.policy, threads.count(rows.n_jobs), class_multipliers(costs, table))
-        winnowed = winnow(bench, table, costs) if self.winnow else ()
-        trials, weights = _Trials(self, bench, table, costs).run()
-        return Learnt(self._model(trials, bench, table, costs), told={"winnowed_": winnowed, "weights_": weights})
+        return self.learn_after(self._first_tree.taken(rows))
 
-    def _model(self, trials: list[Trial], bench: Bench, table: Table, costs: np.ndarray | None) -> TreeTrials | RuleTrials:
+    @property
+    def first_step(self) -> FirstTree | None:
+        """The first tree; None where later trials or soft cuts weigh its rows anew, or costs would have to be compared."""
+        leaves_rows_alone = self.trials == 1 and not self.fuzzy
+        return self._first_tree if leaves_rows_alone and self.weighing.is_equal else None
+
+    def learn_after(self, begun: Begun) -> Learnt:
+        """The trees, or the rule sets, that follow from the first tree."""
+        trials, weights = _Trials(self, begun).run()
+        return Learnt(self._model(trials, begun), told={"winnowed_": begun.winnowed, "weights_": weights})
+
+    @property
+    def _first_tree(self) -> FirstTree:
+        return FirstTree(policy=self.policy, weighing=self.weighing, winnow=self.winnow)
+
+    def _model(self, trials: list[Trial], begun: Begun) -> TreeTrials | RuleTrials:
+        table = begun.table
         if self.rules:
             sets = tuple(trial.rules for trial in trials if trial.rules is not None)
             return RuleTrials(sets, _usage_of_rules(sets, table))
         read = np.zeros((len(table), len(table.schema)), np.bool_)
         for trial in trials:
-            read |= bench.rows.reads(trial.nodes)
+            read |= begun.bench.rows.reads(trial.nodes)
         soft = tuple(trial.soft for trial in trials) if self.fuzzy else ()
-        return TreeTrials(tuple(trial.tree for trial in trials), read.mean(axis=0), costs, soft)
+        return TreeTrials(tuple(trial.tree for trial in trials), read.mean(axis=0), begun.costs, soft)
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -75,9 +83,9 @@ class Trial(msgspec.Struct, frozen=True):
 class _Trials:
     """One trial after the other."""
 
-    def __init__(self, learner: C50Learner, bench: Bench, table: Table, costs: np.ndarray | None) -> None:
-        self.learner, self.bench, self.table, self.costs = learner, bench, table, costs
-        self.flat_costs = np.zeros(0) if costs is None else np.ascontiguousarray(costs).ravel()
+    def __init__(self, learner: C50Learner, begun: Begun) -> None:
+        self.learner, self.first = learner, begun.nodes
+        self.bench, self.table, self.costs, self.flat_costs = begun.bench, begun.table, begun.costs, flat(begun.costs)
         self.leaves_per_weight = 0.0
         self.tested: list[bool] = []
 
@@ -93,29 +101,30 @@ class _Trials:
                 break
             self.bench.rows.weigh(outcome.weight)
             weights.append(outcome.weight)
-            found.append(self._trial(np.flatnonzero(outcome.grows).astype(np.int32), is_first=False))
+            found.append(self._later(np.flatnonzero(outcome.grows).astype(np.int32)))
         if self.learner.early_stopping and abandoned(len(found), self.learner.trials):
             found = found[:1]
         return found, np.array(weights[: len(found)])
 
     def _first(self) -> Trial:
-        trial = self._trial(self.bench.every, is_first=True)
+        trial = self._finished(self.bench.rows.tidy(self.first, self.learner.rules))
         leaves = _size(trial.tree, not self._groups and not self.learner.rules)
         self.leaves_per_weight = float(_MORE_LEAVES * np.float32(leaves) / np.float32(len(self.table)))
         return trial
+
+    def _later(self, among: np.ndarray) -> Trial:
+        nodes = self.bench.grown(among, self.leaves_per_weight, grows_anew=False)
+        return self._finished(self.bench.rows.tidy(pruned(self.bench, nodes, self.costs), True))
 
     @property
     def _groups(self) -> bool:
         return self.learner.policy.branching is Branching.GROUPED
 
-    def _trial(self, among: np.ndarray, is_first: bool) -> Trial:
-        bench, core = self.bench, self.bench.rows
-        nodes = bench.grown(among, self.leaves_per_weight, is_first)
-        nodes = pruned_globally(bench, nodes) if self.costs is None else core.apply_costs(nodes, self.flat_costs)
-        nodes = core.tidy(nodes, self.learner.rules or not is_first)
+    def _finished(self, nodes: _core.Growth) -> Trial:
+        """The trial of a tree whose leaves are joined."""
         if self.learner.fuzzy and not self.learner.rules:
-            nodes = core.soften(nodes, self.flat_costs)
-        tree = tree_of_c50(nodes, bench.policy)
+            nodes = self.bench.rows.soften(nodes, self.flat_costs)
+        tree = tree_of_c50(nodes, self.bench.policy)
         return Trial(nodes, tree, self._rules(nodes, tree) if self.learner.rules else None)
 
     def _rules(self, nodes: _core.Growth, tree: Tree) -> VotingRules:

@@ -16,7 +16,7 @@ from baytree.table.schema import Schema
 from baytree.table.table import Table
 from baytree.tree.boost.votes import Lines, leading, named_trials, shares_of, vote_ledgers, votes_for
 from baytree.tree.boost.voting_rule import VotingRule
-from baytree.tree.rules.rule_set import passing
+from baytree.tree.rules.rule_set import holding
 
 if TYPE_CHECKING:
     from baytree.formula import Formula
@@ -76,18 +76,18 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
 
     def reads(self, table: Table) -> np.ndarray:
         """bool [n_rows, n_columns]: the columns that the rules which hold for a row ask for."""
-        asked = np.zeros((len(self.rules), len(table.schema)), np.bool_)
-        for k, rule in enumerate(self.rules):
-            asked[k, [condition.column for condition in rule.conditions]] = True
-        return np.matmul(self.holding(table).astype(np.int32), asked.astype(np.int32)) > 0
+        read = np.zeros((len(table.schema), len(table)), np.bool_)
+        for rule, holds in zip(self.rules, self.holding(table).T, strict=True):
+            for condition in rule.conditions:
+                read[condition.column] |= holds
+        return read.T
 
     def holding(self, table: Table) -> np.ndarray:
         """bool [n_rows, n_rules]: which rules hold for which rows."""
-        holds = np.zeros((len(table), len(self.rules)), np.bool_)
-        every = np.arange(len(table))
+        holds = np.empty((len(self.rules), len(table)), np.bool_)
         for k, rule in enumerate(self.rules):
-            holds[passing(rule.conditions, table, every), k] = True
-        return holds
+            holds[k] = holding(rule.conditions, table)
+        return holds.T
 
     def ledger_lines(self, table: Table) -> Lines:
         """The rules with what they ask, and how they vote for each row."""

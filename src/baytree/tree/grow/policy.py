@@ -95,7 +95,6 @@ class SurrogateRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     most: int = 5
     use: int = 2  # 0 stops rows without a value, 1 uses surrogates, 2 then follows the majority
     style: int = 0  # 1 judges surrogates on the rows that they know
-    always_known: tuple[str, ...] = ()  # columns that no row lacks, in or out of the tree: nothing need stand in for them
 
 
 class Merging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

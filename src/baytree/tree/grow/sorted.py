@@ -86,11 +86,9 @@ def _settings(table: Table, policy: Policy) -> dict[str, Any]:
 def _constraints(table: Table, policy: Policy) -> dict[str, Any]:
     """By name, because a table may hold some of the columns only."""
     names, direction = table.schema.names, dict(policy.monotone)
-    known = set(policy.surrogates.always_known)
     return {
         "first_column": names.index(policy.first_split) if policy.first_split in names else -1,
         "directions": [direction.get(name, 0) for name in names] if direction else [],
-        "always_known": [int(name in known) for name in names] if known else [],
     }
 
 

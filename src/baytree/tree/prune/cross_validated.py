@@ -12,7 +12,6 @@ from baytree import _core
 from baytree.engine import threads
 from baytree.folds.contents import as_single_rows, dealt, row_keys
 from baytree.folds.cv import read_cv
-from baytree.table.schema import Kind
 from baytree.table.table import Table, is_missing
 from baytree.tree.grow.costs import Costs, Weighing
 from baytree.tree.grow.policy import CrossValidated, Policy
@@ -84,8 +83,6 @@ def cross_validated(table: Table, tree: Tree, policy: Policy, costs: Costs, fold
     steps = path(tree, cp)
     penalty = steps.cp if by_impurity else between_steps(steps)
     root, whole = float(tree.risk[0]), float(table.weight.sum())
-    surrogates = msgspec.structs.replace(policy.surrogates, always_known=_always_known(table))
-    policy = msgspec.structs.replace(policy, surrogates=surrogates)  # no row asks for those of the other splits
     loss = (costs.risk_scale[:, None] * costs.losses()).ravel()
 
     given = grow_arguments(table, costs)
@@ -169,12 +166,6 @@ def _given_folds(table: Table, step: CrossValidated) -> np.ndarray:
     if len(step.cv) != len(table):
         raise ValueError(OTHER_ROWS)
     return step.cv
-
-
-def _always_known(table: Table) -> tuple[str, ...]:
-    """The columns in which no value is missing, and no level can be: a node of a fold need not know every level."""
-    each = zip(table.schema, table.values, strict=True)
-    return tuple(column.name for column, values in each if column.kind is not Kind.NOMINAL and not is_missing(values).any())
 
 
 def _root_risk(table: Table, costs: Costs) -> float:

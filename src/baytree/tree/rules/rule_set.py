@@ -29,9 +29,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     def covers(self, table: Table) -> np.ndarray:
         """bool [n_rows]: the rows that pass every condition."""
-        covered = np.zeros(len(table), np.bool_)
-        covered[passing(self.conditions, table, np.arange(len(table)))] = True
-        return covered
+        return holding(self.conditions, table)
 
     def __str__(self) -> str:
         test = " AND ".join(condition.show(self.schema) for condition in self.conditions)
@@ -123,6 +121,14 @@ class RuleSet(msgspec.Struct, frozen=True):
         return {"rules": [rule.to_dict() for rule in self.rules], "default": self.default.to_dict()}
 
 
+def holding(conditions: Sequence[Condition], table: Table) -> np.ndarray:
+    """bool [n_rows]: for which rows every condition holds."""
+    holds = np.ones(len(table), np.bool_)
+    for condition in conditions:
+        holds &= _holds(condition, condition.values(table.values))
+    return holds
+
+
 def passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> np.ndarray:
     """Those of the rows that pass every condition."""
     for condition in conditions:
@@ -133,13 +139,22 @@ def passing(conditions: Sequence[Condition], table: Table, rows: np.ndarray) -> 
 def _holds(condition: Condition, values: np.ndarray) -> np.ndarray:
     """bool [n_values]: which numbers, or codes, a condition lets pass."""
     allowed = condition.allowed
-    holds = _is_between(values, allowed) if isinstance(allowed, Interval) else np.isin(values, allowed)
-    return np.where(is_missing(values), condition.missing, holds)
+    holds = _is_between(values, allowed) if isinstance(allowed, Interval) else _is_among(values, allowed)
+    return holds | is_missing(values) if condition.missing else holds
+
+
+def _is_among(values: np.ndarray, codes: tuple[int, ...]) -> np.ndarray:
+    """bool [n_values]: which values are among these codes; a column of numbers is asked for none."""
+    if not codes:
+        return np.zeros(len(values), np.bool_)
+    passes = np.zeros(int(values.max(initial=max(codes))) + 2, np.bool_)  # the last place is that of −1
+    passes[list(codes)] = True
+    return passes.take(values)
 
 
 def _is_between(values: np.ndarray, interval: Interval) -> np.ndarray:
-    """bool [n_values]: an edge that is not there keeps no number out, not even −∞."""
-    inside = np.ones(len(values), np.bool_)
+    """bool [n_values]: an edge that is not there keeps no number out, not even −∞; what is missing lies nowhere."""
+    inside = ~np.isnan(values)
     if interval.low > -np.inf or interval.from_low:
         inside &= values >= interval.low if interval.from_low else values > interval.low
     if interval.high < np.inf or interval.below_high:

@@ -36,7 +36,6 @@ inline tree::sorted::Settings settings_of(const nb::dict& given) {
   s.max_surrogates = setting<int>(given, "max_surrogates");
   s.use_surrogate = setting<int>(given, "use_surrogate");
   s.surrogate_style = setting<int>(given, "surrogate_style");
-  s.always_known = several<int>(given, "always_known");
   s.takes_no_gain = setting<bool>(given, "takes_no_gain");
   s.columns_per_node = setting<int>(given, "columns_per_node");
   s.first_column = setting<int>(given, "first_column");

@@ -27,9 +27,9 @@ template <Criterion C> void check(const Target& target, const Settings& settings
 }
 
 std::vector<Node> grow_with(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings,
-                            Workers& workers) {
+                            Workers& workers, RowsLeftOut* asked = nullptr) {
   Criteria::with(settings.criterion, [&]<Criterion C>() { return check<C>(target, settings), true; });
-  return Grower(columns, rows, target, settings, workers).grow();
+  return Grower(columns, rows, target, settings, workers, asked).grow();
 }
 
 // The branch of each level, written at the end of `branch_of`.
@@ -159,7 +159,8 @@ nb::tuple losses_outside(const nb::list& arrays, const Vector<int32_t>& levels, 
   PathLoss total = interruptible([&] {
     const RowsTaken learnt(columns.views, view(inside)), asked(columns.views, view(outside));
     Workers alone(1, is_interrupted);
-    const std::vector<Node> nodes = grow_with(learnt.views, labels.size(), target, settings, alone);
+    RowsLeftOut follows(asked.views, judged.size());
+    const std::vector<Node> nodes = grow_with(learnt.views, labels.size(), target, settings, alone, &follows);
     std::vector<double> risk;
     for (const Node& node : nodes) risk.push_back(is_bounded ? node.risk : node.impurity * node.weight);
     const GrownRouter way(nodes, learnt.views, settings.use_surrogate > 0);

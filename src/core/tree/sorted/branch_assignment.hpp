@@ -87,12 +87,13 @@ class BranchAssigner {
     for (const uint32_t tag : partitioned_.tags(node)) {
       const uint32_t row = target_.row(tag);
       if (side_[row] < 2) assigned.weight[side_[row]] += target_.weight_of(row);
+      else assigned.is_partial = true;
     }
     return assigned;
   }
 
   Surrogate surrogate(const Node& node, int32_t column, const BranchWeights& assigned) const {
-    if (!node.split || column == node.split.column || settings_.is_always_known(size_t(node.split.column))) return {};
+    if (!node.split || column == node.split.column) return {};
     if (settings_.direction(size_t(column))) return {};  // its value would choose between branches that follow another column
     return target_.weight ? surrogate_by(node, column, assigned, WeightedRows{target_}) : surrogate_by(node, column, assigned, UnitRows{});
   }

@@ -15,6 +15,7 @@
 #include "tree/sorted/node.hpp"
 #include "tree/sorted/node_search.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/rows_left_out.hpp"
 #include "tree/sorted/splits/large_node_levels.hpp"
 #include "workers.hpp"
 
@@ -22,8 +23,9 @@ namespace baytree::tree::sorted {
 
 class Grower {
  public:
-  Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers)
-      : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers),
+  // `asked`: the only rows that the tree will be asked for beside its own; none where they are not known.
+  Grower(std::span<const ColumnView> columns, size_t rows, const Target& target, const Settings& settings, Workers& workers, RowsLeftOut* asked = nullptr)
+      : columns_(columns), n_(rows), target_(target), settings_(settings), workers_(workers), asked_(asked),
         partitioned_(columns, rows, target, workers), assigner_(columns, target, settings, partitioned_),
         search_(node_search(columns, target, settings, partitioned_, assigner_, workers)),
         levels_(columns, target, partitioned_, workers, search_->is_plain_count()), rooms_(size_t(workers.size())) {}
@@ -31,6 +33,7 @@ class Grower {
   std::vector<Node> grow() {
     std::vector<Node> nodes(1);
     nodes[0].end = uint32_t(n_);
+    if (asked_) asked_->enter(nodes[0]);
     search_->measure(nodes[0], 0);
     std::vector<size_t> large, small;
     if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
@@ -64,9 +67,11 @@ class Grower {
     std::vector<Surrogate> candidates;
     if (settings_.max_surrogates > 0) {
       candidates.resize(offers.size());
+      std::vector<uint8_t> seeks;
+      for (size_t i = 0; i < large.size(); ++i) seeks.push_back(seeks_surrogates(nodes[large[i]], assigned[i]));
       workers_.run(offers.size(), [&](size_t task, int) {
         const size_t i = task / width;
-        candidates[task] = assigner_.surrogate(nodes[large[i]], int32_t(task % width), assigned[i]);
+        if (seeks[i]) candidates[task] = assigner_.surrogate(nodes[large[i]], int32_t(task % width), assigned[i]);
       });
     }
     std::vector<std::vector<Node>> children(large.size());
@@ -130,7 +135,7 @@ class Grower {
     const BranchWeights assigned = choose(node, room.offers, worker);
     if (!node.split) return {};
     room.candidates.clear();
-    if (settings_.max_surrogates > 0)
+    if (seeks_surrogates(node, assigned))
       for (size_t j = 0; j < width; ++j) room.candidates.push_back(assigner_.surrogate(node, int32_t(j), assigned));
     std::vector<Node> children = divide(node, room.candidates, assigned, worker);
     for (size_t j = 0; j < width; ++j) partition(node, children, j, worker);
@@ -151,6 +156,12 @@ class Grower {
   }
 
   // ---- where the rows of a split go ----
+
+  // Whether a row that the tree learns from, or is asked for, may come where its split cannot tell.
+  bool seeks_surrogates(const Node& node, const BranchWeights& assigned) const {
+    if (settings_.max_surrogates == 0 || !node.split) return false;
+    return !asked_ || assigned.is_partial || asked_->ask(node, assigner_);
+  }
 
   static void keep_only(size_t column, std::span<Split> offers) {
     for (size_t j = 0; j < offers.size(); ++j)
@@ -196,6 +207,7 @@ class Grower {
     }
     node.is_strict = settings_.is_cart;
     node.missing = assigner_.branch_of_missing(node, children);
+    if (asked_) asked_->divide(node, children, assigner_);
     return children;
   }
 
@@ -204,6 +216,7 @@ class Grower {
   const Target& target_;
   const Settings& settings_;
   Workers& workers_;
+  RowsLeftOut* const asked_;
   PartitionedRows partitioned_;
   BranchAssigner assigner_;
   const std::unique_ptr<NodeSearch> search_;

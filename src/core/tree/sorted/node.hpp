@@ -37,20 +37,19 @@ struct Settings {
   int most_levels = 12;            // up to here all groupings are tried where no ordering is exact
   int max_surrogates = 0, use_surrogate = 2, surrogate_style = 0;
   bool takes_no_gain = false;      // where nothing improves a node that is not pure, its rows are divided all the same
-  std::vector<int> always_known;   // [columns] 1 where no row lacks a value, so that nothing stands in for the column; or empty
   int columns_per_node = 0;        // of those that could split a node, so many are drawn; 0: all
   uint64_t seed = 0;               // of that draw
   int first_column = -1;           // the root's; -1: any
   std::vector<int> directions;     // [columns] 1 where the target may not fall with the column, -1 where it may not rise; or empty
 
   int direction(size_t column) const { return directions.empty() ? 0 : directions[column]; }
-  bool is_always_known(size_t column) const { return !always_known.empty() && always_known[column]; }
   // A column is judged by the rows that have a value in it.
   bool is_known_only() const { return absent == Absent::kLargest || absent == Absent::kSurrogate; }
 };
 
 struct Node {
   uint32_t begin = 0, end = 0;  // its rows, in every column
+  uint32_t left_out = 0, left_out_end = 0;  // those that it does not learn from but is asked for
   int32_t depth = 0, first = 0, branches = 0, prediction = 0, missing = -1;
   int64_t rows = 0;
   double weight = 0, mean = 0, risk = 0, impurity = 0, gain = 0, most_improved = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -38,6 +39,14 @@ class RowSet {
  public:
   explicit RowSet(size_t n = 0, bool is_full = false) : words_((n + 63) / 64, is_full ? ~uint64_t{0} : 0) {
     if (is_full && n % 64) words_.back() = (uint64_t{1} << (n % 64)) - 1;
+  }
+  // Those of the first rows of which this holds.
+  template <std::predicate<size_t> Has> void fill(size_t n, const Has& has) {
+    for (size_t w = 0; w < words_.size(); ++w) {
+      uint64_t bits = 0;
+      for (size_t row = w * 64, end = std::min(n, row + 64), bit = 0; row < end; ++row, ++bit) bits |= uint64_t{has(row)} << bit;
+      words_[w] = bits;
+    }
   }
   void add(size_t row) { words_[row / 64] |= uint64_t{1} << (row % 64); }
   size_t size() const { return words_.size(); }

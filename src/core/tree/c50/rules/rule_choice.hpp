@@ -29,8 +29,7 @@ class RuleChooser {
   RuleSet choose() {
     for (size_t c = 0; c < k_; ++c) start_with(static_cast<int32_t>(c));
     for (size_t row = 0; row < winner_.size(); ++row) recount(row);
-    for (size_t r = 0; r < rules_.size(); ++r)
-      for (const int32_t row : rules_[r].rows) change_[r] += change_at(r, static_cast<size_t>(row));
+    for (size_t row = 0; row < winner_.size(); ++row) add_changes(row, 1);
     while (improve()) workers_.poll();
     return result();
   }
@@ -73,26 +72,37 @@ class RuleChooser {
     }
   }
 
-  int32_t winner_of(std::span<const int32_t> votes) const {
-    const auto best = std::max_element(votes.begin(), votes.end());
-    return *best > 0 ? static_cast<int32_t>(best - votes.begin()) : -1;
+  std::span<const int32_t> votes_of(size_t row) const { return {votes_.data() + row * k_, k_}; }
+
+  // The class with most votes, the first of equals, and the one that follows it; -1 where there is none.
+  struct Leaders {
+    int32_t first = -1, second = -1;
+  };
+  Leaders leaders_of(std::span<const int32_t> votes) const {
+    Leaders found;
+    for (int32_t c = 0; c < static_cast<int32_t>(votes.size()); ++c)
+      if (found.first < 0 || votes[c] > votes[found.first]) found = {c, found.first};
+      else if (found.second < 0 || votes[c] > votes[found.second]) found.second = c;
+    return found;
   }
-  std::span<int32_t> votes_of(size_t row) { return {votes_.data() + row * k_, k_}; }
 
   void recount(size_t row) {
-    winner_[row] = winner_of(votes_of(row));
+    settle(row);
     errors_ += weigh_error_(winner_[row], bench_.from.label[row]) * bench_.weight[row];
   }
+  void settle(size_t row) {
+    const int32_t first = leaders_of(votes_of(row)).first;
+    winner_[row] = votes_of(row)[first] > 0 ? first : -1;
+  }
 
-  // What toggling a rule would add to the errors at one row.
-  double change_at(size_t r, size_t row) {
-    const auto votes = votes_of(row);
-    const auto label = static_cast<size_t>(rules_[r].label);
-    const int32_t vote = is_chosen_[r] ? -rules_[r].vote : rules_[r].vote;
-    votes[label] += vote;
-    const int32_t after = winner_of(votes), truth = bench_.from.label[row];
-    votes[label] -= vote;
-    return (weigh_error_(after, truth) - weigh_error_(winner_[row], truth)) * bench_.weight[row];
+  int32_t toggled_vote(size_t r) const { return is_chosen_[r] ? -rules_[r].vote : rules_[r].vote; }
+
+  // The class that wins after toggling a rule: its own, or the strongest other.
+  int32_t winner_after(size_t r, std::span<const int32_t> votes, const Leaders& leaders) const {
+    const int32_t label = rules_[r].label, own = votes[label] + toggled_vote(r);
+    const int32_t other = label == leaders.first ? leaders.second : leaders.first;
+    const bool wins = other < 0 || own > votes[other] || (own == votes[other] && label < other);
+    return (wins ? own : votes[other]) > 0 ? (wins ? label : other) : -1;
   }
 
   // Length of the description in hundredths of a bit.
@@ -120,8 +130,8 @@ class RuleChooser {
     errors_ += change_[r];
     for (const int32_t row : rules_[r].rows) add_changes(static_cast<size_t>(row), -1);
     for (const int32_t row : rules_[r].rows) {
-      votes_of(static_cast<size_t>(row))[static_cast<size_t>(rules_[r].label)] += is_chosen_[r] ? -rules_[r].vote : rules_[r].vote;
-      winner_[row] = winner_of(votes_of(static_cast<size_t>(row)));
+      votes_[static_cast<size_t>(row) * k_ + static_cast<size_t>(rules_[r].label)] += toggled_vote(r);
+      settle(static_cast<size_t>(row));
     }
     bits_ += is_chosen_[r] ? -rules_[r].bits : rules_[r].bits;
     n_chosen_ += is_chosen_[r] ? -1 : 1;
@@ -130,8 +140,16 @@ class RuleChooser {
     last_ = r;
   }
 
+  // Adds what toggling each of the rules that cover a row would add to the errors there.
   void add_changes(size_t row, int sign) {
-    for (size_t i = first_[row]; i < first_[row + 1]; ++i) change_[static_cast<size_t>(covering_[i])] += sign * change_at(static_cast<size_t>(covering_[i]), row);
+    const auto votes = votes_of(row);
+    const Leaders leaders = leaders_of(votes);
+    const int32_t truth = bench_.from.label[row];
+    for (size_t i = first_[row]; i < first_[row + 1]; ++i) {
+      const auto r = static_cast<size_t>(covering_[i]);
+      const int32_t after = winner_after(r, votes, leaders);
+      if (after != winner_[row]) change_[r] += sign * ((weigh_error_(after, truth) - weigh_error_(winner_[row], truth)) * bench_.weight[row]);
+    }
   }
 
   RuleSet result() {

@@ -42,6 +42,7 @@ struct Surrogate {
 // The weights that a split assigns to each branch.
 struct BranchWeights {
   double weight[2] = {0, 0};
+  bool is_partial = false;  // there are rows that it assigns to neither
   double all() const { return weight[0] + weight[1]; }
   double most() const { return std::max(weight[0], weight[1]); }
 };
@@ -55,54 +56,58 @@ inline Surrogate judged(Surrogate found, double score, const BranchWeights& prim
   return found;
 }
 
-// What a row weighs, and how large it counts. Without weights both are known to be 1: every split looks for surrogates in every column.
+// What a row weighs, and how large it counts. Without weights both are known to be 1, and rows are counted in whole numbers: every split
+// looks for surrogates in every column.
 template <typename R>
 concept RowAmounts = requires(const R rows, uint32_t row) {
-  { rows.weight(row) } -> std::same_as<double>;
-  { rows.size(row) } -> std::same_as<double>;
+  { rows.weight(row) } -> std::same_as<typename R::Amount>;
+  { rows.size(row) } -> std::same_as<typename R::Amount>;
 };
 struct UnitRows {
-  double weight(uint32_t) const { return 1; }
-  double size(uint32_t) const { return 1; }
+  using Amount = int64_t;
+  Amount weight(uint32_t) const { return 1; }
+  Amount size(uint32_t) const { return 1; }
 };
 struct WeightedRows {
+  using Amount = double;
   const Target& target;
   double weight(uint32_t row) const { return target.weight_of(row); }
   double size(uint32_t row) const { return target.size_of(row); }
 };
 
 // The weights of either side, and the size of both; a row that no test has assigned adds nothing.
-struct SideSums {
-  double weight[2] = {0, 0}, size = 0;
+template <typename Amount> struct SideSums {
+  Amount weight[2] = {0, 0}, size = 0;
   // Sums instead of branches: sides are as good as random here.
-  void add(uint8_t side, double w, double s) { weight[0] += side == 0 ? w : 0.0, weight[1] += side == 1 ? w : 0.0, size += side <= 1 ? s : 0.0; }
+  void add(uint8_t side, Amount w, Amount s) { weight[0] += side == 0 ? w : Amount(0), weight[1] += side == 1 ? w : Amount(0), size += side <= 1 ? s : Amount(0); }
 };
 
 // Cuts lie between neighbouring values of all rows of the node; only rows that the split has assigned are counted.
 template <RowAmounts R>
 Surrogate surrogate_cut(std::span<const Entry> known, const ColumnView& view, int32_t column, const Target& target, const R& amounts,
                         std::span<const uint8_t> side, const BranchWeights& primary, int style) {
+  using Amount = typename R::Amount;
   const auto row_of = [&](size_t i) { return target.row(tag_of(known[i])); };
-  const auto add = [&](SideSums& sums, uint32_t row) { sums.add(side[row], amounts.weight(row), amounts.size(row)); };
-  SideSums all, low;
+  const auto add = [&](SideSums<Amount>& sums, uint32_t row) { sums.add(side[row], amounts.weight(row), amounts.size(row)); };
+  SideSums<Amount> all, low;
   for (size_t i = 0; i < known.size(); ++i) add(all, row_of(i));
-  const BranchWeights both{{all.weight[0], all.weight[1]}};
+  const BranchWeights both{{double(all.weight[0]), double(all.weight[1])}};
   Surrogate found;
-  double best = both.most();
+  Amount best = std::max(all.weight[0], all.weight[1]);
   for (size_t i = 0; i + 1 < known.size(); ++i) {
     add(low, row_of(i));
     if (rank_of(known[i]) == rank_of(known[i + 1]) || low.size < 2) continue;
     if (all.size - low.size < 2) break;
-    const double straight = low.weight[0] + (both.weight[1] - low.weight[1]);
-    const double crossed = low.weight[1] + (both.weight[0] - low.weight[0]);
+    const Amount straight = low.weight[0] + (all.weight[1] - low.weight[1]);
+    const Amount crossed = low.weight[1] + (all.weight[0] - low.weight[0]);
     for (const bool is_flipped : {false, true}) {
-      const double score = is_flipped ? crossed : straight;
+      const Amount score = is_flipped ? crossed : straight;
       if (!(score > best)) continue;
       best = score, found.column = column, found.is_flipped = is_flipped;
       found.cut = between(view[row_of(i)], view[row_of(i + 1)], true);
     }
   }
-  return found ? judged(std::move(found), best, primary, both, style) : found;
+  return found ? judged(std::move(found), double(best), primary, both, style) : found;
 }
 
 // A level's rows on either side.
