@@ -715,6 +715,11 @@ class KnotSearch:
         Gains of the line and of the best knot, its rank, and whether there is a line, of columns [first, last) beside each parent.
         """
 
+def leading_candidate(gains: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], has_line: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_tried: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], share: float) -> tuple:
+    """
+    What each parent gave at best, and the winner of a step: gain, parent, column, rank, and whether it has a mirror.
+    """
+
 def backward_subsets(r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rest: float, tries_prefixes: bool) -> tuple:
     """
     MARS's backward pass: a subset of terms for each number of them, ascending, and its RSS.
