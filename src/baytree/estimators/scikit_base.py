@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from baytree.garbage import uncollected
+
 
 class Deferred(ModuleType):
     """A module that is imported when somebody asks for what is in it; these names of it are given without."""
@@ -100,10 +102,10 @@ ONLY_KEPT = {
     "sklearn.utils.parallel": ("_get_threadpool_controller",),
 }
 
-with deferred(*ONLY_NAMED):
+with uncollected(), deferred(*ONLY_NAMED):
     import scipy.sparse  # noqa: F401, a package whose parts are deferred must be there first
 
-with deferred(*ONLY_NAMED, kept=ONLY_KEPT):
+with uncollected(), deferred(*ONLY_NAMED, kept=ONLY_KEPT):
     from sklearn.base import (
         BaseEstimator,
         ClassifierMixin,
