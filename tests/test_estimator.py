@@ -146,7 +146,9 @@ def test_estimators_and_a_comparison_do_not_import_what_scikit_learn_only_names_
     code = (
         "import sys, baytree as bt\n"
         "bt.compare({'x': [1.0, 2.0, 3.0, 4.0] * 8, 'y': ['a', 'a', 'b', 'b'] * 8}, 'y', models='cart,lda,mars', cv=4)\n"
-        "print(sorted({'asyncio', 'narwhals', 'numpy.f2py', 'numpy.testing', 'pandas', 'scipy.stats'} & set(sys.modules)))\n"
+        "heavy = {'asyncio', 'joblib', 'narwhals', 'numpy.f2py', 'numpy.testing', 'pandas', 'scipy.linalg'}\n"
+        "parts = {'scipy.sparse.csgraph', 'scipy.sparse.linalg', 'scipy.special', 'scipy.stats'}\n"
+        "print(sorted((heavy | parts) & set(sys.modules)))\n"
         "import numpy\n"
         "print(sorted({'f2py', 'testing'} & set(vars(numpy))), numpy.testing is sys.modules['numpy.testing'])\n"
         "import asyncio, joblib.memory\n"
@@ -160,3 +162,25 @@ def test_estimators_and_a_comparison_do_not_import_what_scikit_learn_only_names_
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
     assert answer[:4] == ["[]", "[] True", "numpy.f2py True True", "0.5 True 1"]
+
+
+def test_parts_of_scipy_that_scikit_learn_keeps_for_later_calls_are_whole_when_they_are_called():
+    import subprocess
+    import sys
+
+    code = (
+        "import baytree as bt, numpy as np\n"
+        "bt.compare\n"
+        "import scipy.sparse, sklearn.utils\n"
+        "print(scipy.sparse.linalg.norm(scipy.sparse.eye_array(4)))\n"
+        "print(scipy.sparse.csgraph.laplacian(np.ones((2, 2))).tolist())\n"
+        "from sklearn.utils import fixes, sparsefuncs\n"
+        "print(fixes.laplacian(np.ones((2, 2))).tolist(), fixes._sparse_linalg_cg(np.eye(2), np.ones(2))[0].tolist())\n"
+        "class Twice(sparsefuncs.LinearOperator): pass\n"
+        "print(Twice.__mro__[1] is scipy.sparse.linalg.LinearOperator)\n"
+        "print(isinstance(scipy.sparse.linalg.aslinearoperator(np.eye(2)), sparsefuncs.LinearOperator))\n"
+        "print(sklearn.utils.parallel.Parallel.__name__, fixes._get_threadpool_controller().info() is not None)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
+    same = "[[1.0, -1.0], [-1.0, 1.0]]"
+    assert answer[:6] == ["2.0", same, f"{same} [1.0, 1.0]", "True", "True", "Parallel True"]

@@ -309,6 +309,11 @@ def losses_outside(columns: list, levels: Annotated[NDArray[numpy.int32], dict(s
     Weight times loss, and times its square, of the rows outside at every penalty, by the tree that the rows inside grow.
     """
 
+def tree_fault(column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cut: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branch_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], branches: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], missing: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], prediction: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    """
+    Which fault the arrays of a tree have, in the order in which they are looked for; 0 for none.
+    """
+
 class Router:
     """Rows to nodes of a tree given as arrays."""
 
@@ -719,6 +724,11 @@ class KnotSearch:
         """
         Gains of the line and of the best knot, its rank, and whether there is a line, of columns [first, last) beside each parent.
         """
+
+def leading_candidate(gains: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], rank: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], has_line: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], is_tried: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], share: float) -> tuple:
+    """
+    What each parent gave at best, and the winner of a step: gain, parent, column, rank, and whether it has a mirror.
+    """
 
 def backward_subsets(r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rest: float, tries_prefixes: bool) -> tuple:
     """

@@ -269,3 +269,22 @@ def test_marks_of_0_and_1_are_learnt_as_two_other_numbers_are(is_weighted):
     marks = bt.MARSRegressor(max_degree=2).fit(x, y, sample_weight=weight).predict(x)
     numbers = bt.MARSRegressor(max_degree=2).fit(other, y, sample_weight=weight).predict(other)
     np.testing.assert_allclose(marks, numbers, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_winner_of_a_step_is_the_one_that_leads_in_the_order_of_parents_then_columns(seed):
+    rng = np.random.default_rng(seed)
+    shape = int(rng.integers(1, 7)), int(rng.integers(1, 7))  # columns, parents
+    gains = rng.integers(0, 5, (2, *shape)).astype(float)  # ties, and pairs that give nothing
+    rank, has_line = rng.integers(0, 9, shape, np.int32), rng.integers(0, 2, shape, np.uint8)
+    is_tried, share = rng.integers(0, 2, shape, np.uint8), 1 + 1e-10
+    expected, has_mirror = (0.0, 0, 0, -1, False), False
+    for k, j in np.ndindex(shape[::-1]):
+        if gains[0, j, k] > expected[0] * share:
+            expected = gains[0, j, k], k, j, -1, has_mirror
+        if gains[1, j, k] > expected[0] * share:
+            has_mirror = bool(has_line[j, k])
+            expected = gains[1, j, k], k, j, rank[j, k], has_mirror
+    best, *winner = _core.leading_candidate(gains, rank, has_line, is_tried, share)
+    assert tuple(winner) == expected
+    assert np.array_equal(best, np.where(is_tried, gains.max(axis=0), -1.0).max(axis=0))

@@ -6,12 +6,14 @@
 
 #include "linear/splines/backward.hpp"
 #include "linear/splines/knot_search.hpp"
+#include "linear/splines/leader.hpp"
 
 namespace baytree::bind {
 namespace {
 
 using linear::splines::BackwardPass;
 using linear::splines::Candidate;
+using linear::splines::Candidates;
 using linear::splines::KnotSearch;
 using linear::splines::Rules;
 using linear::splines::Spans;
@@ -61,6 +63,17 @@ nb::tuple search(KnotSearch& self, size_t first, size_t last, Vector<int32_t> sl
   return nb::make_tuple(to_numpy(std::move(gains), {2, width, n}), to_numpy(std::move(rank), {width, n}), to_numpy(std::move(has_line), {width, n}));
 }
 
+// What each parent gave at best, and the winner of all: its gain (0 where nobody leads), parent, column, rank and whether it has a mirror.
+nb::tuple leading_candidate(nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> gains, Matrix<int32_t> rank, Matrix<uint8_t> has_line,
+                            Matrix<uint8_t> is_tried, double share) {
+  const size_t columns = gains.shape(1), parents = gains.shape(2), n = columns * parents;
+  const auto fits = [&](const auto& each) { return each.shape(0) == columns && each.shape(1) == parents; };
+  require(gains.shape(0) == 2 && fits(rank) && fits(has_line) && fits(is_tried), "leading_candidate: the shapes do not fit");
+  const Candidates all{{gains.data(), n}, {gains.data() + n, n}, flat(rank), flat(has_line), flat(is_tried), parents};
+  const auto found = leader_of(all, share);
+  return nb::make_tuple(to_numpy(best_of_parents(all), {parents}), found.gain, found.parent, found.column, found.rank, found.has_mirror);
+}
+
 double value(const KnotSearch& self, size_t column, size_t rank) {
   require(column < self.columns() && rank < self.rows(), "KnotSearch.value: no such column or rank");
   return self.value(column, rank);
@@ -100,6 +113,8 @@ void bind_splines(nb::module_& module) {
       .def("search", &search, "first"_a, "last"_a, "slots"_a.noconvert(), "parents"_a.noconvert(), "is_tried"_a.noconvert(),
            "spans"_a.noconvert(), "rules"_a.noconvert(),
            "Gains of the line and of the best knot, its rank, and whether there is a line, of columns [first, last) beside each parent.");
+  module.def("leading_candidate", &leading_candidate, "gains"_a.noconvert(), "rank"_a.noconvert(), "has_line"_a.noconvert(), "is_tried"_a.noconvert(),
+             "share"_a, "What each parent gave at best, and the winner of a step: gain, parent, column, rank, and whether it has a mirror.");
   module.def("backward_subsets", &backward_subsets, "r"_a.noconvert(), "z"_a.noconvert(), "rest"_a, "tries_prefixes"_a,
              "MARS's backward pass: a subset of terms for each number of them, ascending, and its RSS.");
 }

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 LEVEL = 0.95
 SIGNIFICANCE = 0.05
@@ -48,11 +47,13 @@ def corrected_interval(scores: np.ndarray, ratio: float) -> Interval:
     The folds share their training rows, so the variance s²/J is too small; s² (1/J + n_test / n_train) is used instead.
     `ratio` is n_test / n_train.
     """
+    from scipy.special import stdtrit  # imported by who asks: models are learnt and scored without it
+
     scores = scores[~np.isnan(scores)]
     if len(scores) < 2:
         return Interval(float(scores[0]) if len(scores) else np.nan, np.nan, np.nan)
     mean, error = float(scores.mean()), _corrected_error(scores, ratio)
-    reach = float(special.stdtrit(len(scores) - 1, (1 + LEVEL) / 2)) * error
+    reach = float(stdtrit(len(scores) - 1, (1 + LEVEL) / 2)) * error
     return Interval(mean, mean - reach, mean + reach)
 
 
@@ -72,13 +73,15 @@ def paired(differences: np.ndarray, ratio: float) -> Paired:
 
 def corrected_t(differences: np.ndarray, ratio: float) -> float:
     """The two-sided p-value that two models score alike, from the differences of their scores on the same folds."""
+    from scipy.special import stdtr
+
     differences = differences[~np.isnan(differences)]
     if len(differences) < 2:
         return np.nan
     error = _corrected_error(differences, ratio)
     if error == 0:
         return 1.0 if differences.mean() == 0 else 0.0
-    return float(2 * special.stdtr(len(differences) - 1, -abs(differences.mean()) / error))
+    return float(2 * stdtr(len(differences) - 1, -abs(differences.mean()) / error))
 
 
 def mcnemar(is_right: np.ndarray, other_is_right: np.ndarray) -> float:
@@ -87,11 +90,13 @@ def mcnemar(is_right: np.ndarray, other_is_right: np.ndarray) -> float:
     >>> mcnemar(np.array([True] * 8 + [False]), np.array([False] * 8 + [True])).__round__(4)
     0.0391
     """
+    from scipy.special import bdtr
+
     only = int((is_right & ~other_is_right).sum())
     n = only + int((other_is_right & ~is_right).sum())
     if n == 0:
         return 1.0
-    return float(min(1.0, 2 * special.bdtr(min(only, n - only), n, 0.5)))
+    return float(min(1.0, 2 * bdtr(min(only, n - only), n, 0.5)))
 
 
 def bootstrap_interval(score: Callable[[np.ndarray], float], n_rows: int, n_times: int = 200, seed: int = 0) -> Interval:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:
     """Two statistics over the same features, pivot, unit and stand-ins for gaps: those of the first."""
+    if _has_same_features(one.layout, other.layout):
+        return one, _moved(refilled(other, one.layout.fill), one)
     keys = sorted(set(keys_of(one.layout)) | set(keys_of(other.layout)), key=place_of)
     fill = _common_fill(one, other)
     mode = one.layout.mode if len(one.layout.mode) >= len(other.layout.mode) else other.layout.mode
@@ -23,11 +25,19 @@ def aligned(one: Scatter, other: Scatter) -> tuple[Scatter, Scatter]:
     return one, _moved(_spread_out(other, layout), one)
 
 
+def _has_same_features(one: Layout, other: Layout) -> bool:
+    is_same = np.array_equal(one.source, other.source) and np.array_equal(one.level, other.level)
+    return is_same and len(one.mode) >= len(other.mode)
+
+
 def refilled(seen: Scatter, fill: np.ndarray) -> Scatter:
     """The statistic as it would be had gaps been filled with these numbers: value += change · is_missing."""
     layout = msgspec.structs.replace(seen.layout, fill=fill)
+    gaps = np.flatnonzero(layout.level == MISSING)
+    if not len(gaps):
+        return msgspec.structs.replace(seen, layout=layout)
     step = np.eye(len(layout))
-    for gap in np.flatnonzero(layout.level == MISSING):
+    for gap in gaps:
         value = np.flatnonzero((layout.source == layout.source[gap]) & (layout.level == VALUE))
         new, old = fill[layout.source[gap]], seen.layout.fill[layout.source[gap]]
         step[value, gap] = new / seen.unit[value] - old / seen.unit[value]

@@ -39,15 +39,15 @@ def at_mean(seen: Scatter) -> Scatter:
     layout = seen.layout
     share = seen.weight / seen.weight.sum()
     mean = (seen.pivot / seen.unit + share @ seen.mean) * seen.unit
-    fill, mode = layout.fill.copy(), layout.mode.copy()
-    for j in range(layout.n_columns):
-        own = layout.of_column(j)
-        level, middle = layout.level[own], mean[own]
-        gap = float(middle[level == MISSING].sum())
-        if (level == VALUE).any() and gap < 1:
-            fill[j] = _beyond(fill[j], float(middle[level == VALUE][0]), 1 / (1 - gap))
-        elif (level >= 0).any() and not gap:
-            mode[j] = level[np.argmax(np.where(level >= 0, middle, -1))]
+    fill, mode, gap = layout.fill.copy(), layout.mode.copy(), np.zeros(layout.n_columns)
+    is_gap, is_number = layout.level == MISSING, layout.level == VALUE
+    gap[layout.source[is_gap]] = mean[is_gap]
+    numbers = layout.source[is_number]
+    fill[numbers] = _at_the_mean_of_known(fill[numbers], mean[is_number], gap[numbers])
+    for j in np.unique(layout.source[layout.level >= 0]):
+        if not gap[j]:
+            own = layout.of_column(int(j))
+            mode[j] = layout.level[own][np.argmax(np.where(layout.level[own] >= 0, mean[own], -1))]
     seen = refilled(seen, fill)
     return msgspec.structs.replace(seen, layout=msgspec.structs.replace(seen.layout, mode=mode))
 
@@ -93,6 +93,14 @@ def _mapped(seen: Scatter, matrix: np.ndarray, layout: Layout) -> Scatter:
     pivot, unit = kept @ seen.pivot, np.where(kept.any(axis=1), kept @ seen.unit, 1.0)
     mean, spread = seen.mean @ matrix.T, matrix @ seen.spread @ matrix.T
     return Scatter(layout, pivot, unit, seen.weight, mean, spread, seen.is_pooled)
+
+
+def _at_the_mean_of_known(fill: np.ndarray, mean: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """The means of what is known, from means with shares of gaps filled; where all are gaps, the fill stays. [n]"""
+    found = np.where(gap < 1, mean, fill)
+    for j in np.flatnonzero((gap < 1) & (gap != 0)):
+        found[j] = _beyond(float(fill[j]), float(mean[j]), 1 / (1 - float(gap[j])))
+    return found
 
 
 def _beyond(start: float, middle: float, times: float) -> float:

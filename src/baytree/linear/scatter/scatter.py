@@ -92,10 +92,10 @@ class Scatter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="scat
             raise ValueError("every learnt row would be forgotten, and a model of nothing is no model")
         share = self.weight @ self.mean
         columns = list(schema.columns)
-        for j, column in enumerate(columns):
-            own = self.layout.of_column(j)
+        for j in np.unique(self.layout.source[(self.layout.level >= 0) & (share <= 0)]).tolist():
+            own, column = self.layout.of_column(j), columns[j]
             gone = set(self.layout.level[own][(self.layout.level[own] >= 0) & (share[own] <= 0)].tolist())
-            if gone and not column.declared:
+            if not column.declared:
                 kept = tuple(level for code, level in enumerate(column.levels) if code not in gone)
                 columns[j] = msgspec.structs.replace(column, levels=kept)
         classes = tuple(name for name, weight in zip(schema.classes, self.weight, strict=True) if weight > 0)

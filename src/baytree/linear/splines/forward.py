@@ -62,12 +62,13 @@ class _Growth:
         self.null = self.rss = max(float(np.square(self.y).sum()), 1e-8 * rows.n_rows)
         self.last = self.null  # gain of the last step
         self.terms: dict[int, Term] = {0: ()}  # by slots
-        self.columns = {0: self.root}
-        self.spans = {0: self._spans((), self.root)}
+        self.columns = np.empty((self.most + 2, rows.n_rows))  # by slots
+        self.is_free = np.ones((self.most + 2, len(rows.x)), np.uint8)  # by slots, which features a term does not have yet
+        self.spans = np.zeros((self.most + 2, 3), np.int64)  # by slots
         self.used, self.n_terms = 1, 1
         self.queue = Queue(options.fast_k, options.fast_beta)
         self.search = _core.KnotSearch(rows.x, self.y, self.most + 2, rows.weight is None, _MEMORY, free())
-        self.search.add(self.root)
+        self._put(0, (), self.root)
 
     def step(self) -> bool:
         """Adds the best term or pair; false where the pass ends."""
@@ -92,14 +93,14 @@ class _Growth:
     def independent(self) -> list[Term]:
         """The terms whose columns are not determined by those before them."""
         kept: list[Term] = []
-        basis = np.empty((0, self.rows.n_rows))
+        basis = np.empty((len(self.terms), self.rows.n_rows))
         for slot, term in sorted(self.terms.items()):
             column = self.columns[slot]
-            rest = rest_of(column, basis)
-            own, new = np.linalg.norm(column), np.linalg.norm(rest)
+            rest = rest_of(column, basis[: len(kept)])
+            own, new = np.sqrt(column @ column), np.sqrt(rest @ rest)
             if new > _DEPENDENT * own:
+                basis[len(kept)] = rest / new
                 kept.append(term)
-                basis = np.vstack([basis, rest / new])
         return kept
 
     def _best(self) -> Found | None:
@@ -107,45 +108,22 @@ class _Growth:
         parents = [slot for slot in self.queue.parents() if self._may_grow(slot)]
         if not parents:
             return None
-        tried = self._tried(parents)
-        gains, rank, has_line = self._candidates(parents, tried)
-        best = np.where(tried, gains.max(axis=0), -1.0)  # [n_features, n_parents]
-        for k, slot in enumerate(parents):
-            self.queue.tried(slot, float(best[:, k].max()), self.used)
-        return self._winner(parents, gains, rank, has_line)
-
-    def _winner(self, parents: list[int], gains: np.ndarray, rank: np.ndarray, has_line: np.ndarray) -> Found | None:
-        found, has_mirror = None, False
-        best = gains.max(axis=0).T.ravel()  # parents first, then columns
-        before = np.maximum.accumulate(np.concatenate([[0.0], best[:-1]]))
+        is_tried = np.ascontiguousarray(self.is_free[parents].T)  # [n_features, n_parents]
         share = 1 if self.rows.weight is not None else 1 + _TIE
-        highest = 0.0
-        for place in np.flatnonzero(best > before):  # nothing else can lead
-            k, j = divmod(int(place), len(self.rows.x))
-            line, knot = gains[:, j, k]
-            if line > highest * share:
-                highest, found = line, Found(float(line), parents[k], j, -1, has_mirror)
-            if knot > highest * share:
-                has_mirror = bool(has_line[j, k])
-                highest, found = knot, Found(float(knot), parents[k], j, int(rank[j, k]), has_mirror)
-        return found
+        best, gain, k, *winner = _core.leading_candidate(*self._candidates(parents, is_tried), is_tried, share)
+        for slot, value in zip(parents, best.tolist(), strict=True):
+            self.queue.tried(slot, value, self.used)
+        return Found(gain, parents[k], *winner) if gain > 0 else None
 
     def _may_grow(self, slot: int) -> bool:
         return slot in self.terms and len(self.terms[slot]) < self.options.max_degree
 
-    def _tried(self, parents: list[int]) -> np.ndarray:
-        """The columns that a parent does not have yet. bool [n_features, n_parents]"""
-        tried = np.ones((len(self.rows.x), len(parents)), bool)
-        for k, slot in enumerate(parents):
-            tried[[hinge.feature for hinge in self.terms[slot]], k] = False
-        return tried
-
-    def _candidates(self, parents: list[int], tried: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _candidates(self, parents: list[int], is_tried: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, p = self.rows.n_rows, len(self.rows.x)
-        columns = np.stack([self.columns[slot] for slot in parents])
-        spans = [self.spans[slot] for slot in parents]
-        asked = np.array(parents, np.int32), columns, tried.view(np.uint8), np.array(spans, np.int64), self._rules()
+        asked = np.array(parents, np.int32), self.columns[parents], is_tried, self.spans[parents], self._rules()
         n_pieces = min(p, max(1, n * p * len(parents) // _PIECE))
+        if n_pieces == 1:
+            return self.search.search(0, p, *asked)
         ends = [p * k // n_pieces for k in range(n_pieces + 1)]
         done = in_order(lambda k: self.search.search(ends[k], ends[k + 1], *asked), range(n_pieces))
         gains, rank, has_line = zip(*done, strict=True)
@@ -180,14 +158,17 @@ class _Growth:
 
     def _has_new(self, pair: list[tuple[Term, np.ndarray]]) -> bool:
         """Whether a weighted mirror is long enough beside its hinge, the terms and a constant."""
-        before = [np.ones(self.rows.n_rows), *(column for slot, column in sorted(self.columns.items()) if slot), pair[0][1]]
+        before = [np.ones(self.rows.n_rows), *(self.columns[slot] for slot in sorted(self.terms) if slot), pair[0][1]]
         rest = rest_of(pair[1][1], np.linalg.qr(np.stack(before, axis=1))[0].T)
         return float(rest @ rest) > _NEW_LINE
 
     def _take(self, pair: list[tuple[Term, np.ndarray]]) -> None:
         for k, (term, column) in enumerate(pair):
-            slot = self.used + k
-            self.terms[slot], self.columns[slot], self.spans[slot] = term, column, self._spans(term, column)
-            self.search.add(column)
+            self._put(self.used + k, term, column)
         self.queue.append(len(pair), self.used)
         self.used += 2
+
+    def _put(self, slot: int, term: Term, column: np.ndarray) -> None:
+        self.terms[slot], self.columns[slot], self.spans[slot] = term, column, self._spans(term, column)
+        self.is_free[slot, [hinge.feature for hinge in term]] = 0
+        self.search.add(column)

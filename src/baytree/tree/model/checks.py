@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baytree import _core
 from baytree.table.schema import Column, Kind, Schema
-from baytree.tree.model.places import LEAF, SPREAD
+from baytree.tree.model.places import LEAF
 
 if TYPE_CHECKING:
     from baytree.tree.model.structure import Averaging, Certificate, MoreCuts, Offered, Significance, Surrogates, Tree
@@ -36,10 +37,8 @@ def check_tree(tree: Tree) -> None:
     _check_arrays(tree, len(tree.column), NODE_TYPES)
     _require(len(tree.column) > 0, "a tree has at least one node")
     _check_map(tree)
-    _check_tests(tree, "node")
-    _check_children(tree)
-    _check_branches(tree)
-    _check_outcomes(tree)
+    _require(tree.value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different classes")
+    _check_nodes(tree)
     _check_more_cuts(tree)
     for record in (tree.surrogates, tree.more_cuts, tree.significance, tree.averaging):
         if record:
@@ -165,36 +164,23 @@ def _are(schema: Schema, kind: Kind) -> np.ndarray:
     return np.array([column.kind is kind for column in columns] or [False])
 
 
-def _check_children(tree: Tree) -> None:
-    inner = np.flatnonzero(tree.column >= 0)
-    first, branches = tree.first[inner].astype(np.int64), tree.branches[inner].astype(np.int64)
-    _require(bool((branches >= 1).all()), "a split has no branch")
-    _require(bool((first > inner).all()), "a child does not come after its parent")
-    order = np.argsort(first, kind="stable")
-    expected = 1 + np.concatenate([[0], np.cumsum(branches[order])])
-    _require(bool(np.array_equal(first[order], expected[:-1])), "children overlap, or a node has no parent")
-    _require(int(expected[-1]) == len(tree), "children do not fill the tree")
+# what the core may find, in the order in which it looks
+_FAULTS = (
+    "", "a node has a negative column", "a node has a negative place in branch_of", "a node reads past branch_of",
+    "a node has neither a cut nor levels", "a split has no branch", "a child does not come after its parent",
+    "children overlap, or a node has no parent", "children do not fill the tree",
+    "missing values take a branch that is not there", "a cut has fewer than two branches", "a level takes a negative branch",
+    "a level takes a branch that is not there", "a share of weight is not between 0 and 1",
+    "a node predicts a number that is not finite", "a node predicts no known class",
+)  # fmt: skip
 
 
-def _check_branches(tree: Tree) -> None:
-    inner = np.flatnonzero(tree.column >= 0)
-    branches, missing = tree.branches[inner], tree.missing[inner]
-    _require(bool(((missing >= SPREAD) & (missing < branches)).all()), "missing values take a branch that is not there")
-    _require(bool((branches[tree.levels[inner] == 0] >= 2).all()), "a cut has fewer than two branches")
-    _require(bool((tree.branch_of >= -1).all()), "a level takes a negative branch")
-    by_level = inner[tree.levels[inner] > 0]
-    levels = tree.levels[by_level].astype(np.int64)
-    entry = np.arange(levels.sum()) + np.repeat(tree.start[by_level] - np.cumsum(levels) + levels, levels)
-    is_there = tree.branch_of[entry] < np.repeat(tree.branches[by_level], levels)
-    _require(bool(is_there.all()), "a level takes a branch that is not there")
-
-
-def _check_outcomes(tree: Tree) -> None:
-    share, value, prediction = tree.share, tree.value, tree.prediction
-    _require(bool(((share >= 0) & (share <= 1 + 1e-9)).all()), "a share of weight is not between 0 and 1")
-    _require(value.shape[1] == max(1, tree.counts.shape[1]), "values and counts have different classes")
-    _require(bool(np.isfinite(value).all()), "a node predicts a number that is not finite")
-    _require(bool(((prediction >= 0) & (prediction < value.shape[1])).all()), "a node predicts no known class")
+def _check_nodes(tree: Tree) -> None:
+    fault = _core.tree_fault(
+        tree.column, tree.cut, tree.start, tree.levels, tree.branch_of, tree.first, tree.branches, tree.missing, tree.share,
+        tree.value, tree.prediction,
+    )  # fmt: skip
+    _require(not fault, _FAULTS[fault])
 
 
 def _check_more_cuts(tree: Tree) -> None:

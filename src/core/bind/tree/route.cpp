@@ -7,6 +7,7 @@
 #include "bind/tree/columns.hpp"
 #include "tree/prune/cost_complexity.hpp"
 #include "tree/route/routing.hpp"
+#include "tree/route/soundness.hpp"
 
 namespace baytree::bind {
 namespace {
@@ -122,9 +123,23 @@ class PyRouter {
   bool may_spread_ = false;
 };
 
+// Which fault the arrays of a tree have, of the order in which they are looked for; 0 for none.
+int tree_fault(Vector<int32_t> column, Vector<double> cut, Vector<int32_t> start, Vector<int32_t> levels, Vector<int32_t> branch_of,
+               Vector<int32_t> first, Vector<int32_t> branches, Vector<int32_t> missing, Vector<double> share,
+               nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> value, Vector<int32_t> prediction) {
+  const size_t n = column.shape(0);
+  for (const size_t length : {cut.shape(0), start.shape(0), levels.shape(0), first.shape(0), branches.shape(0), missing.shape(0), share.shape(0),
+                              value.shape(0), prediction.shape(0)})
+    if (length != n) throw std::invalid_argument("tree_fault: the lengths do not fit");
+  return static_cast<int>(fault_of({view(column), view(start), view(levels), view(first), view(branches), view(missing), view(prediction),
+                                    view(branch_of), view(cut), view(share), {value.data(), n * value.shape(1)}, value.shape(1)}));
+}
+
 }  // namespace
 
 void bind_route(nb::module_& module) {
+  module.def("tree_fault", &tree_fault, "column"_a, "cut"_a, "start"_a, "levels"_a, "branch_of"_a, "first"_a, "branches"_a, "missing"_a, "share"_a,
+             "value"_a, "prediction"_a, "Which fault the arrays of a tree have, in the order in which they are looked for; 0 for none.");
   nb::class_<PyRouter>(module, "Router", "Rows to nodes of a tree given as arrays.")
       .def(nb::init<const nb::dict&, const nb::dict&, Vector<int64_t>, Vector<double>, Vector<int64_t>>(), "tree"_a, "surrogates"_a,
            "bounds"_a.noconvert(), "more_cuts"_a.noconvert(), "cut_bounds"_a.noconvert())
