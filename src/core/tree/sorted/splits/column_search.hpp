@@ -10,14 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "tree/sorted/bounded/bounded_cuts.hpp"
 #include "tree/sorted/node.hpp"
+#include "tree/sorted/rows/class_walks.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/rows/row_walks.hpp"
 #include "tree/sorted/splits/grouping.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/monotone_scan.hpp"
 #include "tree/sorted/splits/rpart_counts.hpp"
 #include "tree/sorted/splits/split.hpp"
-#include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
 #include "tree/sorted/workspace.hpp"
 #include "workers.hpp"
@@ -29,10 +31,10 @@ template <Measure M> class ColumnSearch {
   ColumnSearch(std::span<const ColumnView> columns, const Target& target, const Settings& settings, const PartitionedRows& partitioned,
                Workers& workers)
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers),
-        measure_(target, settings.criterion) {
+        measure_(target, settings.criterion), row_walks_(target, partitioned.rows()) {
     for (size_t j = 0; j < columns.size(); ++j) {
       blocks_.emplace_back(has_blocks(j) ? partitioned.rows() : 0);
-      walks_.emplace_back(has_walks(j) ? partitioned.rows() : 0);
+      walks_.emplace_back(partitioned.rows(), has_walks(j) ? row_walks_.shares() : std::span<const double>());
     }
   }
 
@@ -56,7 +58,7 @@ template <Measure M> class ColumnSearch {
   void count_blocks(const Node& node, size_t column) {
     const size_t rows = node.end - node.begin;
     if (has_blocks(column) && TwoClassScan::has_blocks(rows)) blocks_[column].count(partitioned_.entries(node, column), node.begin);
-    if (has_walks(column) && rows > ClassWalks::kLeast) walks_[column].count(partitioned_.entries(node, column), node.begin);
+    if (walks_[column].are_kept(rows)) row_walks_.count(partitioned_.entries(node, column), node.begin, walks_[column]);
   }
 
  private:
@@ -162,10 +164,11 @@ template <Measure M> class ColumnSearch {
       return scan_following(known, workspace.measure, total, first, may_take_all, limits(), direction, workspace.room.left, best);
     if constexpr (std::same_as<M, RpartClassMeasure>)
       if (is_two_class_count() && settings_.absent != Absent::kLearned) return scan_counts(known, workspace.measure, total, limits(), best);
-    if constexpr (ConvexMeasure<M>)
-      if (has_walks(column) && known.size() > workspace.cuts.kFew)
-        if (const auto found = workspace.cuts.run(known, node.begin, walks_[column], workspace.measure, total, first, may_take_all, limits(), best))
-          return *found;
+    if constexpr (std::same_as<M, ClassMeasure>)
+      if (walks_[column].are_kept(known.size())) {
+        const ColumnCuts cuts{known, node.begin, walks_[column], total, first, may_take_all, settings_.min_leaf};
+        if (const auto found = workspace.cuts.run(cuts, workspace.measure, best)) return *found;
+      }
     return scan(known, workspace.measure, total, first, may_take_all, limits(), workspace.room, best);
   }
 
@@ -174,7 +177,8 @@ template <Measure M> class ColumnSearch {
   }
   // Gini has blocks, and a search of its own.
   bool has_walks(size_t column) const {
-    return ConvexMeasure<M> && !is_gini() && measure_.is_plain_count() && is_two_class_count() && is_free(column);
+    return std::same_as<M, ClassMeasure> && target_.is_counted && target_.classes > 1 && target_.classes <= kFewClasses && is_free(column) &&
+           !has_blocks(column);
   }
   // Numbers, of which any cut may be the best.
   bool is_free(size_t column) const { return !columns_[column].is_nominal() && !settings_.direction(column); }
@@ -271,6 +275,7 @@ template <Measure M> class ColumnSearch {
   const PartitionedRows& partitioned_;
   Workers& workers_;
   const M measure_;
+  const RowWalks row_walks_;
   std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
   std::vector<ClassWalks> walks_;    // the same
 };

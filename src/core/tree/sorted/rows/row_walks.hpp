@@ -1,0 +1,67 @@
+// How the classes of counted rows stray from their shares along the blocks of a column.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tree/sorted/rows/class_blocks.hpp"
+#include "tree/sorted/rows/class_walks.hpp"
+#include "tree/sorted/splits/present_classes.hpp"
+#include "tree/sorted/splits/target.hpp"
+
+namespace baytree::tree::sorted {
+
+class RowWalks {
+ public:
+  RowWalks(const Target& target, size_t rows) : target_(target), shares_(target.classes <= kFewClasses ? target.classes : 0, 0.0) {
+    for (size_t row = 0; row < rows && !shares_.empty(); ++row) shares_[size_t(target.label[row])] += target.weight_of(uint32_t(row));
+    double all = 0;
+    for (const double share : shares_) all += share;
+    for (double& share : shares_) share /= all;
+  }
+
+  std::span<const double> shares() const { return shares_; }  // of the classes among all rows; none where classes are too many
+
+  void count(std::span<const Entry> entries, size_t begin, ClassWalks& walks) const {
+    if (target_.weight) return count_by([&](Entry e) { return target_.weight_of(target_.row(tag_of(e))); }, entries, begin, walks);
+    if (target_.class_bits != 1) return count_by([](Entry) { return 1.0; }, entries, begin, walks);
+    walks.count(entries, begin, [&](std::span<const Entry> rows, double* masses, ClassStray* strays) { walk_two(rows, masses, strays); });
+  }
+
+ private:
+  void count_by(const auto& mass_of, std::span<const Entry> entries, size_t begin, ClassWalks& walks) const {
+    walks.count(entries, begin, [&](std::span<const Entry> rows, double* masses, ClassStray* strays) { walk(rows, mass_of, masses, strays); });
+  }
+
+  // A row moves its own class up and all others down.
+  void walk(std::span<const Entry> rows, const auto& mass_of, double* masses, ClassStray* strays) const {
+    std::fill_n(masses, shares_.size(), 0.0), std::fill_n(strays, shares_.size(), ClassStray());
+    double passed = 0;
+    for (const Entry e : rows) {
+      const size_t k = target_.class_of(tag_of(e));
+      const double mass = mass_of(e), before = masses[k] - shares_[k] * passed;
+      masses[k] += mass, passed += mass;
+      strays[k].low = std::min(strays[k].low, before), strays[k].high = std::max(strays[k].high, before + mass * (1 - shares_[k]));
+    }
+    for (size_t k = 0; k < shares_.size(); ++k) strays[k].low = std::min(strays[k].low, masses[k] - shares_[k] * passed);
+  }
+  // What one class gains the other loses.
+  void walk_two(std::span<const Entry> rows, double* masses, ClassStray* strays) const {
+    const double up = 1 - shares_[1], down = -shares_[1];
+    double at = 0, low = 0, high = 0;
+    for (const Entry e : rows) {
+      at += e & 1 ? up : down;
+      low = std::min(low, at), high = std::max(high, at);
+    }
+    const auto ones = double(count_ones(rows));
+    masses[0] = double(rows.size()) - ones, masses[1] = ones;
+    strays[0] = {-high, -low}, strays[1] = {low, high};
+  }
+
+  const Target& target_;
+  std::vector<double> shares_;  // [n_classes]
+};
+
+}  // namespace baytree::tree::sorted
