@@ -13,6 +13,12 @@
 
 namespace baytree::tree::sorted {
 
+inline uint64_t count_ones(std::span<const Entry> entries) {
+  uint64_t ones = 0;
+  for (const Entry e : entries) ones += e & 1;
+  return ones;
+}
+
 // How far the mass of a class is from its share of what has passed, along some rows: at least and at most.
 struct ClassStray {
   double low = 0, high = 0;

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "tree/sorted/rows/class_blocks.hpp"
 #include "tree/sorted/rows/class_walks.hpp"
 #include "tree/sorted/splits/present_classes.hpp"
 #include "tree/sorted/splits/target.hpp"
@@ -28,6 +27,14 @@ class RowWalks {
     if (target_.weight) return count_by([&](Entry e) { return target_.weight_of(target_.row(tag_of(e))); }, entries, begin, walks);
     if (target_.class_bits != 1) return count_by([](Entry) { return 1.0; }, entries, begin, walks);
     walks.count(entries, begin, [&](std::span<const Entry> rows, double* masses, ClassStray* strays) { walk_two(rows, masses, strays); });
+  }
+  // Two classes, and nothing of the order of rows within the smallest blocks: a class strays farthest there if its rows come first, or last.
+  void count_two(std::span<const Entry> entries, size_t begin, ClassWalks& walks) const {
+    walks.count(entries, begin, [&](std::span<const Entry> rows, double* masses, ClassStray* strays) {
+      const auto one = double(count_ones(rows)), zero = double(rows.size()) - one;
+      masses[0] = zero, masses[1] = one;
+      strays[0] = {-one * shares_[0], zero * shares_[1]}, strays[1] = {-zero * shares_[1], one * shares_[0]};
+    });
   }
 
  private:

@@ -32,10 +32,8 @@ template <Measure M> class ColumnSearch {
                Workers& workers)
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers),
         measure_(target, settings.criterion), row_walks_(target, partitioned.rows()) {
-    for (size_t j = 0; j < columns.size(); ++j) {
-      blocks_.emplace_back(has_blocks(j) ? partitioned.rows() : 0);
-      walks_.emplace_back(partitioned.rows(), has_walks(j) ? row_walks_.shares() : std::span<const double>());
-    }
+    for (size_t j = 0; j < columns.size(); ++j)
+      walks_.emplace_back(partitioned.rows(), has_walks(j) || is_two_class_gini(j) ? row_walks_.shares() : std::span<const double>());
   }
 
   Split search(const Node& node, int32_t column, Workspace<M>& workspace) {
@@ -57,8 +55,8 @@ template <Measure M> class ColumnSearch {
   // To be called for a node whose rows have moved in a column.
   void count_blocks(const Node& node, size_t column) {
     const size_t rows = node.end - node.begin;
-    if (has_blocks(column) && TwoClassScan::has_blocks(rows)) blocks_[column].count(partitioned_.entries(node, column), node.begin);
-    if (walks_[column].are_kept(rows)) row_walks_.count(partitioned_.entries(node, column), node.begin, walks_[column]);
+    if (is_two_class_gini(column) && TwoClassScan::has_blocks(rows)) row_walks_.count_two(partitioned_.entries(node, column), node.begin, walks_[column]);
+    if (has_walks(column) && walks_[column].are_kept(rows)) row_walks_.count(partitioned_.entries(node, column), node.begin, walks_[column]);
   }
 
  private:
@@ -106,9 +104,9 @@ template <Measure M> class ColumnSearch {
   }
 
   bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if (has_blocks(column)) {
+    if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
-      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      const TwoClassScan cuts(known, node.begin, walks_[column], n, one, limits(), workspace.blocks);
       best.score = cuts.none();
       return cuts.run(0, 0, false, best);
     }
@@ -139,10 +137,10 @@ template <Measure M> class ColumnSearch {
 
   // The rows without a value on the upper side first; on the lower one only if that is better.
   bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if (has_blocks(column)) {
+    if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
       const auto [absent, absent_one] = two_counts(workspace.missing);
-      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      const TwoClassScan cuts(known, node.begin, walks_[column], n, one, limits(), workspace.blocks);
       best.score = cuts.none();
       bool is_improved = cuts.run(0, 0, true, best);
       best.missing = is_improved ? 1 : -1;
@@ -165,20 +163,20 @@ template <Measure M> class ColumnSearch {
     if constexpr (std::same_as<M, RpartClassMeasure>)
       if (is_two_class_count() && settings_.absent != Absent::kLearned) return scan_counts(known, workspace.measure, total, limits(), best);
     if constexpr (std::same_as<M, ClassMeasure>)
-      if (walks_[column].are_kept(known.size())) {
+      if (has_walks(column) && walks_[column].are_kept(known.size())) {
         const ColumnCuts cuts{known, node.begin, walks_[column], total, first, may_take_all, settings_.min_leaf};
         if (const auto found = workspace.cuts.run(cuts, workspace.measure, best)) return *found;
       }
     return scan(known, workspace.measure, total, first, may_take_all, limits(), workspace.room, best);
   }
 
-  bool has_blocks(size_t column) const {
+  bool is_two_class_gini(size_t column) const {
     return is_gini() && is_two_class_count() && is_free(column);
   }
-  // Gini has blocks, and a search of its own.
+  // Gini of two classes has a search of its own.
   bool has_walks(size_t column) const {
     return std::same_as<M, ClassMeasure> && target_.is_counted && target_.classes > 1 && target_.classes <= kFewClasses && is_free(column) &&
-           !has_blocks(column);
+           !is_two_class_gini(column);
   }
   // Numbers, of which any cut may be the best.
   bool is_free(size_t column) const { return !columns_[column].is_nominal() && !settings_.direction(column); }
@@ -276,8 +274,7 @@ template <Measure M> class ColumnSearch {
   Workers& workers_;
   const M measure_;
   const RowWalks row_walks_;
-  std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
-  std::vector<ClassWalks> walks_;    // the same
+  std::vector<ClassWalks> walks_;  // per column, of no rows where they are of no use
 };
 
 }  // namespace baytree::tree::sorted
