@@ -54,17 +54,20 @@ class RowWalks {
     }
     for (size_t k = 0; k < shares_.size(); ++k) strays[k].low = std::min(strays[k].low, masses[k] - shares_[k] * passed);
   }
-  // What one class gains the other loses.
+  // What one class gains the other loses. In whole steps of 2^-40, which are added up faster, and a little farther than it is.
   void walk_two(std::span<const Entry> rows, double* masses, ClassStray* strays) const {
-    const double up = 1 - shares_[1], down = -shares_[1];
-    double at = 0, low = 0, high = 0;
+    constexpr double kStep = 0x1p-40;
+    const auto down = int64_t(shares_[1] / kStep), whole = int64_t(1 / kStep);
+    int64_t at = 0, low = 0, high = 0, ones = 0;
     for (const Entry e : rows) {
-      at += e & 1 ? up : down;
+      const auto one = int64_t(e & 1);
+      ones += one, at += (-one & whole) - down;
       low = std::min(low, at), high = std::max(high, at);
     }
-    const auto ones = double(count_ones(rows));
-    masses[0] = double(rows.size()) - ones, masses[1] = ones;
-    strays[0] = {-high, -low}, strays[1] = {low, high};
+    const double rounding = kStep * double(rows.size());
+    masses[0] = double(int64_t(rows.size()) - ones), masses[1] = double(ones);
+    strays[1] = {double(low) * kStep - rounding, double(high) * kStep + rounding};
+    strays[0] = {-strays[1].high, -strays[1].low};
   }
 
   const Target& target_;
