@@ -41,7 +41,8 @@ template <Measure M> class NodeMeasure {
  private:
   void count_classes(const Node& parent, std::span<Node> children, Workspace<M>& workspace) const {
     workspace.measure.enter(parent.present);
-    const bool is_shared = !target_.weight && children.back().end == parent.end;
+    const bool is_whole = !target_.weight || (target_.is_counted && target_.classes <= kFewClasses);
+    const bool is_shared = is_whole && children.back().end == parent.end;
     Node* largest = is_shared ? &*std::ranges::max_element(children, {}, [](const Node& child) { return child.end - child.begin; }) : nullptr;
     std::vector<double> rest = parent.counts;
     for (Node& child : children) {

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "tree/criteria.hpp"
+#include "tree/sorted/bounded/cut_bounds.hpp"
 #include "tree/sorted/splits/cut_terms.hpp"
 
 namespace baytree::tree::sorted {
@@ -27,6 +28,7 @@ struct ClassRule {
   AnyCriterion (*made)(std::span<const double> masses) = nullptr;
   double (*impurity)(std::span<const double> masses) = nullptr;
   AnyTerms (*terms)(const NodeMasses& node) = nullptr;
+  AnyBound (*bound)(const NodeShares& node) = nullptr;
   bool is_gini = false;
 };
 
@@ -35,7 +37,8 @@ inline ClassRule class_rule(std::string_view criterion) {
     if constexpr (ClassCriterion<C> && C::suits.binary)
       return {[](std::span<const double> masses) { return AnyCriterion(C(masses)); },
               [](std::span<const double> masses) { return C::Impurity::of(masses); },
-              [](const NodeMasses& node) { return AnyTerms(CutTerms<C>::of(node)); }, std::same_as<C, Gini>};
+              [](const NodeMasses& node) { return AnyTerms(CutTerms<C>::of(node)); },
+              [](const NodeShares& node) { return AnyBound(CutBound<C>::of(node)); }, std::same_as<C, Gini>};
     return {};
   });
 }

@@ -10,14 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "tree/sorted/bounded/bounded_cuts.hpp"
 #include "tree/sorted/node.hpp"
+#include "tree/sorted/rows/class_walks.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
+#include "tree/sorted/rows/row_walks.hpp"
 #include "tree/sorted/splits/grouping.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/monotone_scan.hpp"
 #include "tree/sorted/splits/rpart_counts.hpp"
 #include "tree/sorted/splits/split.hpp"
-#include "tree/sorted/splits/two_class_cuts.hpp"
 #include "tree/sorted/splits/two_class_scan.hpp"
 #include "tree/sorted/workspace.hpp"
 #include "workers.hpp"
@@ -29,11 +31,9 @@ template <Measure M> class ColumnSearch {
   ColumnSearch(std::span<const ColumnView> columns, const Target& target, const Settings& settings, const PartitionedRows& partitioned,
                Workers& workers)
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers),
-        measure_(target, settings.criterion) {
-    for (size_t j = 0; j < columns.size(); ++j) {
-      blocks_.emplace_back(has_blocks(j) ? partitioned.rows() : 0);
-      walks_.emplace_back(has_walks(j) ? partitioned.rows() : 0);
-    }
+        measure_(target, settings.criterion), row_walks_(target, partitioned.rows()) {
+    for (size_t j = 0; j < columns.size(); ++j)
+      walks_.emplace_back(partitioned.rows(), has_walks(j) || is_two_class_gini(j) ? row_walks_.shares() : std::span<const double>());
   }
 
   Split search(const Node& node, int32_t column, Workspace<M>& workspace) {
@@ -55,8 +55,8 @@ template <Measure M> class ColumnSearch {
   // To be called for a node whose rows have moved in a column.
   void count_blocks(const Node& node, size_t column) {
     const size_t rows = node.end - node.begin;
-    if (has_blocks(column) && TwoClassScan::has_blocks(rows)) blocks_[column].count(partitioned_.entries(node, column), node.begin);
-    if (has_walks(column) && rows > ClassWalks::kLeast) walks_[column].count(partitioned_.entries(node, column), node.begin);
+    if (is_two_class_gini(column) && TwoClassScan::has_blocks(rows)) row_walks_.count_two(partitioned_.entries(node, column), node.begin, walks_[column]);
+    if (has_walks(column) && walks_[column].are_kept(rows)) row_walks_.count(partitioned_.entries(node, column), node.begin, walks_[column]);
   }
 
  private:
@@ -104,9 +104,9 @@ template <Measure M> class ColumnSearch {
   }
 
   bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if (has_blocks(column)) {
+    if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
-      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      const TwoClassScan cuts(known, node.begin, walks_[column], n, one, limits(), workspace.blocks);
       best.score = cuts.none();
       return cuts.run(0, 0, false, best);
     }
@@ -137,10 +137,10 @@ template <Measure M> class ColumnSearch {
 
   // The rows without a value on the upper side first; on the lower one only if that is better.
   bool scan_both_ways(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
-    if (has_blocks(column)) {
+    if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
       const auto [absent, absent_one] = two_counts(workspace.missing);
-      const TwoClassScan cuts(known, node.begin, blocks_[column], n, one, limits(), workspace.blocks);
+      const TwoClassScan cuts(known, node.begin, walks_[column], n, one, limits(), workspace.blocks);
       best.score = cuts.none();
       bool is_improved = cuts.run(0, 0, true, best);
       best.missing = is_improved ? 1 : -1;
@@ -162,19 +162,21 @@ template <Measure M> class ColumnSearch {
       return scan_following(known, workspace.measure, total, first, may_take_all, limits(), direction, workspace.room.left, best);
     if constexpr (std::same_as<M, RpartClassMeasure>)
       if (is_two_class_count() && settings_.absent != Absent::kLearned) return scan_counts(known, workspace.measure, total, limits(), best);
-    if constexpr (ConvexMeasure<M>)
-      if (has_walks(column) && known.size() > workspace.cuts.kFew)
-        if (const auto found = workspace.cuts.run(known, node.begin, walks_[column], workspace.measure, total, first, may_take_all, limits(), best))
-          return *found;
+    if constexpr (std::same_as<M, ClassMeasure>)
+      if (has_walks(column) && walks_[column].are_kept(known.size())) {
+        const ColumnCuts cuts{known, node.begin, walks_[column], total, first, may_take_all, settings_.min_leaf};
+        if (const auto found = workspace.cuts.run(cuts, workspace.measure, best)) return *found;
+      }
     return scan(known, workspace.measure, total, first, may_take_all, limits(), workspace.room, best);
   }
 
-  bool has_blocks(size_t column) const {
+  bool is_two_class_gini(size_t column) const {
     return is_gini() && is_two_class_count() && is_free(column);
   }
-  // Gini has blocks, and a search of its own.
+  // Gini of two classes has a search of its own.
   bool has_walks(size_t column) const {
-    return ConvexMeasure<M> && !is_gini() && measure_.is_plain_count() && is_two_class_count() && is_free(column);
+    return std::same_as<M, ClassMeasure> && target_.is_counted && target_.classes > 1 && target_.classes <= kFewClasses && is_free(column) &&
+           !is_two_class_gini(column);
   }
   // Numbers, of which any cut may be the best.
   bool is_free(size_t column) const { return !columns_[column].is_nominal() && !settings_.direction(column); }
@@ -271,8 +273,8 @@ template <Measure M> class ColumnSearch {
   const PartitionedRows& partitioned_;
   Workers& workers_;
   const M measure_;
-  std::vector<ClassBlocks> blocks_;  // per column, of no rows where they are of no use
-  std::vector<ClassWalks> walks_;    // the same
+  const RowWalks row_walks_;
+  std::vector<ClassWalks> walks_;  // per column, of no rows where they are of no use
 };
 
 }  // namespace baytree::tree::sorted

@@ -25,7 +25,6 @@ struct NodeMasses {
 constexpr double kNaturalPerBit = 0.69314718055994530942;
 
 struct AddedTerms {
-  static constexpr bool is_exact = false;
   static constexpr size_t kFew = 4;  // classes that a criterion judges in no more time
   static double enter(double sum, double before, double after) { return sum + (after - before); }
 };
@@ -71,7 +70,6 @@ struct LogTerms : AddedTerms {
 };
 
 struct LargestTerms {
-  static constexpr bool is_exact = true;  // where masses are whole numbers
   static constexpr size_t kFew = 4;
   explicit LargestTerms(const NodeMasses& node) : size(node.whole) {}
   static double term(double mass, double) { return mass; }

@@ -76,11 +76,12 @@ class ClassMeasure {
   double size_of(uint32_t tag) const { return target_.size_of(target_.row(tag)); }
   static double mass_in(std::span<const double> statistic, size_t place) { return statistic[place]; }
   double parent_mass(size_t place) const { return extra_.empty() ? total_[place] : parent_[place]; }
-  AnyTerms terms() const {
-    const std::span<const double> apart(extra_.data(), extra_.empty() ? 0 : classes());
-    const std::span<const double> all = extra_.empty() ? masses() : std::span<const double>(parent_.data(), classes());
-    return rule_.terms({whole_, total(apart), rule_.impurity(all) - rule_.impurity(apart), target_.is_counted});
-  }
+  AnyTerms terms() const { return rule_.terms(node_masses()); }
+  // By the shares of the classes among all rows of the node.
+  AnyBound bound(std::span<const double> share, std::span<const double> inverse) const { return rule_.bound({share, inverse, node_masses()}); }
+  double whole() const { return whole_; }
+  std::span<const double> own_branch() const { return {extra_.data(), extra_.empty() ? 0 : classes()}; }
+  bool counts_rows() const { return target_.counts_rows; }
   void begin(std::span<const double> total_of_all) {
     total_.assign(total_of_all.begin(), total_of_all.end());
     whole_ = total(masses());
@@ -107,14 +108,15 @@ class ClassMeasure {
     return std::visit([&](const auto& criterion) { return criterion(children); }, *criterion_);
   }
   Score score(std::span<const double> left, double value) const {
-    return is_fraction() ? exact(left, value) : Score{value, 0, 0};
+    return has_fractions() ? exact(left, value) : Score{value, 0, 0};
   }
   Score none() const {
-    if (!is_fraction()) return {0, 0, 0};
+    if (!has_fractions()) return {0, 0, 0};
     unsigned __int128 squares = 0;
     for (size_t k = 0; k < classes(); ++k) squares += uint64_t(total_[k]) * uint64_t(total_[k]);
     return {0, squares, uint64_t(whole_)};
   }
+  bool has_fractions() const { return rule_.is_gini && target_.is_counted && whole_ < kExactSize && extra_.empty(); }
   double slack() const { return 1e-12 * whole_; }
   std::vector<double> nothing() const { return std::vector<double>(width(), 0.0); }
   // Two classes: the share of the first one. An ordering of levels by it holds the best two groups (Breiman et al.).
@@ -134,7 +136,10 @@ class ClassMeasure {
   static void complete(std::span<double> statistic, size_t classes) { statistic[classes] = total(statistic.first(classes)); }
 
  private:
-  bool is_fraction() const { return rule_.is_gini && target_.is_counted && whole_ < kExactSize && extra_.empty(); }
+  NodeMasses node_masses() const {
+    const std::span<const double> all = extra_.empty() ? masses() : std::span<const double>(parent_.data(), classes());
+    return {whole_, total(own_branch()), rule_.impurity(all) - rule_.impurity(own_branch()), target_.is_counted};
+  }
   std::span<const double> masses() const { return {total_.data(), classes()}; }
   Score exact(std::span<const double> left, double value) const {
     unsigned __int128 of_left = 0, of_right = 0;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "tree/sorted/rows/class_blocks.hpp"
+#include "tree/sorted/rows/class_walks.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/split.hpp"
 
@@ -21,17 +21,19 @@ namespace baytree::tree::sorted {
 class TwoClassScan {
  public:
   struct Block {
-    size_t begin;   // its first cut
-    uint64_t ones;  // rows of class 1 on the first side before it
-    double top;     // no cut in it is worth more
-    double end;     // what the cut at its end is worth
+    size_t begin, stop;  // its first cut, and the first after it
+    int level;           // of the walks; -1: it has no parts, nor are they known
+    uint64_t ones;       // rows of class 1 on the first side before it
+    uint64_t own_ones;
+    double top;          // no cut in it is worth more
+    double end;          // what the cut at its end is worth
   };
   using Blocks = std::vector<Block>;
 
-  // `known` starts at place `begin` of the column that `ones` describes.
-  TwoClassScan(std::span<const Entry> known, size_t begin, const ClassBlocks& ones, uint64_t n, uint64_t of_one, Limits limits,
+  // `known` starts at place `begin` of the column that `walks` are of.
+  TwoClassScan(std::span<const Entry> known, size_t begin, const ClassWalks& walks, uint64_t n, uint64_t of_one, Limits limits,
                Blocks& blocks)
-      : known_(known), begin_(begin), ones_(ones), n_(n), of_one_(of_one),
+      : known_(known), begin_(begin), walks_(walks), n_(n), of_one_(of_one),
         least_(uint64_t(std::ceil(std::max(limits.min_leaf, 1.0)))), slack_(1e-12 * double(n)),
         parent_(double(squares(n, of_one)) / double(n)), blocks_(blocks) {}
 
@@ -44,12 +46,11 @@ class TwoClassScan {
     const size_t end = known_.empty() ? 0 : known_.size() - (may_take_all ? 0 : 1);
     if (!has_blocks(n_)) return run_small(end, first, first_one, best);
     if (end == 0) return false;
-    bound(end, first, first_one);
+    list_blocks(end, first, first_one);
     const double least = bar(probe(first, best));
     const Walks walk = walks();
     bool is_improved = false;
-    for (size_t block = 0; block + 1 < blocks_.size(); ++block)
-      if (blocks_[block].top >= least && closer_top(block, first, walk) >= least) is_improved |= judge_block(block, first, best);
+    for (const Block& block : blocks_) is_improved |= judge_within(block, first, walk, least, best);
     return is_improved;
   }
 
@@ -106,13 +107,12 @@ class TwoClassScan {
     return bits;
   }
 
-  double closer_top(size_t block, uint64_t first, const Walks& walk) const {
-    size_t at = blocks_[block].begin;
-    const size_t stop = blocks_[block + 1].begin;
-    const auto l = int64_t(first + at), last = int64_t(first + stop), d = int64_t(blocks_[block].ones * n_ - uint64_t(l) * of_one_);
+  double closer_top(const Block& block, uint64_t first, const Walks& walk) const {
+    size_t at = block.begin;
+    const auto l = int64_t(first + at), last = int64_t(first + block.stop), d = int64_t(block.ones * n_ - uint64_t(l) * of_one_);
     Walk whole{d, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-    for (; at + 8 <= stop; at += 8) whole = whole.then(walk[eight(at)]);
-    for (; at < stop; ++at) whole = whole.then(step(known_[at] & 1));
+    for (; at + 8 <= block.stop; at += 8) whole = whole.then(walk[eight(at)]);
+    for (; at < block.stop; ++at) whole = whole.then(step(known_[at] & 1));
     const double farthest = double(std::max(whole.high, -whole.low));
     return farthest * farthest / least_product(l, last);
   }
@@ -122,43 +122,77 @@ class TwoClassScan {
     return std::min(double(l + 1) * double(n - l - 1), double(last) * double(n - last));
   }
 
-  // Within a block d strays farthest if all rows of one class come first.
-  void bound(size_t end, uint64_t first, uint64_t first_one) const {
-    const auto n = int64_t(n_), all = int64_t(of_one_);
-    auto one = int64_t(first_one);
-    int64_t d = one * n - int64_t(first) * all;
+  // The largest blocks that lie within the cuts; those at the ends are small.
+  void list_blocks(size_t end, uint64_t first, uint64_t one) const {
     blocks_.clear();
-    for (size_t begin = 0; begin < end;) {
-      const size_t stop = std::min(end, begin + ClassBlocks::kRows - (begin_ + begin) % ClassBlocks::kRows);
-      const auto ones = int64_t(ones_in(begin, stop)), others = int64_t(stop - begin) - ones;
-      const auto l = int64_t(first + begin), last = int64_t(first + stop);
-      const double farthest = double(std::max(d + ones * (n - all), others * all - d));
-      const auto before = uint64_t(one);
-      one += ones, d += ones * (n - all) - others * all;
-      blocks_.push_back({begin, before, farthest * farthest / least_product(l, last), double(d) * double(d) / (double(last) * double(n - last))});
-      begin = stop;
+    for (size_t begin = 0; begin < end; begin = blocks_.back().stop) {
+      const int level = walks_.level_at(begin_ + begin, end - begin);
+      const size_t rows = level < 0 ? ClassWalks::kRows - (begin_ + begin) % ClassWalks::kRows : ClassWalks::rows_of(level);
+      blocks_.push_back(block(begin, std::min(end, begin + rows), level, one, first));
+      one += blocks_.back().own_ones;
     }
-    blocks_.push_back({end, 0, 0, 0});
   }
-  uint64_t ones_in(size_t begin, size_t stop) const {
-    if (stop - begin == ClassBlocks::kRows) return ones_.ones_at(begin_ + begin);
-    return count_ones(known_.subspan(begin, stop - begin));
+  // Within a block d strays farthest if all rows of one class come first, or as the walks tell.
+  Block block(size_t begin, size_t stop, int level, uint64_t before, uint64_t first) const {
+    const auto n = int64_t(n_), all = int64_t(of_one_), l = int64_t(first + begin), last = int64_t(first + stop);
+    const auto ones = int64_t(ones_in(begin, stop, level)), others = int64_t(stop - begin) - ones, d = int64_t(before) * n - l * all;
+    double high = double(ones * (n - all)), low = -double(others * all);
+    if (level > 0) {
+      const ClassStray& stray = walks_.strays(level, begin_ + begin)[1];
+      const double drift = (walks_.share(1) - double(all) / double(n)) * double(stop - begin), rounding = 1e-9 * double(stop - begin);
+      high = std::min(high, double(n) * (stray.high + std::max(0.0, drift) + rounding));
+      low = std::max(low, double(n) * (stray.low + std::min(0.0, drift) - rounding));
+    }
+    const double farthest = std::max(double(d) + high, -double(d) - low), at_end = double(d + ones * (n - all) - others * all);
+    return {begin, stop, level, before, uint64_t(ones), farthest * farthest / least_product(l, last), at_end * at_end / (double(last) * double(n - last))};
+  }
+  uint64_t ones_in(size_t begin, size_t stop, int level) const {
+    return level < 0 ? count_ones(known_.subspan(begin, stop - begin)) : uint64_t(walks_.masses(level, begin_ + begin)[1]);
+  }
+  // In order.
+  void each_part(const Block& whole, uint64_t first, const auto& visit) const {
+    const size_t rows = ClassWalks::rows_of(whole.level - 1);
+    uint64_t ones = whole.ones;
+    for (size_t begin = whole.begin; begin < whole.stop; begin += rows) {
+      const Block part = block(begin, begin + rows, whole.level - 1, ones, first);
+      ones += part.own_ones;
+      visit(part);
+    }
   }
 
   // How high the bar is at least; the cut itself is found in order, so that ties go to the lower one. Blocks at the ends
   // have loose bounds, so they are looked at too.
   Split probe(uint64_t first, const Split& best) const {
-    const auto highest = size_t(std::ranges::max_element(blocks_, {}, &Block::end) - blocks_.begin());
     Split probe = best;
-    for (const size_t block : {size_t(0), std::min(highest, blocks_.size() - 2), blocks_.size() - 2}) judge_block(block, first, probe);
+    for (const Block& each : {blocks_.front(), *std::ranges::max_element(blocks_, {}, &Block::end), blocks_.back()})
+      judge_block(highest_part(each, first), first, probe);
     return probe;
   }
+  Block highest_part(Block block, uint64_t first) const {
+    while (block.level > 0) {
+      Block highest{};
+      each_part(block, first, [&](const Block& part) {
+        if (highest.stop == 0 || part.end > highest.end) highest = part;
+      });
+      block = highest;
+    }
+    return block;
+  }
 
-  bool judge_block(size_t block, uint64_t first, Split& best) const {
-    uint64_t one = blocks_[block].ones;
+  // At those parts of a block that can hold the best.
+  bool judge_within(const Block& block, uint64_t first, const Walks& walk, double least, Split& best) const {
+    if (!(block.top >= least)) return false;
+    if (block.level < 1) return closer_top(block, first, walk) >= least && judge_block(block, first, best);
+    bool is_improved = false;
+    each_part(block, first, [&](const Block& part) { is_improved |= judge_within(part, first, walk, least, best); });
+    return is_improved;
+  }
+
+  bool judge_block(const Block& block, uint64_t first, Split& best) const {
+    uint64_t one = block.ones;
     double least = bar(best);
     bool is_improved = false;
-    for (size_t at = blocks_[block].begin; at < blocks_[block + 1].begin; ++at) {
+    for (size_t at = block.begin; at < block.stop; ++at) {
       one += known_[at] & 1;
       const uint64_t l = first + at + 1;
       const double d = double(int64_t(one * n_ - l * of_one_));
@@ -182,7 +216,7 @@ class TwoClassScan {
 
   std::span<const Entry> known_;
   size_t begin_;
-  const ClassBlocks& ones_;
+  const ClassWalks& walks_;
   uint64_t n_, of_one_, least_;
   double slack_, parent_;
   Blocks& blocks_;
