@@ -307,3 +307,14 @@ def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
     with pytest.raises(ModelFileError, match="what would be saved of this CARTClassifier"):
         bt.save(model, tmp_path / "m.baytree")
     assert not list(tmp_path.iterdir())
+
+
+def test_classes_in_an_array_of_wider_strings_are_saved(tmp_path):
+    """Whole numbers as strings are 21 wide in numpy, however long they are."""
+    label = (np.arange(40) % 2).astype(str)
+    model = bt.CARTClassifier().fit(np.arange(40.0)[:, None], label)
+    bt.save(model, tmp_path / "model.bt")
+    again = bt.load(tmp_path / "model.bt")
+    assert label.dtype.itemsize > np.array(["0", "1"]).dtype.itemsize
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.predict([[3.0], [4.0]]).tolist() == model.predict([[3.0], [4.0]]).tolist()

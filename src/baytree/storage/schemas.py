@@ -84,10 +84,14 @@ def _check_levels(levels: tuple, place: str) -> None:
         raise ValueError(f"the levels of {place} are not distinct strings, numbers or booleans")
 
 
+_WIDEST_FIELD = 256  # characters: arrays may be wider than their strings, such as 21 for whole numbers in numpy
+
+
 def _check_class_type(dtype: str, classes: tuple) -> None:
     if not re.fullmatch(r"object|[<>|=]?(?:[iu][1248]|f[248]|b1|U\d{1,7})", dtype):
         raise ValueError(f"classes cannot have the type {dtype!r}")
-    if "U" in dtype and int(dtype.rpartition("U")[2]) > max((len(str(label)) for label in classes), default=0):
+    widest = max([_WIDEST_FIELD, *(len(str(label)) for label in classes)])
+    if "U" in dtype and int(dtype.rpartition("U")[2]) > widest:
         raise ValueError(f"classes of the type {dtype!r} would be wider than any class")
     if dtype != "object":
         np.array(classes, dtype=dtype)
