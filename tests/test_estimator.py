@@ -176,8 +176,9 @@ def test_parts_of_scipy_that_scikit_learn_keeps_for_later_calls_are_whole_when_t
         "print(scipy.sparse.csgraph.laplacian(np.ones((2, 2))).tolist())\n"
         "from sklearn.utils import fixes, sparsefuncs\n"
         "print(fixes.laplacian(np.ones((2, 2))).tolist(), fixes._sparse_linalg_cg(np.eye(2), np.ones(2))[0].tolist())\n"
-        "class Twice(sparsefuncs.LinearOperator): pass\n"
-        "print(Twice.__mro__[1] is scipy.sparse.linalg.LinearOperator)\n"
+        "import copy\n"
+        "class Twice(copy.deepcopy(sparsefuncs.LinearOperator)): pass\n"
+        "print(Twice.__mro__[1] is scipy.sparse.linalg.LinearOperator and issubclass(Twice, sparsefuncs.LinearOperator))\n"
         "print(isinstance(scipy.sparse.linalg.aslinearoperator(np.eye(2)), sparsefuncs.LinearOperator))\n"
         "print(sklearn.utils.parallel.Parallel.__name__, fixes._get_threadpool_controller().info() is not None)"
     )

@@ -48,8 +48,14 @@ class Named:
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, self._meant())
 
+    def __subclasscheck__(self, kind: type) -> bool:
+        return issubclass(kind, self._meant())
+
     def __mro_entries__(self, bases: tuple) -> tuple[type]:
         return (self._meant(),)
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return Named, (self._module, self._name)
 
     def _meant(self) -> Any:
         return getattr(import_module(self._module), self._name)
