@@ -148,6 +148,8 @@ class BoundedCuts {
       passed_.pass(measure.place_of(tag), measure.mass_of(tag));
       const double below = measure.counts_rows() ? cuts.first.back() + double(at + 1) : passed_.all();
       if (!cuts.is_cut(at) || !cuts.is_large_enough(below) || !is_promising(passed_.top(bound))) continue;
+      if constexpr (requires { passed_.nearly(bound); })
+        if (!is_promising(passed_.nearly(bound))) continue;
       judged_.assign(passed_.mass().begin(), passed_.mass().end());
       judged_.push_back(below);
       if (const double value = measure.value(judged_); is_promising(value)) keep(value, at);

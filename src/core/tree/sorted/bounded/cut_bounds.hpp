@@ -100,6 +100,26 @@ struct RatioBound : AddedBound<InformationOfExcess> {
   double whole_, split_;
 };
 
+// A bound that takes no logarithm, for regions, and for a single cut what it is worth but for rounding: whether a cut is worth more than the best
+// so far is asked often enough.
+template <typename Bound, typename Terms> class LogBound : public Bound {
+ public:
+  LogBound(const Bound& bound, const Terms& terms, double constant) : Bound(bound), terms_(terms), constant_(constant + 1e-14 * terms.size) {}
+  double of_cut(std::span<const double> left, std::span<const double> total) const {
+    double all_left = 0, all_right = 0, sum_left = 0, sum_right = 0;
+    for (size_t k = 0; k < left.size(); ++k) {
+      const double right = total[k] - left[k];
+      sum_left += terms_.term(left[k], 0), sum_right += terms_.term(right, 0);
+      all_left += left[k], all_right += right;
+    }
+    return terms_.worth(terms_.side(sum_left, all_left) + terms_.side(sum_right, all_right), all_left, all_right) + constant_;
+  }
+
+ private:
+  Terms terms_;
+  double constant_;
+};
+
 struct TwoingBound {
   explicit TwoingBound(const NodeShares& node) : rounding(kRounding * node.masses.whole) {}
   static double child(const Side&) { return 0; }
@@ -149,7 +169,8 @@ struct ErrorBound {
 };
 
 struct NoBound {};
-using AnyBound = std::variant<NoBound, AddedBound<SquareOfExcess>, AddedBound<ShareOfExcess>, AddedBound<InformationOfExcess>, RatioBound,
+using InformationBound = LogBound<AddedBound<InformationOfExcess>, LogTerms>;
+using AnyBound = std::variant<NoBound, AddedBound<SquareOfExcess>, AddedBound<ShareOfExcess>, InformationBound, LogBound<RatioBound, RatioTerms>,
                               TwoingBound, ErrorBound>;
 
 template <typename C> struct CutBound {
@@ -162,13 +183,18 @@ template <> struct CutBound<ChiSquared> {
   static auto of(const NodeShares& node) { return AddedBound<ShareOfExcess>(node); }
 };
 template <> struct CutBound<Entropy> {
-  static auto of(const NodeShares& node) { return AddedBound<InformationOfExcess>(node, 1 / kNaturalPerBit); }
+  static auto of(const NodeShares& node) {
+    return InformationBound(AddedBound<InformationOfExcess>(node, 1 / kNaturalPerBit), CutTerms<Entropy>::of(node.masses), node.masses.impurity);
+  }
 };
 template <> struct CutBound<LikelihoodRatio> {
-  static auto of(const NodeShares& node) { return AddedBound<InformationOfExcess>(node, 2); }
+  static auto of(const NodeShares& node) {
+    const double impurity = 2 * kNaturalPerBit * node.masses.impurity;
+    return InformationBound(AddedBound<InformationOfExcess>(node, 2), CutTerms<LikelihoodRatio>::of(node.masses), impurity);
+  }
 };
 template <> struct CutBound<GainRatio> {
-  static auto of(const NodeShares& node) { return RatioBound(node); }
+  static auto of(const NodeShares& node) { return LogBound(RatioBound(node), CutTerms<GainRatio>::of(node.masses), 0); }
 };
 template <> struct CutBound<Twoing> {
   // Of three children it is no sum over them.

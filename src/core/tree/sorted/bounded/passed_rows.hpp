@@ -35,7 +35,7 @@ struct CutBlock {
 class PassedRows {
  public:
   void enter(const ColumnCuts& cuts, const ClassMeasure& measure) {
-    classes_ = measure.classes(), all_of_known_ = total(cuts.total.first(classes_));
+    classes_ = measure.classes(), total_ = cuts.total.first(classes_), all_of_known_ = total(total_);
     has_own_branch_ = !measure.own_branch().empty();
     for (auto* each : {&share_, &inverse_, &apart_, &low_, &high_, &other_low_, &other_high_}) each->resize(classes_);
     for (size_t k = 0; k < classes_; ++k) {
@@ -78,6 +78,12 @@ class PassedRows {
     for (size_t k = 0; k < classes_; ++k) low_[k] = high_[k] = excess(k);
     return worth(bound, all_, all_);
   }
+  // What it is worth but for rounding, where logarithms tell.
+  double nearly(const auto& bound) const
+    requires requires(std::span<const double> masses) { bound.of_cut(masses, masses); }
+  {
+    return bound.of_cut(mass_, total_);
+  }
   // Rows with a branch of their own add as much to every cut.
   void set_own_branch(const auto& bound, std::span<const double> masses) {
     const double all = total(masses);
@@ -99,6 +105,7 @@ class PassedRows {
   }
 
   size_t classes_ = 0;
+  std::span<const double> total_;               // [n_classes], of both sides
   std::vector<double> mass_, share_, inverse_;  // [n_classes]
   std::vector<double> apart_;                   // [n_classes], how far the masses of both sides are from their shares, where others have a branch of their own
   std::vector<double> low_, high_, other_low_, other_high_;
