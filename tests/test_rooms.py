@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "baytree"
 # From the ground up; a room may import what stands before it, and itself. A file may stand lower than its room.
 LEVELS = [
-    {"_core", "garbage", "given", "homes", "notices", "summary", "show.terminal", "version"},
+    {"_core", "given", "homes", "notices", "summary", "show.terminal", "version"},
     {"show.notebook"},
     {"engine.threads"},
     {"engine.blas"},

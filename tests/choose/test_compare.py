@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 import threading
@@ -305,18 +304,3 @@ def test_raw_tables_need_no_option_but_the_target(table):
     result = bt.compare(frame, frame.columns[-1], cv=3, repeats=1)
     assert len(result.entries) >= 3
     assert max(map(len, str(result).splitlines())) <= 80
-
-
-def test_a_comparison_makes_no_cycles_of_references_and_leaves_the_collector_as_it_was():
-    bt.compare(bands(), "label", cv=3, repeats=1)  # imports, and caches that are made once
-    was_on = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        bt.compare(bands(), "label", cv=3, repeats=1)
-        assert gc.collect() < 100  # of tens of thousands of objects
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-    bt.compare(bands(), "label", FAST, cv=3, repeats=1)
-    assert gc.isenabled() == was_on

@@ -13,8 +13,6 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from baytree.garbage import uncollected
-
 
 class Deferred(ModuleType):
     """A module that is imported when somebody asks for what is in it; these names of it are given without."""
@@ -108,10 +106,10 @@ ONLY_KEPT = {
     "sklearn.utils.parallel": ("_get_threadpool_controller",),
 }
 
-with uncollected(), deferred(*ONLY_NAMED):
+with deferred(*ONLY_NAMED):
     import scipy.sparse  # noqa: F401, a package whose parts are deferred must be there first
 
-with uncollected(), deferred(*ONLY_NAMED, kept=ONLY_KEPT):
+with deferred(*ONLY_NAMED, kept=ONLY_KEPT):
     from sklearn.base import (
         BaseEstimator,
         ClassifierMixin,

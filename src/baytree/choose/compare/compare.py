@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from baytree.choose.compare.leaderboard import Comparison
 from baytree.choose.compare.participants import participants
 from baytree.choose.problem import Problem
 from baytree.folds.cv import CV, Folds, repeated
-from baytree.garbage import uncollected
 from baytree.given import CostsLike, FrameLike, TargetLike, WeightsLike
 from baytree.table.schema import Schema
 
@@ -97,17 +95,15 @@ def compare(
     problem = Problem.of(frame, target, task, schema, sample_weight)
     _refuse_pointless(problem)
     problem = problem.without_identifiers()
-    with uncollected() if len(problem) * len(problem.schema) <= FEW_CELLS else nullcontext():
-        there, skipped = participants(problem, models)
-        judged = criterion(by, problem, costs, [participant.estimator for participant in there])
-        folds = _folds(problem, cv, groups, random_state, repeats)
-        refuse_single_rows(judged, folds)
-        return FoldTasks(problem, folds, progress, n_jobs).run(there, skipped, judged, cautions(problem, folds, task))
+    there, skipped = participants(problem, models)
+    judged = criterion(by, problem, costs, [participant.estimator for participant in there])
+    folds = _folds(problem, cv, groups, random_state, repeats)
+    refuse_single_rows(judged, folds)
+    return FoldTasks(problem, folds, progress, n_jobs).run(there, skipped, judged, cautions(problem, folds, task))
 
 
 FEWEST_ROWS = 4
 FEW_ROWS = 50
-FEW_CELLS = 1 << 16  # rows times columns: what is learnt from so few fits into memory many times over
 REPEATS = ((200, 3), (500, 2))  # below so many rows folds are dealt so often: the advice hangs on one deal's luck
 
 
