@@ -21,7 +21,8 @@ inline bool add_exactly(std::span<const float> weight) {
 // The conditions of a path, with the rows that fail each of them as bits.
 class Coverage {
  public:
-  Coverage(const Bench& bench, const ErrorWeights& errors) : bench_(bench), errors_(errors), adds_exactly_(errors.are_equal() && add_exactly(bench.weight)), whole_(bench.n_rows()) {
+  Coverage(const Bench& bench, const ErrorWeights& errors)
+      : bench_(bench), errors_(errors), adds_exactly_(errors.are_equal() && add_exactly(bench.weight)), whole_(bench.n_rows()) {
     for (size_t c = 0; c < bench.n_classes(); ++c) of_class_.emplace_back(bench.n_rows());
     for (size_t row = 0; row < bench.n_rows(); ++row) {
       of_class_[bench.from.label[row]].add(row);
