@@ -39,13 +39,25 @@ class StoredSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """A schema as it is written."""
         fields = [msgspec.structs.asdict(column) for column in schema.columns]
         columns = tuple(StoredColumn(**each | {"form": each["form"] or msgspec.UNSET}) for each in fields)
-        return cls(columns, schema.target, schema.inputs, schema.is_named, schema.notes or msgspec.UNSET)
+        return cls(columns, _narrowed(schema.target), schema.inputs, schema.is_named, schema.notes or msgspec.UNSET)
 
     def schema(self) -> Schema:
         """The schema that was written."""
         fields = [msgspec.structs.asdict(column) for column in self.columns]
         columns = tuple(Column(**each | {"form": each["form"] or None}) for each in fields)
         return Schema(columns, self.target, self.inputs, self.is_named, self.notes or ())
+
+
+def _narrowed(target: Target) -> Target:
+    """Arrays of strings may be wider than their strings, as numpy makes whole numbers 21 wide; those of the file are not."""
+    if target.classes is None or "U" not in target.dtype:
+        return target
+    before, _, width = target.dtype.partition("U")
+    return msgspec.structs.replace(target, dtype=f"{before}U{min(int(width), _width(target.classes))}")
+
+
+def _width(classes: tuple) -> int:
+    return max((len(str(label)) for label in classes), default=0)
 
 
 def refuse_odd_labels(schema: Schema) -> None:
@@ -84,14 +96,10 @@ def _check_levels(levels: tuple, place: str) -> None:
         raise ValueError(f"the levels of {place} are not distinct strings, numbers or booleans")
 
 
-_WIDEST_FIELD = 256  # characters: arrays may be wider than their strings, such as 21 for whole numbers in numpy
-
-
 def _check_class_type(dtype: str, classes: tuple) -> None:
     if not re.fullmatch(r"object|[<>|=]?(?:[iu][1248]|f[248]|b1|U\d{1,7})", dtype):
         raise ValueError(f"classes cannot have the type {dtype!r}")
-    widest = max([_WIDEST_FIELD, *(len(str(label)) for label in classes)])
-    if "U" in dtype and int(dtype.rpartition("U")[2]) > widest:
+    if "U" in dtype and int(dtype.rpartition("U")[2]) > _width(classes):
         raise ValueError(f"classes of the type {dtype!r} would be wider than any class")
     if dtype != "object":
         np.array(classes, dtype=dtype)
