@@ -8,6 +8,7 @@ import random
 import resource
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ import pytest
 import baytree as bt
 from baytree import storage
 from baytree.storage import ModelFileError
+from crafted_models import faults_under_limit
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -217,6 +219,14 @@ def test_many_mutations_fill_no_memory():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kilobytes
 
 
+def test_small_files_that_claim_huge_sizes_are_refused_before_memory_is_taken():
+    assert faults_under_limit(0, 0) == []
+
+
+def test_crafted_files_load_or_are_refused_with_512_megabytes():
+    assert faults_under_limit(250, seed=1) == []
+
+
 def test_loading_runs_nothing_and_writes_nothing(tmp_path):
     bt.save(small_model(), tmp_path / "m.baytree")
     code = f"""
@@ -268,6 +278,53 @@ bt.save(model, {str(path)!r})
     bt.load(path)
     bt.save(small_model(), path)
     assert os.listdir(tmp_path) == ["m.baytree"]
+
+
+def test_two_writers_with_one_process_id_both_save_and_readers_find_whole_files(tmp_path):
+    """Threads share a process id, and so do the first processes of two containers."""
+    models = [small_model(), bt.NaiveBayesClassifier(alpha=2.0).fit(FRAME, "y")]
+    path, contents, faults = tmp_path / "m.baytree", {storage.dumps(model) for model in models}, []
+    bt.save(models[0], path)
+
+    def save(model) -> None:
+        try:
+            for _ in range(25):
+                bt.save(model, path)
+        except Exception as fault:
+            faults.append(fault)
+
+    writers = [threading.Thread(target=save, args=(model,)) for model in models * 2]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert path.read_bytes() in contents
+    assert not faults
+    assert os.listdir(tmp_path) == ["m.baytree"]
+
+
+def test_a_draft_is_never_written_through_a_planted_link(tmp_path, monkeypatch):
+    victim, tokens = tmp_path / "victim", iter([bytes(8), bytes([17] * 8)])
+    victim.write_bytes(b"old")
+    monkeypatch.setattr(os, "urandom", lambda _: next(tokens))
+    (tmp_path / f".baytree-{'0' * 16}.saving").symlink_to(victim)
+    (tmp_path / f".m.baytree.{os.getpid()}.saving").symlink_to(victim)
+    bt.save(small_model(), tmp_path / "m.baytree")
+    assert victim.read_bytes() == b"old"
+    assert not (tmp_path / "m.baytree").is_symlink()
+
+
+@pytest.mark.parametrize("owner", ["99999999999999", "²", "", "-1", "x" * 40, "0" * 16])
+def test_foreign_names_beside_a_model_file_do_not_matter(owner, tmp_path):
+    for name in (f".m.baytree.{owner}.saving", f".baytree-{owner}.saving"):
+        os.mkfifo(tmp_path / name)
+    before = set(os.listdir(tmp_path))
+    bt.save(small_model(), tmp_path / "m.baytree")
+    assert set(os.listdir(tmp_path)) == before | {"m.baytree"}
+
+
+def test_a_name_as_long_as_the_system_takes_is_saved(tmp_path):
+    bt.save(small_model(), tmp_path / ("m" * 255))
+    assert [len(name) for name in os.listdir(tmp_path)] == [255]
 
 
 def test_a_pipe_or_a_folder_is_no_model_file(tmp_path):

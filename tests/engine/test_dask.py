@@ -79,6 +79,20 @@ def test_answers_are_added_in_the_order_of_the_pieces_whoever_held_them(table, t
     assert found == tuple(rows.map_partitions(len).compute())
 
 
+@pytest.mark.usefixtures("client")
+def test_rows_keep_their_order_where_workers_add_up_large_answers(table, tmp_path, monkeypatch):
+    from baytree.engine import dask as engine
+
+    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    monkeypatch.setattr(engine.OnWorkers, "_by_worker", lambda _: [(None, [5, 0, 3]), (None, [4, 2, 1])])
+    rows = table.drop("w")
+    there = on_dask(rows, tmp_path, 6)
+    here, there_too = (bt.cross_validate(bt.NaiveBayesClassifier(), each, "y", cv=4) for each in (rows, there))
+    assert str(here) == str(there_too)
+    assert all(np.array_equal(a.answer, b.answer) for a, b in zip(here.trials, there_too.trials, strict=True))
+    assert dumps(bt.C50Classifier().fit(there, "y")) == dumps(bt.C50Classifier().fit(rows, "y"))  # gathers the rows
+
+
 def test_a_work_that_is_large_travels_once(client, table, tmp_path, monkeypatch):
     from baytree.engine.gathering import Gathered
 

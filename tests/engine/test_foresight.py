@@ -87,4 +87,3 @@ def test_an_infinite_number_in_a_late_piece_is_told_with_its_place(rows, tmp_pat
 def test_a_model_of_several_rounds_keeps_every_piece(rows, tmp_path, files_written):
     bt.LogisticRegression().fit(scanned(rows, tmp_path), "y")
     assert {f"00000{k}" for k in range(N_FILES)} <= set(files_written)
-

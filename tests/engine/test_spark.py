@@ -10,6 +10,8 @@ import baytree as bt
 from baytree.engine import spark as engine
 from baytree.engine.gathering import Gathered
 from baytree.engine.sighting import Sighting
+from baytree.storage import dumps
+from baytree.tree.grow.rounds import grown_in_rounds, growth
 
 pytestmark = pytest.mark.spark
 
@@ -37,6 +39,22 @@ def test_large_answers_are_added_up_in_two_steps_and_each_piece_counts_once(pack
     assert max(brought[1:]) <= -(-packs.n_parts // 2)
     assert [sorted(each.tables) for each in in_two_steps] == [sorted(at_once.tables)] * 2
     assert len(set(at_once.tables)) == len(at_once.tables) == packs.n_parts
+
+
+def test_the_number_of_partitions_does_not_matter_where_large_answers_are_added_up_in_two_steps(
+    spark_session, table, tmp_path, monkeypatch
+):
+    """Sums of neighbouring partitions come in any order, and the fold of a row hangs on its place."""
+    monkeypatch.setattr(engine, "AT_ONCE", 100)
+    for module in (grown_in_rounds, growth):
+        monkeypatch.setattr(module, "SMALL", 200)
+    rows = table.drop("w")
+    cart = bt.CARTClassifier(cp=0.001, pruning="1se", max_surrogates=0)
+    there = on_spark(spark_session, rows, tmp_path, 13)
+    assert dumps(cart.fit(there, "y")) == dumps(bt.CARTClassifier(cp=0.001, pruning="1se", max_surrogates=0).fit(rows, "y"))
+    here, there = (bt.cross_validate(bt.NaiveBayesClassifier(), each, "y", cv=4) for each in (rows, there))
+    assert str(here) == str(there)
+    assert all(np.array_equal(a.answer, b.answer) for a, b in zip(here.trials, there.trials, strict=True))
 
 
 def test_what_was_large_is_not_worked_out_twice_in_the_next_round(packs, blocks, monkeypatch):

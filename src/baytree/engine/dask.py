@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dask
+import msgspec
 import numpy as np
 
 from baytree.engine.budget import bytes_of
@@ -49,7 +50,9 @@ class DaskFrame:
         looking = dask.delayed(partial(telling_errors, _packed, look), pure=False)
         looked = [looking(part, f"partition {k}") for k, part in enumerate(self.frame.to_delayed())]
         packs = kept(dask.persist(*looked))
-        return packs, packs.sum(_sighting)
+        seen = packs.sum(_sighting)
+        sizes = sorted(seen.sizes.items(), key=lambda size: int(size[0].split()[1]))  # by the number of the partition
+        return packs, msgspec.structs.replace(seen, sizes=dict(sizes))
 
     def total(self, work: Callable[[FrameLike], S]) -> S:
         """One round over the rows as they are: what `work` makes of each partition that has rows, added up."""

@@ -232,8 +232,10 @@ def _kept(make: Callable[[Table], Keepable], encoding: Encoding, change: Change,
 def _chosen(choose: Callable[[Table], Table] | None, encoding: Encoding, change: Change, content: Content) -> Gathered:
     piece = unpack(content)
     with in_place(piece.place):
-        table = _changed(change, encoding.table(piece))
-        return Gathered((table if choose is None else choose(table),))
+        table = encoding.table(piece)
+        chosen = _changed(change, table)
+        chosen = chosen if choose is None else choose(chosen)
+        return Gathered((msgspec.structs.replace(chosen, first=table.first),))
 
 
 def _changed(change: Change, table: Table) -> Table:

@@ -32,24 +32,25 @@ class Several(msgspec.Struct, frozen=True):
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """Rows of some parts, one after the other."""
+    """Rows of some parts, in the order in which their answers are added up; `joined` puts them in the order of the rows."""
 
     tables: tuple[Table, ...]
 
     @classmethod
     def of(cls, choose: Callable[[Table], Table], table: Table) -> Self:
         """The rows that are chosen of these."""
-        return cls((choose(table),))
+        return cls((msgspec.structs.replace(choose(table), first=table.first),))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.tables + other.tables)
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """The rows of tables of one schema, one after the other."""
-    kept = [table for table in tables if len(table)] or list(tables[:1])
+    """The rows of tables of one schema, in the order of the rows that come before each table."""
+    ordered = sorted(tables, key=lambda table: table.first)
+    kept = [table for table in ordered if len(table)] or ordered[:1]
     if len(kept) == 1:
-        return kept[0]
+        return msgspec.structs.replace(kept[0], first=0)
     columns = zip(*(table.values for table in kept), strict=True)
     values = tuple(_stacked(column) for column in columns)
     label, weight = (np.concatenate([getattr(table, name) for table in kept]) for name in ("label", "weight"))

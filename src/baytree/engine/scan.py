@@ -50,6 +50,8 @@ class Scan:
         try:
             for source in told(self.sources, len(self.sources)):
                 total = files.attempt(source, partial(_filled, folder, look, total, foresee))
+            if not total.n_given:
+                raise files.FileError(f"{', '.join(path.name for path in self.paths[:3])}: there is a header but no row")
         except BaseException:
             folder.remove()
             raise

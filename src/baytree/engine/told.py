@@ -64,8 +64,9 @@ def as_bytes(answer: Told) -> bytes:
 def add_large(answers: Sequence[Sent], most: int) -> list[Sent]:
     """The answers in the order of their pieces; their sum in their place where they have more than `most` bytes.
 
-    Small answers are added up on this machine alone, in the order of the pieces, whoever held them. Large ones are counts,
-    whose sums are exact in any order, or matrices of many features, which may differ in last bits with the workers.
+    Small answers are added up on this machine alone, in the order of the pieces, whoever held them. Large ones are added up
+    in any order: counts, whose sums are exact; rows, which carry their place (`Strung`, `Gathered`); or matrices of many
+    features, which may differ in last bits with the workers.
     """
     if sum(len(content) for _, content in answers) <= most or len(answers) == 1:
         return in_order(answers)

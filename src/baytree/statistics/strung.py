@@ -1,24 +1,35 @@
-"""A few numbers of each row, or of some rows, in the order of the rows: parts are strung together, end to end."""
+"""A few numbers of each row, or of some rows, in the order of the rows, whatever the order in which parts are added."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import msgspec
 import numpy as np
 
 
-class Strung(msgspec.Struct, frozen=True):
-    """Arrays whose first axis is rows."""
+class Strung(msgspec.Struct, frozen=True, dict=True):
+    """Arrays whose first axis is rows, by the number of rows that come before each part.
 
-    arrays: tuple[np.ndarray, ...]
+    Engines may add up the answers of neighbouring workers first, which hold any parts. So a part carries its place, and the
+    sum is the same in any order.
+    """
+
+    parts: tuple[tuple[int, tuple[np.ndarray, ...]], ...]
 
     @classmethod
-    def of(cls, *arrays: np.ndarray) -> Strung:
-        """These arrays of a part's rows."""
-        return cls(arrays)
+    def of(cls, first: int, *arrays: np.ndarray) -> Strung:
+        """These arrays of a part whose rows come after `first` others."""
+        return cls(((first, arrays),))
 
     def __add__(self, other: Strung) -> Strung:
-        pairs = zip(self.arrays, other.arrays, strict=True)
-        return Strung(tuple(np.concatenate(pair) for pair in pairs))
+        return Strung(self.parts + other.parts)
+
+    @cached_property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays of all parts, in the order of their rows."""
+        ordered = [arrays for _, arrays in sorted(self.parts, key=lambda part: part[0])]
+        return tuple(np.concatenate(pieces) for pieces in zip(*ordered, strict=True))
 
 
 def every(step: int, first: int, n_rows: int) -> slice:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from baytree.atomic_files import write_file
 from baytree.given import EstimatorLike
 from baytree.homes import HOMES, SKLEARN_HOMES
 from baytree.predictor import Predictor
@@ -60,7 +61,7 @@ def save(estimator: Estimator, path: str | os.PathLike) -> None:
     """
     content = dumps(estimator)
     loads(content, f"what would be saved of this {type(estimator).__name__}")
-    files.write(path, content)
+    write_file(path, content)
 
 
 def load(path: str | os.PathLike) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from baytree.storage.stored_arrays import check_strings
 from baytree.table.schema import Column, Schema, Text
 
 _MARK = "$"
@@ -44,7 +45,7 @@ def restored(value: Any) -> Any:
         raise ValueError("a parameter of several parts has one key that says what it is")
     ((tag, content),) = value.items()
     makers = {
-        "$array": lambda: np.array([restored(item) for item in content]),
+        "$array": lambda: _array([restored(item) for item in content]),
         "$float": lambda: float(content),
         "$tuple": lambda: tuple(restored(item) for item in content),
         "$dict": lambda: {restored(key): restored(item) for key, item in content},
@@ -55,3 +56,9 @@ def restored(value: Any) -> Any:
     if tag not in makers:
         raise ValueError(f"a parameter cannot be a {tag!r}")
     return makers[tag]()
+
+
+def _array(items: list[Any]) -> np.ndarray:
+    objects = np.array(items, dtype=object)
+    check_strings(objects.size, max((len(item) for item in objects.flat if isinstance(item, str)), default=0))
+    return np.array(items)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from baytree.storage.stored_arrays import check_strings
 from baytree.table.notes import Note
 from baytree.table.reading.forms import Form
 from baytree.table.schema import Column, Kind, Level, Schema, Target, Text
@@ -26,26 +27,28 @@ class StoredColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StoredSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A schema as it is written: its notes only where it has some."""
+    """A schema as it is written: its notes and the numbers that it leaves out only where there are some."""
 
     columns: tuple[StoredColumn, ...]
     target: Target = Target("")
     inputs: tuple[str, ...] = ()
     is_named: bool = True
     notes: tuple[Note, ...] | msgspec.UnsetType = msgspec.UNSET
+    numbers_left_out: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
         """A schema as it is written."""
         fields = [msgspec.structs.asdict(column) for column in schema.columns]
         columns = tuple(StoredColumn(**each | {"form": each["form"] or msgspec.UNSET}) for each in fields)
-        return cls(columns, _narrowed(schema.target), schema.inputs, schema.is_named, schema.notes or msgspec.UNSET)
+        notes, left_out = schema.notes or msgspec.UNSET, schema.numbers_left_out or msgspec.UNSET
+        return cls(columns, _narrowed(schema.target), schema.inputs, schema.is_named, notes, left_out)
 
     def schema(self) -> Schema:
         """The schema that was written."""
         fields = [msgspec.structs.asdict(column) for column in self.columns]
         columns = tuple(Column(**each | {"form": each["form"] or None}) for each in fields)
-        return Schema(columns, self.target, self.inputs, self.is_named, self.notes or ())
+        return Schema(columns, self.target, self.inputs, self.is_named, self.notes or (), self.numbers_left_out or ())
 
 
 def _narrowed(target: Target) -> Target:
@@ -78,6 +81,8 @@ def check_schema(schema: Schema) -> None:
     sources = {column.source for column in schema.columns}
     if len(set(schema.names)) < len(schema.columns) or not sources <= set(schema.inputs):
         raise ValueError("the schema names a column twice, or one that was never given")
+    if not set(schema.numbers_left_out) <= set(schema.inputs) - sources:
+        raise ValueError("the schema leaves out a column that it has, or one that was never given")
     for column in schema.columns:
         _check_levels(column.levels, f"column {column.name!r}")
         if column.kind is Kind.TEXT and not all(isinstance(word, str) for word in column.levels):
@@ -101,5 +106,7 @@ def _check_class_type(dtype: str, classes: tuple) -> None:
         raise ValueError(f"classes cannot have the type {dtype!r}")
     if "U" in dtype and int(dtype.rpartition("U")[2]) > _width(classes):
         raise ValueError(f"classes of the type {dtype!r} would be wider than any class")
+    if "U" in dtype:
+        check_strings(len(classes), int(dtype.rpartition("U")[2]))
     if dtype != "object":
         np.array(classes, dtype=dtype)

@@ -13,6 +13,10 @@ T = TypeVar("T")
 _DTYPES = ("<f8", "<i8", "<i4", "<i2", "|i1", "|u1", "|b1")
 _LISTED = 32  # arrays up to this size are written out as numbers, so that a person can read them
 _MOST_DIMENSIONS = 4
+# An array of strings takes 4 bytes for each character of its longest one, in every entry: one long name and many short
+# ones would take gigabytes, and so would many answers with a long name.
+_MOST_WIDTH = 10_000
+_MOST_CHARACTERS = 1 << 24
 
 
 def encode(value: object) -> msgspec.Raw:
@@ -26,6 +30,12 @@ def encode(value: object) -> msgspec.Raw:
 def decode(raw: msgspec.Raw, kind: type[T]) -> T:
     """The record of a kind in JSON; its arrays cannot be written to."""
     return msgspec.json.decode(raw, type=kind, dec_hook=_array_from)
+
+
+def check_strings(count: int, width: int) -> None:
+    """Raise an error where an array of so many strings, the longest with so many characters, would be too large."""
+    if width > _MOST_WIDTH or count * width > _MOST_CHARACTERS:
+        raise ValueError(f"an array of {count:,} strings of up to {width:,} characters is too large; use shorter names")
 
 
 def _array_to(value: object) -> object:

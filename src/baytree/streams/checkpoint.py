@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from baytree.atomic_files import write_file
 from baytree.storage import dumps, files, loads
 from baytree.storage.model_file_error import ModelFileError, naming
 
@@ -60,7 +61,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     def write(self, path: Path) -> None:
         """Puts the checkpoint in place of the one before, atomically."""
         body = msgspec.json.encode(self)
-        files.write(path, _FIRST + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        write_file(path, _FIRST + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
     def estimator(self, path: Path) -> AdditiveEstimator:
         """The model so far."""

@@ -55,7 +55,7 @@ def columns_and_weight(frame: pl.DataFrame, lesson: Lesson) -> tuple[pl.DataFram
 
 def tell_left_out(source: files.Source, lesson: Lesson, n_rows: int, n_kept: int) -> None:
     if not n_rows:
-        raise ValueError(f"{source.name}: there is no row")
+        raise ValueError(f"{source.name}: there is a header but no row")
     without = f"no value in the target column {lesson.target!r}" + (" or no weight" if lesson.weight else "")
     if not n_kept:
         raise ValueError(f"{source.name}: every row has {without}")

@@ -106,11 +106,11 @@ def _answers(models: list[tuple[Schema, Model]], fold: np.ndarray, table: Table)
         known = codes_among(schema.classes, classes)
         answer[places] = known[choices(model, held_out)]
         probability[places] = spread(answers, known, len(classes))
-    return Strung.of(answer, probability)
+    return Strung.of(table.first, answer, probability)
 
 
 def _labels(table: Table) -> Strung:
-    return Strung.of(table.label, table.weight)
+    return Strung.of(table.first, table.label, table.weight)
 
 
 def _held_out(folds: Folds, n_rows: int) -> np.ndarray | None:

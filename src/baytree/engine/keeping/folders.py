@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
@@ -11,10 +10,11 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
+from baytree import temporary_files
+from baytree.atomic_files import open_if_abandoned, try_lock
 from baytree.engine import threads
 from baytree.engine.elsewhere import Content, Packs
 from baytree.engine.keeping.packing import packed_bytes
-from baytree.engine.processes import is_alive
 from baytree.engine.rounds.foresight import Foreseen
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
@@ -22,6 +22,7 @@ from baytree.engine.told import Failed, Told
 from baytree.engine.watching import told
 
 PREFIX = "baytree-scan-"
+LOCK = "lock"  # a file in the folder, which the process that uses the folder holds a lock on
 Again = Callable[[], Iterator[Content]]
 Foresee = Callable[[Packs, Sighting], Foreseen | None]  # by the first pieces, and what was seen in them
 
@@ -45,8 +46,8 @@ class Folder:
 
     def __init__(self, room: int = 0, again: Again | None = None):
         _remove_abandoned()
-        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.path = temporary_files.create_folder(f"{PREFIX}{os.getpid()}-")
+        self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
         self.room, self.n_pieces = room, 0
         self.foreseen: Foreseen | None = None
         self._again, self._is_rehearsed = again, False
@@ -161,9 +162,26 @@ def _unwritten(path: Path, error: OSError) -> OSError:
     return OSError(error.errno, told + "name a folder with more room in the environment variable TMPDIR")
 
 
+def _lock(folder: Path) -> int:
+    """Create the lock file of a folder and return its descriptor, which holds the lock while the process lives."""
+    draft = folder / f"{LOCK}.new"
+    try:
+        descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        if try_lock(descriptor):  # without locks no folder is ever taken for abandoned
+            draft.rename(folder / LOCK)
+    except OSError as error:
+        temporary_files.remove(folder)
+        raise _unwritten(folder, error) from None
+    return descriptor
+
+
+def _remove(folder: Path, lock: int) -> None:
+    os.close(lock)
+    temporary_files.remove(folder)
+
+
 def _remove_abandoned() -> None:
-    """Removes the folders of runs that were killed."""
-    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
-        process = path.name.removeprefix(PREFIX).split("-")[0]
-        if process.isdigit() and not is_alive(int(process)):
-            shutil.rmtree(path, ignore_errors=True)
+    """Remove the folders of processes that were killed: those whose lock no process holds, whatever host it is on."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if (lock := open_if_abandoned(path / LOCK)) is not None:
+            _remove(path, lock)

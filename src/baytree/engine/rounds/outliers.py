@@ -58,13 +58,14 @@ class Outliers:
 def _some(columns: Sequence[int], step: int, middle: int, table: Table) -> Strung:
     """A hundred rows of the whole, as far as they are in this part, and the one in the middle."""
     if isinstance(table.values, SparseColumns):
-        return Strung.of(np.zeros((0, len(columns))), np.zeros((0, len(columns))))
+        return Strung.of(table.first, np.zeros((0, len(columns))), np.zeros((0, len(columns))))
     own = every(step, table.first, len(table))
     at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
     if isinstance(table.values, DenseColumns) and are_same(tuple(columns), all_places(len(table.values))):
-        return Strung.of(table.values.matrix[own], table.values.matrix[at])
+        return Strung.of(table.first, table.values.matrix[own], table.values.matrix[at])
     each = [table.values[j] for j in columns]
-    return Strung.of(np.stack([values[own] for values in each], axis=1), np.stack([values[at] for values in each], axis=1))
+    chosen = [np.stack([values[rows] for values in each], axis=1) for rows in (own, at)]
+    return Strung.of(table.first, *chosen)
 
 
 def _are_alike(some: np.ndarray, spread: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ def in_folds(rows: Parts, cv: CV | np.ndarray) -> tuple[Made[Folded], int]:
     if isinstance(cv, int):
         return _by_contents(rows, cv)
     if not isinstance(cv, np.ndarray):
-        label = rows.total(lambda table: Strung.of(table.label), rows_per_part=None).arrays[0]
+        label = rows.total(lambda table: Strung.of(table.first, table.label), rows_per_part=None).arrays[0]
         cv = read_cv(cv, rows.n_rows, label, is_classification=False).of_rows(rows.n_rows)
     names, fold = np.unique(cv, return_inverse=True)
     return rows.made(lambda table: Folded(table, fold[table.first : table.first + len(table)])), len(names)
@@ -58,4 +58,4 @@ def _by_contents(rows: Parts, n_folds: int) -> tuple[Made[Folded], int]:
 
 def _keys(table: Table) -> Strung:
     """Where rows stand, how many they are, and their keys."""
-    return Strung.of(np.array([table.first]), np.array([len(table)]), row_keys(table))
+    return Strung.of(table.first, np.array([table.first]), np.array([len(table)]), row_keys(table))

@@ -126,7 +126,7 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
     def keys(self) -> np.ndarray:
         """A number made from each row's features. uint64 [n_rows]"""
         centre, scale = self.centre, self.scale  # what a function holds travels to the rows, and the rows must not
-        return self.pieces.total(lambda piece: Strung.of(piece.keys(centre, scale))).arrays[0]
+        return self.pieces.total(lambda piece: Strung.of(piece.first, piece.keys(centre, scale))).arrays[0]
 
     def held_loss(self, theta: np.ndarray, fold: int) -> float:
         """The mean loss of a fold's rows."""

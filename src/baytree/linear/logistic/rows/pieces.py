@@ -28,11 +28,11 @@ class Pieces(msgspec.Struct, Generic[P], frozen=True):
 
     def labels(self) -> np.ndarray:
         """The label of each row. int32 [n_rows]"""
-        return self.pieces.total(lambda piece: Strung.of(piece.label)).arrays[0]
+        return self.pieces.total(lambda piece: Strung.of(piece.first, piece.label)).arrays[0]
 
     def weights(self) -> np.ndarray:
         """The weight of each row. [n_rows]"""
-        return self.pieces.total(lambda piece: Strung.of(piece.weight)).arrays[0]
+        return self.pieces.total(lambda piece: Strung.of(piece.first, piece.weight)).arrays[0]
 
     def against_rest(self, c: int) -> Self:
         """The rows of two classes: one, and all others."""

@@ -92,7 +92,7 @@ def _folds(rows: Elsewhere, policy: Policy, step: CrossValidated) -> np.ndarray:
 
 
 def _keys(policy: Policy, seed: int, table: Table) -> Strung:
-    return Strung.of(row_keys(table, seed), table.label, has_value(table, policy))
+    return Strung.of(table.first, row_keys(table, seed), table.label, has_value(table, policy))
 
 
 def _least(risk: float, _root: float) -> float:
