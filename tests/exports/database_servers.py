@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from export_runners import Answers, is_number, plain
+from export_runners import Answers, is_number, is_time, stored
 
 
 class Database(NamedTuple):
@@ -25,22 +25,29 @@ class Database(NamedTuple):
     connection: Any
     number: str
     text: str
+    time: str
     quote: str = '"'
     mark: str = "?"
 
     def run(self, query: str, rows: Sequence[dict], classes: list[str] | None) -> Answers:
         """What a query answers of these rows, which stand in the table t."""
-        names = list(rows[0])
+        kinds = {name: self.time if is_time(rows, name) else None for name in rows[0]}
+        kinds = {name: kind or (self.number if is_number(rows, name) else self.text) for name, kind in kinds.items()}
+        self.fill(kinds, [[stored(row[name]) for name in kinds] for row in rows])
         cursor = self.connection.cursor()
-        cursor.execute("DROP TABLE IF EXISTS t")
-        kinds = (f"{self.quoted(n)} {self.number if is_number(rows, n) else self.text}" for n in names)
-        cursor.execute(f"CREATE TABLE t (row_id INTEGER, {', '.join(kinds)})")
-        values = [(k, *(plain(row[name]) for name in names)) for k, row in enumerate(rows)]
-        cursor.executemany(f"INSERT INTO t VALUES ({', '.join([self.mark] * (len(names) + 1))})", values)
         cursor.execute(f"SELECT * FROM ({query}) answers ORDER BY row_id")
         found, n = cursor.fetchall(), len(classes or ())
         predicted = [row[len(row) - n - 1] for row in found]
         return predicted, None if classes is None else np.array([row[len(row) - n :] for row in found], float)
+
+    def fill(self, kinds: dict[str, str], rows: Sequence[Sequence]) -> None:
+        """Makes the table t of columns of these types, with these rows and their numbers as `row_id`."""
+        cursor = self.connection.cursor()
+        cursor.execute("DROP TABLE IF EXISTS t")
+        listed = ", ".join(f"{self.quoted(name)} {kind}" for name, kind in kinds.items())
+        cursor.execute(f"CREATE TABLE t (row_id INTEGER, {listed})")
+        values = [(k, *row) for k, row in enumerate(rows)]
+        cursor.executemany(f"INSERT INTO t VALUES ({', '.join([self.mark] * (len(kinds) + 1))})", values)
 
     def quoted(self, name: str) -> str:
         return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
@@ -50,14 +57,14 @@ class Database(NamedTuple):
 def duckdb(_: Path) -> Iterator[Database]:
     """In this process."""
     with pytest.importorskip("duckdb").connect() as connection:
-        yield Database("duckdb", connection, "DOUBLE", "VARCHAR")
+        yield Database("duckdb", connection, "DOUBLE", "VARCHAR", "TIMESTAMP")
 
 
 @contextmanager
 def sqlite(_: Path) -> Iterator[Database]:
     """In this process."""
     connection = sqlite3.connect(":memory:")
-    yield Database("sqlite", connection, "REAL", "TEXT")
+    yield Database("sqlite", connection, "REAL", "TEXT", "TEXT")
     connection.close()
 
 
@@ -76,7 +83,7 @@ def postgres(folder: Path) -> Iterator[Database]:
         settings = {"host": str(folder), "user": "baytree", "dbname": "postgres", "autocommit": True}
         settings["prepare_threshold"] = None  # tables of the same name differ from test to test
         connection = _patiently(lambda: psycopg.connect(**settings))
-        yield Database("postgres", connection, "DOUBLE PRECISION", "TEXT", mark="%s")
+        yield Database("postgres", connection, "DOUBLE PRECISION", "TEXT", "TIMESTAMP", mark="%s")
         connection.close()
 
 
@@ -96,7 +103,7 @@ def mysql(folder: Path) -> Iterator[Database]:
         connection = _patiently(lambda: pymysql.connect(**settings))
         connection.cursor().execute("CREATE DATABASE a")
         connection.select_db("a")
-        yield Database("mysql", connection, "DOUBLE", "VARCHAR(190)", quote="`", mark="%s")
+        yield Database("mysql", connection, "DOUBLE", "VARCHAR(190)", "DATETIME(6)", quote="`", mark="%s")
         connection.close()
 
 

@@ -78,10 +78,19 @@ def c(source: str, rows: Sequence[dict], classes: list[str] | None, folder: Path
 
 
 def plain(value: object) -> object:
-    """A value as databases and graphs get it: numbers as doubles, dates in microseconds, all else as text."""
+    """A value as graphs get it: numbers as doubles, dates in microseconds, all else as text."""
     if isinstance(value, datetime):
         return float((value - datetime(1970, 1, 1)) // timedelta(microseconds=1))
     return value if value is None or isinstance(value, float) else str(value)
+
+
+def is_time(rows: Sequence[dict], name: str) -> bool:
+    return any(isinstance(row[name], datetime) for row in rows)
+
+
+def stored(value: object) -> object:
+    """A value as databases get it: dates as they are."""
+    return str(value) if isinstance(value, datetime) else plain(value)
 
 
 def is_number(rows: Sequence[dict], name: str) -> bool:
@@ -108,17 +117,20 @@ def onnx(source: bytes, rows: Sequence[dict], classes: list[str] | None, _: Path
 def sql(source: str, rows: Sequence[dict], classes: list[str] | None, _: Path) -> Answers:
     """By DuckDB, in which the table is called t."""
     duckdb = pytest.importorskip("duckdb")
-    frame = {name: [plain(row[name]) for row in rows] for name in rows[0]}
-    table = pa.table(
-        {"row_id": range(len(rows))}
-        | {name: pa.array(values, pa.float64() if is_number(rows, name) else pa.string()) for name, values in frame.items()}
-    )
+    table = pa.table({"row_id": range(len(rows))} | {name: _arrow(rows, name) for name in rows[0]})
     connection = duckdb.connect()
     connection.register("t", table)
     found = connection.execute(f"SELECT * FROM ({source}) ORDER BY row_id").fetchall()
     n = 0 if classes is None else len(classes)
     predicted = [row[len(row) - n - 1] for row in found]
     return predicted, None if classes is None else np.array([row[len(row) - n :] for row in found], float)
+
+
+def _arrow(rows: Sequence[dict], name: str) -> pa.Array:
+    if is_time(rows, name):
+        return pa.array([row[name] for row in rows], pa.timestamp("us"))
+    values = [plain(row[name]) for row in rows]
+    return pa.array(values, pa.float64() if is_number(rows, name) else pa.string())
 
 
 def pmml(source: str, rows: Sequence[dict], classes: list[str] | None, _: Path) -> Answers:

@@ -34,6 +34,17 @@ def with_short_query(estimator, columns, parameters):
     return model
 
 
+def test_levels_are_compared_as_their_bytes_in_sql_server():
+    levels = ["red", "O'Brien", "grün\n", "\U0001f98a", "7"]
+    model = bt.NaiveBayesClassifier(schema={"colour": levels}).fit({"colour": levels * 8}, ["a", "b"] * 20)
+    read = sqlglot.parse_one(bt.export(model, "sql", dialect="tsql"), read="tsql")
+    (case,) = [
+        case for case in read.find_all(sqlglot.exp.Case) if case.this is not None and case.find(sqlglot.exp.HexString)
+    ]
+    found = {bytes.fromhex(each.this.this).decode("utf-16-le"): int(each.args["true"].this) for each in case.args["ifs"]}
+    assert found == {level: code for code, level in enumerate(levels)}
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_view_is_a_statement_that_makes_one(dialect):
     model = fitted(bt.CARTClassifier, ("size", "price"), {})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from export_cases import ALL, CASES, FAR_MODELS, MIXED, ROWS, fitted, wide_fractional, with_sums
 from export_compared import difference_of, refusal_of
-from export_runners import NEEDS, RUNNERS
+from export_runners import NEEDS, RUNNERS, compiled
 
 import baytree as bt
 from baytree.exports import EXPORTS
@@ -85,6 +85,17 @@ def test_sums_of_columns_are_exported(target, missing, tmp_path):
     model, columns, rows = with_sums(missing)
     assert {len(node["weights"]) for node in model.nodes() if "weights" in node} == {2, 3}
     assert difference(model, target, columns, rows, tmp_path) <= 1e-9
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no compiler of C is installed")
+@pytest.mark.parametrize("estimator", [bt.NaiveBayesClassifier, bt.LinearDiscriminantAnalysis, bt.LogisticRegression])
+def test_c_of_many_numbers_and_levels_compiles_without_a_warning(estimator, tmp_path):
+    random = np.random.default_rng(0)
+    table = {}
+    for j in range(8):
+        table |= {f"{j} {k}": np.array(list("abc"))[random.integers(0, 3, 90)] for k in ("first", "second")}
+        table[f"{j} number"] = random.normal(size=90)
+    compiled(bt.export(estimator().fit(table, random.integers(0, 4, 90)), "c"), tmp_path)
 
 
 def test_an_option_of_another_target_is_refused(target):

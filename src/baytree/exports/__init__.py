@@ -9,8 +9,9 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from baytree.atomic_files import write_file
 
 if TYPE_CHECKING:  # the command line asks for the names of targets at its start, before anything heavy
     from baytree.formula import Formula
@@ -80,16 +81,21 @@ def export(
     >>> exported["predict"]({"size": 8.0})
     'b'
     """
+    printed = program(model, target, reject=reject, **options)
+    _tell_forms(model)
+    if path is not None:
+        write_file(path, printed if isinstance(printed, bytes) else printed.encode())
+    return printed
+
+
+def program(model: Fitted | Predictor, target: str, *, reject: float | None = None, **options: object) -> str | bytes:
+    """The text that `export` returns, without its warnings: for pages, whose users exported nothing."""
     if target not in EXPORTS:
         raise ValueError(f"target={target!r}: no such export; there is {', '.join(map(repr, EXPORTS))}")
     formula = formula_of(model)
     if reject is not None:
         formula = _rejecting(formula, reject)
-    printed = _checked(target, options)(formula, **options)
-    _tell_forms(model)
-    if path is not None:
-        Path(path).write_bytes(printed if isinstance(printed, bytes) else printed.encode())
-    return printed
+    return _checked(target, options)(formula, **options)
 
 
 def _rejecting(formula: Formula, least: float) -> Formula:
@@ -106,9 +112,6 @@ def formula_of(model: Fitted | Predictor) -> Formula:
     from baytree.predictor import Predictor
 
     predictor = model if isinstance(model, Predictor) else model._predictor
-    for column in predictor.schema.columns:
-        if column.source != column.name:
-            raise ValueError(f"column {column.name!r} is a part of a date: such models cannot be exported yet")
     return msgspec.structs.replace(predictor.model.formula(predictor.schema), unseen=predictor.unseen)
 
 
@@ -116,7 +119,6 @@ _TAKEN = {  # what a program takes where the model read strings of a form
     "number": "takes numbers such as 39.1, not '39,1' or '5 kg'",
     "date": "takes ISO dates such as 2024-02-13, not local forms",
     "clock": "takes seconds since midnight, not '9:45 pm'",
-    "truth": "takes yes and no, no other spelling",
 }
 
 
@@ -126,7 +128,8 @@ def _tell_forms(model: Fitted | Predictor) -> None:
     from baytree.predictor import Predictor
 
     schema = (model if isinstance(model, Predictor) else model._predictor).schema
-    told = [f"column {column.name!r} {_TAKEN[column.form.kind]}" for column in schema.columns if column.form is not None]
+    read = [(column.name, column.form) for column in schema.columns]
+    told = [f"column {name!r} {_TAKEN[form.kind]}" for name, form in read if form and not form.part and form.kind in _TAKEN]
     if told:
         notices.warn(f"the exported program reads no local forms: {'; '.join(told)}")
 

@@ -46,6 +46,15 @@ class Formula(msgspec.Struct, frozen=True):
     sums: tuple[WeightedSum, ...] | msgspec.UnsetType = msgspec.UNSET  # not told where there are none
 
     @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the columns of the table, in order: those that the formula's columns are read from."""
+        return tuple(dict.fromkeys(column.given for column in self.columns))
+
+    def place(self, column: int) -> int:
+        """The place among `given` of what a column is read from."""
+        return self.given.index(self.columns[column].given)
+
+    @property
     def made(self) -> tuple[WeightedSum, ...]:
         """The sums that tests read."""
         return self.sums or ()

@@ -6,10 +6,15 @@ from typing import Literal
 
 import msgspec
 
+from baytree.table.reading.forms import truths
+from baytree.table.reading.words import NO, YES, plain
 from baytree.table.schema import Column, Kind, Level, Schema, Text
 from baytree.table.text.count import english
 
 Domain = Literal["any", "finite", "count"]
+Part = Literal["year", "month", "weekday"]
+PER_DAY = {"D": 1, "h": 24, "m": 1_440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
+"""How many of a unit are a day."""
 
 
 class Tokens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +33,8 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A raw column. Levels are matched as they are, or by their text; any other level counts as missing.
 
     `unit` is that of a date, counted from 1970-01-01. A number outside `domain` (an infinite one, a negative count) is
-    refused. A value of None or NaN, or none at all, is missing.
+    refused. A value of None or NaN, or none at all, is missing. `part` is the part of the date in column `source` that the
+    column holds; the day of the week is a level, Monday the first. The unit is then that of `source`.
     """
 
     name: str
@@ -37,6 +43,14 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: str | None = None
     domain: Domain = "finite"
     tokens: Tokens | None = None
+    source: str | msgspec.UnsetType = msgspec.UNSET  # only of a part of a date, as `part`
+    part: Part | msgspec.UnsetType = msgspec.UNSET
+    is_boolean: bool | msgspec.UnsetType = msgspec.UNSET  # only where it is: levels then have many `spellings`
+
+    @property
+    def given(self) -> str:
+        """Name of the column of the table that is read."""
+        return self.source or self.name
 
 
 class WeightedSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,9 +61,34 @@ class WeightedSum(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights: tuple[float, ...]
 
 
+def spellings(column: Input) -> dict[str, int]:
+    """The code of every spelling of the levels of a boolean column, in small letters without blanks around it."""
+    words = {"yes": YES, "no": NO}
+    found: dict[str, int] = {}
+    for code, level in enumerate(column.levels):
+        spelt = words.get(truths([str(level)])[0], frozenset({plain(str(level))}))
+        # letters that only Unicode makes small: programs that make small those of ASCII alone meet them as capitals
+        found |= {each: code for word in sorted(spelt) for each in (word, _small(word.upper()))}
+    return found
+
+
+def in_cases(column: Input) -> dict[str, int]:
+    """The code of every spelling in small letters, in capitals and with a capital first, for targets that fold no case."""
+    spelt = spellings(column).items()
+    return {each: code for word, code in spelt for each in (word, word.upper(), word.capitalize())}
+
+
+def _small(word: str) -> str:
+    return "".join(letter.lower() if letter.isascii() else letter for letter in word)
+
+
 def inputs(schema: Schema, domain: Domain = "finite", counts: tuple[int, ...] = ()) -> tuple[Input, ...]:
     """The columns of a schema as a formula reads them; `counts` are those whose numbers may not be negative."""
-    return tuple(_input(column, "count" if j in counts else domain) for j, column in enumerate(schema.columns))
+    units = {column.name: column.unit for column in schema.columns}
+    return tuple(
+        _input(column, "count" if j in counts else domain, units.get(column.source))
+        for j, column in enumerate(schema.columns)
+    )
 
 
 def class_names(schema: Schema) -> tuple[str, ...] | None:
@@ -57,12 +96,15 @@ def class_names(schema: Schema) -> tuple[str, ...] | None:
     return None if schema.target.classes is None else tuple(map(str, schema.target.classes))
 
 
-def _input(column: Column, domain: Domain) -> Input:
+def _input(column: Column, domain: Domain, unit: str | None) -> Input:
     if column.kind is Kind.TEXT:
         return Input(column.name, column.kind, tokens=_tokens(column.text or Text()))
+    levels = tuple(_level(level) for level in column.levels)
+    if column.form is not None and column.form.part:
+        return Input(column.name, column.kind, levels, unit or "us", domain, source=column.source, part=column.form.part)
     if column.kind is Kind.NUMERIC:
         return Input(column.name, column.kind, unit=column.unit, domain=domain)
-    return Input(column.name, column.kind, tuple(_level(level) for level in column.levels))
+    return Input(column.name, column.kind, levels, is_boolean=column.is_boolean or msgspec.UNSET)
 
 
 def _level(level: object) -> Level:

@@ -11,12 +11,12 @@ from baytree.formula.inputs import Tokens
 Told = tuple[list[str], tuple[str, ...]]  # lines of source
 
 
-def counted(bag: Bag, tokens: Tokens, k: int) -> Told:
+def counted(bag: Bag, tokens: Tokens, place: int, k: int) -> Told:
     """The tables of a bag, and the statements that fill the array `s{k}` with the amounts of its words."""
     tables, function, told = _buckets(bag, tokens.buckets, k) if tokens.buckets else _vocabulary(bag, k)
     stops = f"model_stops{k}", f"model_stop_codes{k}"
     most = max((len(utf8(word)) for word in (*tokens.stop_words, *bag.words)), default=0)
-    document = (f"row[{bag.column}].text", str(int(tokens.lowercase)), *map(str, tokens.ngrams))
+    document = (f"row[{place}].text", str(int(tokens.lowercase)), *map(str, tokens.ngrams))
     asked = (*document, *stops, str(len(tokens.stop_words)), *told, str(len(bag.words)), str(most), f"s{k}")
     weighed = f"model_weigh(s{k}, model_scale{k}, {len(bag.words)}, {int(bag.is_unit)});"
     return [*tables, *listed(*stops, tokens.stop_words)], (f"{function}({', '.join(asked)});", weighed)

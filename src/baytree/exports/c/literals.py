@@ -24,8 +24,9 @@ def array_of(kind: str, name: str, values: Sequence[str]) -> str:
     return f"static const {kind} {name}[{max(len(values), 1)}] = {{{', '.join(values) or '0'}}};"
 
 
-def listed(names: str, codes: str, texts: Sequence[str]) -> tuple[str, str]:
-    """Texts in the order of their bytes, and the places that they had."""
-    order = sorted((utf8(text), place) for place, text in enumerate(texts))
-    ordered = [literal(texts[place]) for _, place in order]
-    return array_of("char *const", names, ordered), array_of("int", codes, [str(place) for _, place in order])
+def listed(names: str, codes: str, texts: Sequence[str], numbers: Sequence[int] | None = None) -> tuple[str, str]:
+    """Texts in the order of their bytes, and their numbers: the places that they had unless others are given."""
+    order = [place for _, place in sorted((utf8(text), place) for place, text in enumerate(texts))]
+    ordered = [literal(texts[place]) for place in order]
+    values = [str(place if numbers is None else numbers[place]) for place in order]
+    return array_of("char *const", names, ordered), array_of("int", codes, values)

@@ -13,6 +13,32 @@ static double model_read_level(const char *text, const char *const *levels, cons
   return -1;
 }
 
+/* A level in small letters, without the blanks around it; a longer text than any spelling is none. */
+static double model_read_truth(const char *text, const char *const *levels, const int *codes, int n) {
+  char small[64];
+  size_t length = 0;
+  if (!text) return -1;
+  while (*text && strchr(" \t\n\r\f\v", *text)) text++;
+  for (; text[length] && length + 1 < sizeof small; length++) {
+    small[length] = text[length] >= 'A' && text[length] <= 'Z' ? (char)(text[length] + 32) : text[length];
+  }
+  if (text[length]) return -1;
+  while (length && strchr(" \t\n\r\f\v", small[length - 1])) length--;
+  small[length] = 0;
+  return model_read_level(small, levels, codes, n);
+}
+
+/* 'y', 'm' or 'w' of a date: its year, its month, or its weekday with Monday as 0. Years begin in March here, so that the
+   leap day is the last day of a year. */
+static double model_date_part(double number, double per_day, char part) {
+  const double date = floor(number / per_day), day = date + 719468;
+  const double century = floor((4 * day + 3) / 146097), rest = day - floor(146097 * century / 4);
+  const double year = floor((4 * rest + 3) / 1461), month = floor((5 * (rest - floor(1461 * year / 4)) + 2) / 153);
+  if (part == 'w') return date != date ? -1 : date + 3 - 7 * floor((date + 3) / 7);
+  if (part == 'm') return month < 10 ? month + 3 : month - 9;
+  return 100 * century + year + (month >= 10);
+}
+
 static long model_cuts_below(double x, const double *cuts, long n, int is_strict) {
   long low = 0, high = n;
   while (low < high) {

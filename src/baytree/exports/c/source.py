@@ -13,13 +13,13 @@ from baytree.exports.c import alphabet
 from baytree.exports.c.columns_read import columns_read
 from baytree.exports.c.counting import counted
 from baytree.exports.c.literals import array_of, listed, literal
-from baytree.exports.c.trees import is_nested, nested
+from baytree.exports.c.trees import is_nested, nested, number_of
 from baytree.exports.loops.carried import functions_of, needed
 from baytree.exports.loops.statements import Loops
 from baytree.exports.resting_places import with_few_places
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
-from baytree.formula.inputs import Input, WeightedSum
+from baytree.formula.inputs import PER_DAY, Input, WeightedSum, spellings
 from baytree.formula.steps import reached
 from baytree.table.schema import Kind
 
@@ -36,7 +36,7 @@ def file(formula: Formula) -> str:
     shorter, places = with_few_places(formula)
     if all(map(is_nested, formula.trees)):
         formula = shorter
-    written = Loops(formula, C(formula.columns, places if formula is shorter else {}))
+    written = Loops(formula, C(formula, places if formula is shorter else {}))
     written.steps(reached(formula))
     functions = [*_reading(formula), *_evaluation(formula, written), *_faces(formula)]
     carried = needed("\n".join(functions), functions_of(*(Path(__file__).with_name(name) for name in _RUNTIME)))
@@ -48,8 +48,8 @@ def file(formula: Formula) -> str:
 class C:
     """How C writes numbers, arrays and loops."""
 
-    def __init__(self, columns: Sequence[Input] = (), places: Mapping[int, Sequence[int]] | None = None) -> None:
-        self.columns, self.places = columns, places or {}
+    def __init__(self, formula: Formula | None = None, places: Mapping[int, Sequence[int]] | None = None) -> None:
+        self.formula, self.places = formula, places or {}
 
     def number(self, value: float) -> str:
         """A literal; a negative one in parentheses."""
@@ -101,10 +101,10 @@ class C:
 
     def bag(self, bag: Bag, k: int) -> tuple[list[str], list[str]]:
         """The tables of the words, and the calls that count and weigh them."""
-        tokens = self.columns[bag.column].tokens
-        if tokens is None:
+        tokens = None if self.formula is None else self.formula.columns[bag.column].tokens
+        if self.formula is None or tokens is None:
             raise TypeError(f"column {bag.column} has no words")
-        tables, calls = counted(bag, tokens, k)
+        tables, calls = counted(bag, tokens, self.formula.place(bag.column), k)
         return [*tables, self.doubles(f"scale{k}", bag.scale)], [self.array(f"s{k}", max(len(bag.words), 1)), *calls]
 
 
@@ -130,7 +130,7 @@ def _title(formula: Formula) -> str:
 
 def _names(formula: Formula) -> Iterator[str]:
     """What a program may ask about the model: declared, so that other files can repeat it, and defined."""
-    columns, classes = [literal(column.name) for column in formula.columns], [*map(literal, formula.classes or ())]
+    columns, classes = [*map(literal, formula.given)], [*map(literal, formula.classes or ())]
     yield f"const int model_n_columns = {len(columns)};"
     yield f"const int model_n_classes = {len(classes)};"
     yield f"const char *const model_columns[{max(len(columns), 1)}] = {{{', '.join(columns) or '0'}}};"
@@ -138,38 +138,50 @@ def _names(formula: Formula) -> Iterator[str]:
 
 
 def _reading(formula: Formula) -> Iterator[str]:
-    """The function that reads a row, and says whether the model takes it."""
-    lines, read = [], columns_read(formula)
+    """The function that reads a row, and says whether the model takes it.
+
+    It returns after all columns are read: compilers warn of values that an earlier return would leave unset.
+    """
+    lines, refusals, read = [], [], columns_read(formula)
     for j, column in enumerate(formula.columns):
         if j not in read:
             continue
-        if column.kind is Kind.NUMERIC:
-            lines += [f"x[{j}] = row[{j}].number;", *_refusals(j, column)]
+        cell = f"row[{formula.place(j)}]"
+        if column.part:
+            lines.append(f"x[{j}] = model_date_part({cell}.number, {PER_DAY[column.unit or 'us']}.0, '{column.part[0]}');")
+        elif column.kind is Kind.NUMERIC:
+            lines.append(f"x[{j}] = {cell}.number;")
+            refusals += _refusals(j, column)
         elif column.kind is Kind.TEXT:
-            lines.append(f"x[{j}] = row[{j}].text ? 0 : -1;")
+            lines.append(f"x[{j}] = {cell}.text ? 0 : -1;")
         else:
             yield from _levels(j, column)
-            lines.append(f"x[{j}] = {_code(j, len(column.levels))};")
-            lines += [f"if (row[{j}].text && x[{j}] < 0) return 0;"] if formula.unseen == "error" else []
-    lines += [_sum(len(formula.columns) + k, made) for k, made in enumerate(formula.made)]
+            lines.append(f"x[{j}] = {_code(j, cell, column)};")
+            refusals += [f"if ({cell}.text && x[{j}] < 0) return 0;"] if formula.unseen == "error" else []
+    lines += [_sum(len(formula.columns) + k, made, formula) for k, made in enumerate(formula.made)] + refusals
     yield from ("", "static int model_read(const model_cell *row, double *x) {", *(f"  {line}" for line in lines))
     yield from ("  (void)row, (void)x;", "  return 1;", "}", "")
 
 
-def _sum(j: int, made: WeightedSum) -> str:
+def _sum(j: int, made: WeightedSum, formula: Formula) -> str:
     """The sum after the columns; NAN where one of them is missing."""
     terms = zip(made.columns, made.weights, strict=True)
-    return f"x[{j}] = {' + '.join(f'{C().number(weight)} * row[{k}].number' for k, weight in terms)};"
+    return f"x[{j}] = {' + '.join(f'{C().number(weight)} * {number_of(formula, k)}' for k, weight in terms)};"
 
 
 def _levels(j: int, column: Input) -> Iterator[str]:
     """The levels of a column in the order of their bytes, and their codes."""
-    if column.levels:
+    spelt = spellings(column) if column.is_boolean else {}
+    if spelt:
+        yield from listed(f"model_levels{j}", f"model_codes{j}", [*spelt], [*spelt.values()])
+    elif column.levels:
         yield from listed(f"model_levels{j}", f"model_codes{j}", [*map(str, column.levels)])
 
 
-def _code(j: int, n_levels: int) -> str:
-    return f"model_read_level(row[{j}].text, model_levels{j}, model_codes{j}, {n_levels})" if n_levels else "-1"
+def _code(j: int, cell: str, column: Input) -> str:
+    how = "truth" if column.is_boolean else "level"
+    n_levels = len(spellings(column) if column.is_boolean else column.levels)
+    return f"model_read_{how}({cell}.text, model_levels{j}, model_codes{j}, {n_levels})" if n_levels else "-1"
 
 
 def _refusals(j: int, column: Input) -> list[str]:

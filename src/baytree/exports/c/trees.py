@@ -44,7 +44,7 @@ def _node(place: int, node: Node, formula: Formula) -> Iterator[int | str]:
     """The branches of a node as conditions, each with the node that it leads to."""
     test, branches = node.tests[0], range(n_branches(node))
     column, is_made = formula.tested[test.column], test.column >= len(formula.columns)
-    x = f"row[{test.column}].number" if column.kind is Kind.NUMERIC and not is_made else f"x[{test.column}]"
+    x = number_of(formula, test.column) if column.kind is Kind.NUMERIC and not is_made else f"x[{test.column}]"
     if node.missing == STOP:
         yield f"if ({_unplaced(x, test, column)}) return {place};"
     for b in branches[:-1]:
@@ -52,6 +52,11 @@ def _node(place: int, node: Node, formula: Formula) -> Iterator[int | str]:
         yield node.first + b
         yield "}"
     yield node.first + branches[-1]
+
+
+def number_of(formula: Formula, j: int) -> str:
+    """The number of a column, read off the row itself unless it is a part of a date."""
+    return f"x[{j}]" if formula.columns[j].part else f"row[{formula.place(j)}].number"
 
 
 def _unplaced(x: str, test: Test, column: Input) -> str:

@@ -20,19 +20,56 @@ function readNumber(row, name, domain) {
 function readDate(row, name, domain, unit) {
   const value = valueOf(row, name);
   if (typeof value !== "string" && !(value instanceof Date)) return readNumber(row, name, domain);
-  const isLocal = typeof value === "string" && value.includes(":") && !/(Z|[+-]\d\d:?\d\d)$/.test(value);
-  const time = value instanceof Date ? value.getTime() : Date.parse(isLocal ? value + "Z" : value);
-  if (time !== time) throw new TypeError(`column ${JSON.stringify(name)}: ${JSON.stringify(value)} is no date`);
-  const units = { W: 604800000, D: 86400000, h: 3600000, m: 60000, s: 1000, ms: 1 };
-  if (unit === "us") return time * 1000;
+  if (typeof value === "string" && value.trim() === "") return NaN;
+  const units = { W: 604800000000, D: 86400000000, h: 3600000000, m: 60000000, s: 1000000, ms: 1000, us: 1 };
   if (!(unit in units)) throw new TypeError(`column ${JSON.stringify(name)}: give the number of units ${unit} since 1970`);
+  const time = value instanceof Date ? value.getTime() * 1000 : isoTime(value.trim());
+  if (time !== time) {
+    throw new TypeError(`column ${JSON.stringify(name)}: ${JSON.stringify(value)} is no ISO date such as 2024-02-13 or 2024-02-13T10:30:00`);
+  }
   return time / units[unit];
+}
+
+function isoTime(text) {
+  const time = "(\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.](\\d{1,9}))?)?(?:[Zz]|([+-])(\\d\\d):?(\\d\\d)?)?";
+  const found = text.match(new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ]${time})?$`));
+  if (found === null) return NaN;
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((digits) => Number(digits || 0));
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (year === 0 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return NaN;
+  const zone = (60 * Number(found[9] || 0) + Number(found[10] || 0)) * (found[8] === "-" ? -1 : 1);
+  const fraction = Number((found[7] || "").padEnd(6, "0").slice(0, 6));
+  return (hour * 3600 + (minute - zone) * 60 + second) * 1e6 + fraction + date.getTime() * 1000;
+}
+
+function readDatePart(row, name, unit, part) {
+  const perDay = { D: 1, h: 24, m: 1440, s: 86400, ms: 86400000, us: 86400000000 };
+  const day = Math.floor(readDate(row, name, "finite", unit) / perDay[unit]);
+  if (part === "weekday") return day === day ? (((day + 3) % 7) + 7) % 7 : -1;
+  // years begin in March here, so that the leap day is the last day of a year
+  const century = Math.floor((4 * (day + 719468) + 3) / 146097);
+  const rest = day + 719468 - Math.floor((146097 * century) / 4);
+  const year = Math.floor((4 * rest + 3) / 1461);
+  const month = Math.floor((5 * (rest - Math.floor((1461 * year) / 4)) + 2) / 153);
+  if (part === "month") return month < 10 ? month + 3 : month - 9;
+  return 100 * century + year + (month >= 10 ? 1 : 0);
 }
 
 function readLevel(row, name, levels, unseen) {
   const value = valueOf(row, name);
   if (value === null) return -1;
   const code = levels.has(value) ? levels.get(value) : levels.get(String(value));
+  if (code === undefined && unseen === "error") {
+    throw new RangeError(`column ${JSON.stringify(name)}: level ${JSON.stringify(value)} was not seen in training`);
+  }
+  return code === undefined ? -1 : code;
+}
+
+function readTruth(row, name, spellings, unseen) {
+  const value = valueOf(row, name);
+  if (value === null) return -1;
+  const code = spellings.get(String(value).trim().split(/\s+/).join(" ").toLowerCase());
   if (code === undefined && unseen === "error") {
     throw new RangeError(`column ${JSON.stringify(name)}: level ${JSON.stringify(value)} was not seen in training`);
   }

@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from baytree.exports.loops.carried import camel, functions_of, needed
 from baytree.exports.loops.statements import Loops
 from baytree.formula import Formula
 from baytree.formula.expressions import Bag
-from baytree.formula.inputs import Input, WeightedSum
+from baytree.formula.inputs import Input, WeightedSum, spellings
 from baytree.formula.silence import may_be_silent
 from baytree.table.schema import Kind
 
@@ -126,7 +128,10 @@ def _header(formula: Formula) -> Iterator[str]:
 
 
 def _level_keys(column: Input) -> Iterator[tuple[object, int]]:
-    """Each level as it came and by its text, with its code."""
+    """Each level as it came and by its text, with its code; each spelling of a boolean column."""
+    if column.is_boolean:
+        yield from spellings(column).items()
+        return
     for code, level in enumerate(column.levels):
         if not isinstance(level, str):
             yield level, code
@@ -154,13 +159,17 @@ def _sum(made: WeightedSum) -> str:
 
 def _reader(j: int, column: Input, unseen: str) -> str:
     name = literal(column.name)
+    if column.part:  # a page asks for it as for a column of its own
+        computed = f"readDatePart(row, {literal(column.given)}, {literal(column.unit)}, {literal(column.part)})"
+        own = _reader(j, msgspec.structs.replace(column, part=msgspec.UNSET, unit=None), unseen)
+        return f"valueOf(row, {name}) === null ? {computed} : {own}"
     if column.kind is Kind.TEXT and column.tokens is not None:
         options = column.tokens
         stops = f"new Set({listed(options.stop_words)})"
         given = (literal(options.lowercase), *map(str, options.ngrams), stops, literal(options.buckets))
         return f"readWords(row, {name}, {', '.join(given)})"
     if column.kind is not Kind.NUMERIC:
-        return f"readLevel(row, {name}, levels{j}, {literal(unseen)})"
+        return f"{'readTruth' if column.is_boolean else 'readLevel'}(row, {name}, levels{j}, {literal(unseen)})"
     if column.unit is not None:
         return f"readDate(row, {name}, {literal(column.domain)}, {literal(column.unit)})"
     return f"readNumber(row, {name}, {literal(column.domain)})"

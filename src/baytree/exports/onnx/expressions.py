@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
 from baytree.exports.onnx import functions
+from baytree.exports.onnx.dates import part
 from baytree.exports.onnx.graph import ML, Graph
 from baytree.exports.onnx.trees import routed, weights
 from baytree.exports.resting_places import with_few_places
@@ -38,6 +40,7 @@ from baytree.formula.expressions import (
     Sum,
     Total,
 )
+from baytree.formula.inputs import PER_DAY, Input, in_cases
 from baytree.table.schema import Kind
 
 MOST_PARTS = 2_000  # nodes of a tree that rows pass in parts
@@ -53,6 +56,17 @@ class Expressions:
         self.graph = graph
         self._steps: dict[int, str] = {}
         self._codes: dict[int, str] = {}
+        self.formula = msgspec.structs.replace(self.formula, columns=tuple(map(self._column, range(len(formula.columns)))))
+
+    def _column(self, j: int) -> Input:
+        """A column under the name of its tensor: a part of a date is computed first."""
+        column = self.formula.columns[j]
+        if not column.part:
+            return column
+        computed = part(self.graph, column.given, PER_DAY[column.unit or "us"], column.part)
+        if column.part == "weekday":
+            self._codes[j] = computed
+        return msgspec.structs.replace(column, name=computed)
 
     def step(self, k: int) -> None:
         """Computes a step."""
@@ -76,7 +90,7 @@ class Expressions:
                 found.append(op("IsInf", column.name))
             if column.kind is Kind.NUMERIC and column.domain == "count":
                 found.append(op("Less", column.name, self.graph.number(0.0)))
-            if column.kind is not Kind.NUMERIC and self.formula.unseen == "error":
+            if column.kind is not Kind.NUMERIC and not column.part and self.formula.unseen == "error":
                 is_given = op("Not", op("Equal", column.name, self.graph.constant(np.array([[""]], object))))
                 found.append(op("And", is_given, op("Less", self.code(j), self.graph.constant(np.array([[0]], np.int64)))))
         return self.graph.fold("Or", found) if found else None
@@ -85,7 +99,8 @@ class Expressions:
         """The code of a level, −1 where it is missing or was never seen. [n_rows, 1] int64"""
         if j not in self._codes:
             column = self.formula.columns[j]
-            levels = [(str(level), code) for code, level in enumerate(column.levels) if str(level)] or [("\0", -1)]
+            texts = in_cases(column) if column.is_boolean else {str(v): code for code, v in enumerate(column.levels)}
+            levels = [(text, code) for text, code in texts.items() if text] or [("\0", -1)]
             named = {"keys_strings": [text for text, _ in levels], "values_int64s": [code for _, code in levels]}
             self._codes[j] = self.graph.op("LabelEncoder", column.name, domain=ML, default_int64=-1, **named)
         return self._codes[j]

@@ -24,6 +24,7 @@ def model(formula: Formula) -> bytes:
     from onnx import TensorProto, helper
 
     _refuse(formula)
+    given = {c.given: TensorProto.DOUBLE if c.part else _type(c.kind) for c in formula.columns}
     graph = Graph()
     written = Expressions(formula, graph)
     formula = written.formula
@@ -44,7 +45,7 @@ def model(formula: Formula) -> bytes:
             helper.make_tensor_value_info("prediction", TensorProto.STRING, [None]),
             helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, [None, n_classes]),
         ]
-    inputs = [helper.make_tensor_value_info(c.name, _type(c.kind), [None, 1]) for c in formula.columns]
+    inputs = [helper.make_tensor_value_info(name, kind, [None, 1]) for name, kind in given.items()]
     made = helper.make_graph(graph.nodes, "baytree", inputs, outputs, graph.constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)]
     whole = helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION, producer_name="baytree")
@@ -86,7 +87,7 @@ def _refuse(formula: Formula) -> None:
                 f"column {column.name!r} is text: ONNX has no operator that parts a text into words as Python does; "
                 "export to C, Python or JavaScript"
             )
-        if column.name in ("", "prediction", "probabilities") or column.name.startswith("baytree:"):
+        if column.given in ("", "prediction", "probabilities") or column.given.startswith("baytree:"):
             raise ValueError(f"column {column.name!r}: ONNX needs this name for itself; rename the column")
     names = [
         *(c.name for c in formula.columns),

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from baytree.exports.pmml.elements import OURS, check_name, made, text_of
 from baytree.formula import Formula
-from baytree.formula.inputs import Input
+from baytree.formula.inputs import Input, in_cases
 from baytree.table.schema import Kind
 
 LARGEST = 1.7976931348623157e308
@@ -29,14 +29,20 @@ def check_names(formula: Formula) -> None:
 
 def dictionary(formula: Formula) -> Element:
     """The columns and the target."""
-    fields = [*(_data_field(column) for column in formula.columns), _target(formula)]
+    fields = [*map(_data_field, _given(formula)), _target(formula)]
     return made("DataDictionary", fields, numberOfFields=str(len(fields)))
 
 
 def mining_schema(formula: Formula) -> Element:
     """How a model reads the columns: a level that was never seen is missing unless that is an error."""
-    read = [made("MiningField", name=c.name, invalidValueTreatment=_invalid(c, formula.unseen)) for c in formula.columns]
+    read = [made("MiningField", name=c.name, invalidValueTreatment=_invalid(c, formula.unseen)) for c in _given(formula)]
     return made("MiningSchema", (*read, made("MiningField", name=target_name(formula), usageType="target")))
+
+
+def _given(formula: Formula) -> list[Input]:
+    """The columns of the table; one of which only parts are read is a number."""
+    read = {column.name: column for column in formula.columns if not column.part}
+    return [read.get(name) or Input(name, Kind.NUMERIC) for name in formula.given]
 
 
 def outputs(formula: Formula, answers: Sequence[Element] | None = None) -> Element:
@@ -74,7 +80,8 @@ def _target(formula: Formula) -> Element:
 def _data_field(column: Input) -> Element:
     if column.kind is not Kind.NUMERIC:
         optype = "ordinal" if column.kind is Kind.ORDINAL else "categorical"
-        values = [made("Value", value=str(level)) for level in column.levels]
+        levels = in_cases(column) if column.is_boolean else map(str, column.levels)
+        values = [made("Value", value=level) for level in levels]
         return made("DataField", values, name=column.name, optype=optype, dataType="string")
     return made("DataField", _allowed(column), name=column.name, optype="continuous", dataType="double")
 

@@ -86,9 +86,18 @@ def chosen(condition: Element, value: Element, otherwise: Element) -> Element:
 def mapped(name: str, pairs: Mapping[str, float], missing: float | None = None) -> Element:
     """The number that stands beside a value of a field; that of a missing one where it has a number."""
     known = {} if missing is None else {"mapMissingTo": text_of(missing), "defaultValue": text_of(missing)}
-    rows = made("InlineTable", (made("row", (_cell("from", k), _cell("to", text_of(v)))) for k, v in pairs.items()))
+    return _map(name, {k: text_of(v) for k, v in pairs.items()}, dataType="double", **known)
+
+
+def mapped_texts(name: str, pairs: Mapping[str, str]) -> Element:
+    """The text that stands beside a value of a field; missing where there is none."""
+    return _map(name, pairs, dataType="string")
+
+
+def _map(name: str, pairs: Mapping[str, str], **attributes: str) -> Element:
+    rows = made("InlineTable", (made("row", (_cell("from", k), _cell("to", v))) for k, v in pairs.items()))
     pair = made("FieldColumnPair", field=name, column="from")
-    return made("MapValues", (pair, rows), outputColumn="to", dataType="double", **known)
+    return made("MapValues", (pair, rows), outputColumn="to", **attributes)
 
 
 def discretized(name: str, cuts: Sequence[float], values: Sequence[float], missing: float) -> Element:

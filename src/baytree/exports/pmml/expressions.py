@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element
 
+import msgspec
+
 from baytree.exports.pmml import functions
+from baytree.exports.pmml.dates import part
 from baytree.exports.pmml.elements import (
     FAR_BELOW,
     OURS,
@@ -17,6 +20,7 @@ from baytree.exports.pmml.elements import (
     field,
     made,
     mapped,
+    mapped_texts,
     multiplied,
     number,
     terms_of,
@@ -50,7 +54,7 @@ from baytree.formula.expressions import (
     Sum,
     Total,
 )
-from baytree.formula.inputs import Input, WeightedSum
+from baytree.formula.inputs import PER_DAY, Input, WeightedSum, in_cases
 from baytree.formula.steps import reached, width, widths
 from baytree.table.schema import Kind
 
@@ -66,6 +70,27 @@ class Fields:
         self.derived: list[Element] = []
         self._steps: dict[int, list[Element]] = {}
         self._codes: dict[int, str] = {}
+        self.formula = msgspec.structs.replace(formula, columns=tuple(map(self._column, formula.columns)))
+
+    def _column(self, column: Input) -> Input:
+        """A column under the name of its field: a part of a date, or the level of a boolean, is derived first."""
+        if column.is_boolean:
+            names = {text: str(column.levels[code]) for text, code in in_cases(column).items()}
+            return msgspec.structs.replace(column, name=self._named(column.name, names))
+        if not column.part:
+            return column
+        derived = part(self, column.given, PER_DAY[column.unit or "us"], column.part).get("field", "")
+        if column.part == "weekday":
+            derived = self._named(derived, {repr(float(code)): str(level) for code, level in enumerate(column.levels)})
+        return msgspec.structs.replace(column, name=derived)
+
+    def _named(self, of: str, levels: Mapping[str, str]) -> str:
+        """The field that holds the level of each value of a field."""
+        name = f"{OURS}{len(self.derived) + 1}"
+        self.derived.append(
+            made("DerivedField", (mapped_texts(of, levels),), name=name, optype="categorical", dataType="string")
+        )
+        return name
 
     def run(self) -> None:
         """Computes the steps that the answers need."""

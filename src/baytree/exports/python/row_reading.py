@@ -29,13 +29,11 @@ def _number(name: str, value: float | str | None, domain: str) -> float | None:
 def _date(name: str, value: float | str | datetime.date | datetime.timedelta | None, domain: str, unit: str) -> float | None:
     """A date, a span of time or an ISO text in the unit of its column, from 1970-01-01 on; a number is taken as it is."""
     if isinstance(value, str):
-        value = datetime.datetime.fromisoformat(value)
+        value = _iso_date(name, value)
     if value is None or value != value:
         return None
     if isinstance(value, datetime.datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        value = value - datetime.datetime(1970, 1, 1)
+        value = value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta()) - datetime.datetime(1970, 1, 1)
     elif isinstance(value, datetime.date):
         value = value - datetime.date(1970, 1, 1)
     if not isinstance(value, datetime.timedelta):
@@ -46,11 +44,56 @@ def _date(name: str, value: float | str | datetime.date | datetime.timedelta | N
     return value // datetime.timedelta(microseconds=1) / units[unit]
 
 
+def _iso_date(name: str, text: str) -> datetime.timedelta | None:
+    """The time from 1970-01-01 to an ISO date, in UTC where it has a zone; None of a blank text."""
+    if not text.strip():
+        return None
+    time = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2})?)?"
+    found = re.fullmatch(rf"([0-9]{{4}})-([0-9]{{2}})-([0-9]{{2}})(?:[T ]{time})?", text.strip())
+    try:
+        day = datetime.date(*map(int, found.groups()[:3])) if found else None
+    except ValueError:
+        day = None
+    if found is None or day is None:
+        raise ValueError(f"column {name!r}: {text!r} is no ISO date such as 2024-02-13 or 2024-02-13T10:30:00")
+    hour, minute, second, fraction, sign, ahead, beyond = found.groups()[3:]
+    zone = (60 * int(ahead or 0) + int(beyond or 0)) * (-1 if sign == "-" else 1)
+    whole = datetime.timedelta(hours=int(hour or 0), minutes=int(minute or 0) - zone, seconds=int(second or 0))
+    return day - datetime.date(1970, 1, 1) + whole + datetime.timedelta(microseconds=int((fraction or "").ljust(6, "0")[:6]))
+
+
+def _date_part(name: str, value: float | str | datetime.date | None, unit: str, part: str) -> float | str | None:
+    """The year, the month or the weekday of a date."""
+    number = _date(name, value, "finite", unit)
+    if number is None:
+        return None
+    day = math.floor(number / {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400000, "us": 86400000000}[unit])
+    if part == "weekday":
+        return ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[(day + 3) % 7]
+    century = (4 * (day + 719468) + 3) // 146097  # years begin in March, so that the leap day is the last day of a year
+    rest = day + 719468 - 146097 * century // 4
+    year = (4 * rest + 3) // 1461
+    month = (5 * (rest - 1461 * year // 4) + 2) // 153
+    if part == "month":
+        return float(month + 3 if month < 10 else month - 9)
+    return float(100 * century + year + (month >= 10))
+
+
 def _level(name: str, value: object, levels: dict, unseen: str) -> str | None:
     """The text of a level; None where it was not there in training, unless that is an error."""
     if value is None or value != value:
         return None
     text = levels.get(value if isinstance(value, (str, int, float)) else str(value))
+    if text is None and unseen == "error":
+        raise ValueError(f"column {name!r}: level {value!r} was not seen in training")
+    return text
+
+
+def _truth(name: str, value: object, spellings: dict, unseen: str) -> str | None:
+    """The text of a level of a boolean column, in any spelling."""
+    if value is None or value != value:
+        return None
+    text = spellings.get(" ".join(str(value).split()).casefold())
     if text is None and unseen == "error":
         raise ValueError(f"column {name!r}: level {value!r} was not seen in training")
     return text

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from baytree.exports.python.expressions import Expressions
 from baytree.exports.python.literals import literal, needed, rows
 from baytree.formula import Formula
-from baytree.formula.inputs import Input
+from baytree.formula.inputs import Input, spellings
 from baytree.formula.node_table import SPREAD, STOP, Node, Test
 from baytree.formula.silence import may_be_silent
 from baytree.formula.steps import widths
@@ -49,7 +49,8 @@ def _columns(formula: Formula) -> Iterator[str]:
     """How each column is read, and the levels that it knows."""
     yield "COLUMNS = {"
     for column in formula.columns:
-        yield f"    {literal(column.name)}: {_reader(column, formula.unseen)},"
+        if not column.part:
+            yield f"    {literal(column.name)}: {_reader(column, formula.unseen)},"
     yield "}"
 
 
@@ -58,6 +59,9 @@ def _reader(column: Input, unseen: str) -> str:
         options = column.tokens
         stops = rows(map(literal, options.stop_words))
         return f"(_words, {options.lowercase}, {options.ngrams}, frozenset({stops}), {options.buckets})"
+    if column.is_boolean:
+        keys = (f"{literal(word)}: {literal(str(column.levels[code]))}" for word, code in spellings(column).items())
+        return f"(_truth, {{{', '.join(keys)}}}, {literal(unseen)})"
     if column.kind is not Kind.NUMERIC:
         return f"(_level, {{{', '.join(_level_keys(column))}}}, {literal(unseen)})"
     unit = [] if column.unit is None else [literal(column.unit)]
@@ -76,6 +80,11 @@ def _evaluation(formula: Formula, written: Expressions) -> Iterator[str]:
     yield "def _evaluate(row: dict) -> tuple:"
     yield '    """The answers, and the place of the class that is chosen."""'
     yield "    x = _read(row, COLUMNS)"
+    for column in formula.columns:
+        if column.part:
+            given = literal(column.given)
+            read = f"{given}, row.get({given}), {literal(column.unit)}, {literal(column.part)}"
+            yield f"    x[{literal(column.name)}] = _date_part({read})"
     for each in formula.made:
         terms = zip(each.columns, each.weights, strict=True)
         told = rows(rows([literal(formula.columns[j].name), literal(weight)]) for j, weight in terms)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from baytree.exports.resting_places import records, with_few_places
-from baytree.exports.sql import densities, functions, tables, terms
+from baytree.exports.sql import dates, densities, functions, tables, terms
 from baytree.exports.sql.tables import listed, picked
 from baytree.exports.sql.terms import FAR_BELOW, Term
 from baytree.exports.sql.trees import Read, routed
@@ -97,13 +97,22 @@ class Layers:
             self._kept[key] = Term(exp.column(exp.to_identifier(name, quoted=True)), term.layer + 1)
         return self._kept[key]
 
+    def keep_text(self, term: Term) -> Term:
+        """The name of a column that holds a text; in MariaDB, whose layers hold numbers only, the text itself."""
+        return term if self.dialect == "mysql" else self.keep(term)
+
     def column(self, j: int) -> Term:
         """A column of the table as a double, or as the code of its level; NULL where it is missing."""
         if j not in self._columns:
-            columns = self.formula.columns
-            raw = Term(terms.raw(columns[j], self.dialect), 0) if j < len(columns) else self._sum(j)
-            self._columns[j] = self.keep(raw)
+            self._columns[j] = self.keep(self._read_column(j) if j < len(self.formula.columns) else self._sum(j))
         return self._columns[j]
+
+    def _read_column(self, j: int) -> Term:
+        column = self.formula.columns[j]
+        if column.unit is None:
+            return Term(terms.raw(column, self.dialect), 0)
+        time = dates.microseconds(self, column.given, self.dialect)
+        return dates.part(self, time, column.part) if column.part else dates.in_unit(self, time, column.unit)
 
     def _sum(self, j: int) -> Term:
         """A sum of columns; NULL where one of them is, or opposite infinite numbers meet."""
@@ -116,6 +125,10 @@ class Layers:
         """Conditions under which a row is refused, as `predict` refuses it."""
         found: list[exp.Expression] = []
         for j, column in enumerate(self.formula.columns):
+            if column.unit is not None:
+                if all(other.given != column.given for other in self.formula.columns[:j]):
+                    found.append(self._given_but_null(dates.is_given(column.given, self.dialect), j))
+                continue
             if column.kind is Kind.NUMERIC and column.domain != "any":
                 size = exp.Abs(this=self.column(j).sql)
                 found.append(exp.GT(this=size, expression=terms.literal(1.7976931348623157e308, self.dialect)))
@@ -126,9 +139,13 @@ class Layers:
                     ifs=[exp.If(this=terms.is_null(terms.name(column.name)), true=exp.Literal.number(0))],
                     default=exp.Literal.number(1),
                 )
-                is_given = exp.EQ(this=self.keep(Term(given, 0)).sql, expression=exp.Literal.number(1))
-                found.append(exp.And(this=is_given, expression=terms.is_null(self.column(j).sql)))
+                found.append(self._given_but_null(given, j))
         return found
+
+    def _given_but_null(self, given: exp.Expression, j: int) -> exp.Expression:
+        """Whether `given` is 1 and column j has no value all the same."""
+        is_given = exp.EQ(this=self.keep(Term(given, 0)).sql, expression=exp.Literal.number(1))
+        return exp.And(this=is_given, expression=terms.is_null(self.column(j).sql))
 
     # --- values: a term for each class, or one ------------------------------------------------------------------------
 

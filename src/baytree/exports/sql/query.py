@@ -11,6 +11,7 @@ except ModuleNotFoundError as error:  # an extra
     raise ModuleNotFoundError("SQL is written by sqlglot; pip install 'baytree[export]'", name="sqlglot") from error
 
 from baytree.exports.sql import terms
+from baytree.exports.sql.dates import PER_UNIT
 from baytree.exports.sql.layers import Computed, Layers
 from baytree.formula import Formula
 from baytree.table.schema import Kind
@@ -59,11 +60,15 @@ def _refuse(formula: Formula, dialect: str) -> None:
             raise ValueError(
                 f"column {column.name!r} is text: SQL does not cut texts into words; export to Python or JavaScript"
             )
-        if column.unit is not None and column.unit not in _UNITS:
-            raise ValueError(f"column {column.name!r}: dates in units of {column.unit!r} have no number in SQL")
-
-
-_UNITS = ("W", "D", "h", "m", "s", "ms", "us", "ns")
+        if column.unit == "clock":
+            raise ValueError(
+                f"column {column.name!r} holds times of day, which SQL does not read; declare it numeric, in seconds since "
+                "midnight, or export to Python or JavaScript"
+            )
+        if column.unit is not None and column.unit not in PER_UNIT:
+            raise ValueError(
+                f"column {column.name!r}: dates in units of {column.unit!r} have no number in SQL; train with dates of days"
+            )
 
 
 def _answers(formula: Formula, layers: Layers, dialect: str) -> list[Computed]:

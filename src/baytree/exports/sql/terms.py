@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sqlglot import exp
 
-from baytree.formula.inputs import Input
+from baytree.formula.inputs import Input, spellings
 from baytree.table.schema import Kind
 
 ROWS = "baytree_rows"  # what the table is called in a query
@@ -32,6 +32,9 @@ class Keeper(Protocol):
 
     def keep(self, term: Term) -> Term:
         """The name of a column that holds a value."""
+
+    def keep_text(self, term: Term) -> Term:
+        """The name of a column that holds a text; the text itself where layers hold numbers only."""
 
     def number(self, value: float) -> Term:
         """A literal."""
@@ -89,7 +92,7 @@ def raw(column: Input, dialect: str) -> exp.Expression:
     if column.kind is Kind.NUMERIC:
         number = exp.Cast(this=name(column.name), to=exp.DataType.build("double"))
         return unless_nan(Term(number, 0), dialect).sql
-    compared = name(column.name)
+    compared = _small(name(column.name), dialect) if column.is_boolean else name(column.name)
     if dialect == "mysql":  # whose texts are equal up to case and trailing blanks
         utf8 = exp.Cast(this=compared, to=_utf8())
         compared = exp.Cast(this=utf8, to=exp.DataType.build("binary"))
@@ -97,12 +100,19 @@ def raw(column: Input, dialect: str) -> exp.Expression:
         compared = exp.Cast(
             this=exp.Cast(this=compared, to=exp.DataType.build("nvarchar(4000)")), to=exp.DataType.build("varbinary(8000)")
         )
-    ifs = [
-        exp.If(this=_level(str(level), dialect), true=exp.Literal.number(code)) for code, level in enumerate(column.levels)
-    ]
+    levels = [(str(level), code) for code, level in enumerate(column.levels)]
+    if column.is_boolean:
+        levels = [*spellings(column).items()]
+    ifs = [exp.If(this=_level(level, dialect), true=exp.Literal.number(code)) for level, code in levels]
     if not ifs:
         return exp.Cast(this=exp.Null(), to=exp.DataType.build("int"))
     return exp.Case(this=compared, ifs=ifs)
+
+
+def _small(column: exp.Expression, dialect: str) -> exp.Expression:
+    """A column of any type as text in small letters, without the blanks around it."""
+    to = _utf8() if dialect == "mysql" else exp.DataType.build("nvarchar(4000)" if dialect == "tsql" else "text")
+    return exp.Lower(this=exp.Trim(this=exp.Cast(this=column, to=to)))
 
 
 def unless_nan(number: Term, dialect: str) -> Term:
@@ -117,7 +127,8 @@ def _level(level: str, dialect: str) -> exp.Expression:
     if dialect == "mysql":
         return exp.HexString(this=level.encode("utf-8", "surrogatepass").hex(), is_integer=False)
     if dialect == "tsql":
-        return exp.HexString(this=level.encode("utf-16-le", "surrogatepass").hex(), is_integer=True)
+        # as it stands: what HexString prints, bytes or a decimal number, depends on the version of sqlglot
+        return exp.Var(this=f"0x{level.encode('utf-16-le', 'surrogatepass').hex()}")
     return exp.Literal.string(level)
 
 

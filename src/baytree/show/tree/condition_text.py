@@ -42,20 +42,32 @@ def interval(condition: NamedCondition, name: str = "") -> str:
 
 
 def dates(condition: NamedCondition) -> str:
-    """The dates between two edges in words: `before 2024-03-01`, `from 2024-01-01 on`; nothing where there is no edge."""
+    """The dates between two edges in words: `before 2024-03-01`, `from 2024-01-01 on`; nothing where there is no edge.
+
+    A moment that belongs to what is before it is named itself (`up to 2024-02-29`, `after 2024-02-29`), since the next one
+    is a microsecond later; of days the next one is named.
+    """
     low = _moment(condition.low, condition.unit, condition.from_low)
     high = _moment(condition.high, condition.unit, condition.below_high)
+    after = f"after {low}" if _is_last(condition.low, condition.unit, condition.from_low) else f"from {low}"
+    until = f"up to {high}" if _is_last(condition.high, condition.unit, condition.below_high) else f"before {high}"
     if low and high:
-        return f"from {low}, before {high}"
-    return f"from {low} on" if low else f"before {high}" if high else ""
+        return f"{after}, {until}"
+    return f"{after}{' on' * after.startswith('from')}" if low else until if high else ""
 
 
 def _moment(edge: float | None, unit: str | None, is_itself: bool) -> str:
-    """The first moment beyond an edge: the edge itself where it belongs to what follows, else the next one of its unit."""
+    """The first moment beyond an edge, or the edge itself where it is the last moment before it."""
     if edge is None or abs(edge) == inf:
         return ""
-    step = 0.0 if unit == "clock" else float(edge == floor(edge) and not is_itself)
-    return shown(edge if unit == "clock" else ceil(edge) + step, unit)
+    if unit == "clock" or _is_last(edge, unit, is_itself):
+        return shown(edge, unit)
+    return shown(ceil(edge) + float(edge == floor(edge) and not is_itself), unit)
+
+
+def _is_last(edge: float | None, unit: str | None, is_itself: bool) -> bool:
+    """Whether an edge is a moment that belongs to what is before it, in a unit finer than days."""
+    return unit not in ("D", "W", "clock") and not is_itself and edge is not None and edge == floor(edge)
 
 
 def edge(value: float | None, unit: str | None) -> str:

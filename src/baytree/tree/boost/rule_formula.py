@@ -47,7 +47,8 @@ def of_rules(steps: Steps, rules: VotingRules) -> Voted:
     winner = Product((chosen, Greatest((specific, mean))))
     sure = steps.keep(Sum((winner, Product((complement(chosen), Smallest((specific, mean)))))))
     none = Compare(firing, "<", HALF)
-    answers = steps.keep(Case((When(none, constant(np.full(n, 1.0 / n))),), Quotient(sure, Total(sure))))
+    unsure = np.full(n, 1.0 / n) if len(rules) or rules.proportions is None else rules.proportions
+    answers = steps.keep(Case((When(none, constant(unsure)),), Quotient(sure, Total(sure))))
     own = steps.keep(Total(winner))
     doubted = Case((When(Compare(own, ">", ZERO), own),), HALF)
     return answers, choice, Product((chosen, doubted))
