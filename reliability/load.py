@@ -239,7 +239,7 @@ async def _steadily(port: int, seconds: float, other: threading.Thread) -> list[
 
 
 def _request(body: bytes) -> bytes:
-    head = "POST /models/nb/predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    head = "POST /models/nb/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

@@ -1,16 +1,25 @@
-"""G1: no request makes the server fail: mutated bodies, and those that schemathesis makes of the description."""
+"""G1: no request makes the server fail: mutated bodies, and those that schemathesis makes of the description.
+
+G11: no body, however small, takes more than half a gigabyte.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "serve"))
@@ -62,7 +71,67 @@ def described(scope: Scope) -> Iterator[Figure]:
     yield Figure("G1", "schemathesis", promise, int(cases[1]) if cases else 0, found, done.returncode == 0)
 
 
-CHECKS = {"G1": fuzz, "G1-described": described}
+MOST_MEGABYTES = 512
+
+
+def expanding(scope: Scope) -> Iterator[Figure]:
+    """Bodies that would become far larger than they are, of every format; the most memory that the server ever held."""
+    bodies = [*_expanding_json(), *_expanding_csv(), *_expanding_arrow()]
+    n = scope.cases(20)
+    statuses: Counter[int] = Counter()
+    with load.running() as server:
+        for _ in range(n):
+            statuses.update(_posted(server.port, body, media) for body, media in bodies)
+        peak = server.memory("VmHWM")
+    promise = f"no body takes more than {MOST_MEGABYTES} MB, whatever it would become"
+    is_kept = peak <= MOST_MEGABYTES and set(statuses) <= {400, 413, 415, 422}
+    found = f"peak {peak:.0f} MB, statuses {dict(sorted(statuses.items()))}"
+    yield Figure("G11", "serve", promise, n * len(bodies), found, is_kept)
+
+
+CHECKS = {"G1": fuzz, "G1-described": described, "G11": expanding}
+
+
+def _expanding_json() -> Iterator[tuple[bytes, str]]:
+    names = json.dumps({f"n{k}": 0 for k in range(50_000)}).encode()
+    yield b'{"rows": [' + b"{}," * 99_000 + names + b"]}", JSON  # each row lacks 50,000 names
+    yield b'{"rows": [' + b"{}," * 5_000_000 + b"{}]}", JSON
+    yield b'{"rows": [' + b'{"x0":1},' * 1_500_000 + b"{}]}", JSON
+    yield b'{"columns": {"x0": [' + b"1," * 8_000_000 + b"1]}}", JSON
+
+
+def _expanding_csv() -> Iterator[tuple[bytes, str]]:
+    for body in (b"x0\n" + b"1\n" * 8_000_000, b"x0" + b"," * 16_000_000, b"x0\n" + b"\n" * 16_000_000 + b"a"):
+        yield body, CSV
+
+
+def _expanding_arrow() -> Iterator[tuple[bytes, str]]:
+    import pyarrow as pa
+
+    value, n = b"S" * 1_000_000, 50_000
+    view = pa.py_buffer(struct.pack("<i4sii", len(value), value[:4], 0, 0) * n)
+    repeated = pa.Array.from_buffers(pa.string_view(), n, [None, view, pa.py_buffer(value)])
+    levels = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), [value.decode()])
+    for column in (repeated, levels, pa.nulls(1_000_000_000)):
+        yield _stream(pa.table({"x0": column})), ARROW
+    yield _stream(pa.table({"x0": pa.array([0.0] * 5_000_000)}), compression="zstd"), ARROW
+
+
+def _stream(table: Any, **options: Any) -> bytes:
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _posted(port: int, body: bytes, media: str) -> int:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/models/nb/predict", body, {"Content-Type": media})
+    try:
+        return urllib.request.urlopen(request, timeout=60).status
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 def _server(folder: Path) -> Server:

@@ -7,7 +7,12 @@ import pytest
 
 from baytree.serve import connections
 from baytree.serve.connections import Closings
+from baytree.serve.limits import MOST_BYTES, MOST_LARGE_BYTES
+from baytree.serve.wire.body_reading import Held, Room
+from in_process import Server
 from test_process import Process
+
+GET = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 def closed_after(turns, answering):
@@ -55,8 +60,96 @@ def test_late_clients_are_closed_under_any_load():
 def test_connections_wait_for_a_server_that_is_busy(paths):
     with Process(paths["nb"]) as server:
         server.process.send_signal(signal.SIGSTOP)
-        waiting = [server.connected(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n") for _ in range(200)]
+        waiting = [server.connected(GET) for _ in range(200)]
         server.process.send_signal(signal.SIGCONT)
         assert all(each.recv(99).startswith(b"HTTP/1.1 200") for each in waiting)
         for each in waiting:
             each.close()
+
+
+def received(connection):
+    """Return all bytes until the other side closes."""
+    with connection:
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", [b"", b"{"])
+def test_a_post_behind_a_get_has_a_deadline(paths, body):
+    post = b"POST /models/nb/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n"
+    with Process(paths["nb"], seconds=1) as server:
+        answers = received(server.connected(GET + GET + post + body))
+    assert [part[:3] for part in answers.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"408"]
+
+
+def test_clients_that_announce_large_bodies_and_send_nothing_hold_nobody_up(paths):
+    server = Server([paths["nb"]])
+
+    async def ask():
+        silence = asyncio.Event()
+
+        async def receive():
+            await silence.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(_):
+            raise AssertionError
+
+        scope = {"type": "http", "method": "POST", "path": "/models/nb/predict", "root_path": "", "query_string": b""}
+        scope["headers"] = [(b"content-length", str(MOST_BYTES).encode())]
+        silent = [asyncio.create_task(server.app(scope, receive, send)) for _ in range(10)]
+        await asyncio.sleep(0)
+        parts = [b'{"rows": [{}', *[b" " * (1 << 20)] * 3, b"]}"]
+        answer = await asyncio.wait_for(server.asked("POST", "/models/nb/predict", parts=parts), 10)
+        silence.set()
+        await asyncio.gather(*silent)
+        return answer
+
+    assert asyncio.run(ask()).status == 200
+
+
+def test_bodies_that_grow_side_by_side_stay_within_the_room_and_all_get_through():
+    sizes = {}
+
+    async def read(room, name):
+        held = Held(room)
+        for megabytes in range(2, 17):
+            await held.grow(megabytes << 20)
+            sizes[name] = megabytes << 20
+            assert sum(sizes.values()) <= MOST_LARGE_BYTES
+            await asyncio.sleep(0)
+        del sizes[name]
+        await held.give_back()
+
+    async def read_all():
+        room = Room()
+        await asyncio.wait_for(asyncio.gather(*(read(room, name) for name in range(20))), 20)
+
+    asyncio.run(read_all())
+
+
+def test_a_body_with_two_lengths_is_refused(paths):
+    server, chunked = Server([paths["nb"]]), (b"transfer-encoding", b"chunked")
+    for method, path in (("POST", "/models/nb/predict"), ("GET", "/health")):
+        answer = server.ask(method, path, {"rows": [{}]}, headers=[chunked])
+        assert (answer.status, answer.headers["connection"]) == (400, "close")
+    assert server.ask("POST", "/models/nb/predict", headers=[chunked], parts=[b'{"rows":', b" []}"]).status == 200
+
+
+@pytest.mark.slow
+def test_a_stop_resets_no_client_whose_request_has_arrived(paths):
+    with Process(paths["nb"]) as server:
+        answered = [server.connected(GET) for _ in range(50)]
+        for each in answered:
+            while not each.recv(999).endswith(b"}"):
+                pass
+        server.process.send_signal(signal.SIGSTOP)
+        for each in answered:
+            each.sendall(GET)
+        waiting = [server.connected(GET) for _ in range(300)]
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGCONT)
+        answers = [received(each) for each in (*answered, *waiting)]
+        assert {answer[:12] for answer in answers} == {b"HTTP/1.1 200"}
+        assert b"\r\nconnection: close\r\n" in answers[-1].lower()
+        assert server.process.wait(10) == 0

@@ -1,5 +1,6 @@
 """What the server tells of itself: its models, its routes, its counts."""
 
+import os
 import re
 
 from baytree.serve.routes import WAYS
@@ -58,3 +59,19 @@ def test_the_drift_of_answered_rows_is_told(paths, table):
     assert 'baytree_drift_rows{model="nb"} 400' in text
     assert 'baytree_drift_alarm{model="nb",column="x0"} 1' in text
     assert 'baytree_drift_alarm{model="nb",column="x1"} 0' in text
+
+
+def test_a_log_that_nobody_reads_stops_no_answer_and_its_lost_lines_are_counted(paths):
+    server = Server([paths["nb"]])
+    n_asked = 1000  # lines of more than 64 kB, the size of a pipe
+    assert {server.ask("GET", "/health").status for _ in range(n_asked)} == {200}
+    dropped = int(re.search(r"baytree_log_lines_dropped_total (\d+)", server.ask("GET", "/metrics").body.decode())[1])
+    assert 0 < dropped < n_asked
+    assert len(server.log()) == n_asked - dropped
+
+
+def test_a_log_that_was_closed_stops_no_answer(paths):
+    server = Server([paths["nb"]])
+    os.close(server.reader)
+    assert server.predict("nb", [{}]).status == 200
+    assert "baytree_log_lines_dropped_total 1" in server.ask("GET", "/metrics").body.decode()

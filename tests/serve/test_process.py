@@ -48,8 +48,9 @@ class Process:
 @pytest.mark.slow
 def test_slow_clients_are_dropped_and_a_stop_waits_for_none_of_them(paths):
     with Process(paths["nb"], seconds=1) as server:
-        silent, half = server.connected(b""), server.connected(b"POST /models/nb/predict HTTP/1.1\r\nHost: a\r\nX-A: ")
-        slow = server.connected(b"POST /models/nb/predict HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
+        silent = server.connected(b"")
+        half = server.connected(b"POST /models/nb/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ")
+        slow = server.connected(b"POST /models/nb/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{")
         assert server.predict("nb", [{}])["predictions"]
         assert silent.recv(99) == b""
         assert half.recv(99) == b""
@@ -60,6 +61,17 @@ def test_slow_clients_are_dropped_and_a_stop_waits_for_none_of_them(paths):
         assert server.process.wait(10) == 0
         assert time.monotonic() - started < 5
         waiting.close()
+
+
+@pytest.mark.slow
+def test_a_pipe_that_nobody_reads_stops_neither_answers_nor_the_end(paths):
+    with Process(paths["nb"]) as server:
+        for _ in range(800):  # more than 64 kB of lines, the size of a pipe; uvicorn logs what is no HTTP, too
+            with server.connected(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nno HTTP\r\n\r\n") as client:
+                assert client.recv(99).startswith(b"HTTP/1.1 200")
+        assert server.predict("nb", [{}])["predictions"]
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(10) == 0
 
 
 @pytest.mark.slow

@@ -64,6 +64,16 @@ def test_a_bad_csv_is_refused(server, body):
     assert is_small(answer)
 
 
+@pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity", "1e400", "-1e999", "1e400 €"])
+@pytest.mark.parametrize("route", ["nb/predict", "nb/explain", "cart/predict", "amount/predict"])
+def test_an_infinite_number_names_its_column(server, cell, route):
+    arrow = io.BytesIO()
+    pl.DataFrame({"x1": [0.0], "x0": [float("-inf" if "-" in cell else "inf")]}).write_ipc_stream(arrow)
+    for body, media in ((f"x1,x0\n0,{cell}\n".encode(), CSV), (arrow.getvalue(), ARROW)):
+        answer = server.ask("POST", f"/models/{route}", body, media)
+        assert (answer.status, "'x0'" in answer.json()["error"]) == (422, True)
+
+
 def test_a_bad_or_compressed_arrow_stream_is_refused(server):
     buffer = io.BytesIO()
     pl.DataFrame({"x0": [0.0] * 10_000}).write_ipc_stream(buffer, compression="zstd")
@@ -112,6 +122,19 @@ def test_without_its_token_nothing_but_health_is_answered(paths):
         assert server.ask("GET", "/metrics", headers=headers).status == 401
     assert server.predict("nb", [{}], headers=[(b"authorization", b"Bearer right")]).status == 200
     assert server.ask("GET", "/health").json() == {"status": "ok"}
+
+
+def test_without_a_token_only_names_of_this_machine_are_answered(paths):
+    server = Server([paths["nb"]])
+    for host in ("localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:80", "127.0.0.2", "[::1]", "[::1]:8080", "::1"):
+        assert server.predict("nb", [{}], headers=[(b"host", host.encode())]).status == (421 if host == "::1" else 200)
+    for host in ("example.org", "example.org:80", "127.0.0.1.example.org", "localhost.example.org", "10.0.0.1", "[::2]", ""):
+        for method, path in (("POST", "/models/nb/predict"), ("GET", "/health"), ("GET", "/metrics")):
+            answer = server.ask(method, path, {"rows": [{}]}, headers=[(b"host", host.encode())])
+            assert (answer.status, "--token-file" in answer.json()["error"]) == (421, True)
+    with_token = Server([paths["nb"]], token="right")
+    headers = [(b"host", b"example.org"), (b"authorization", b"Bearer right")]
+    assert with_token.predict("nb", [{}], headers=headers).status == 200
 
 
 def test_no_route_takes_a_path_a_url_or_an_archive():

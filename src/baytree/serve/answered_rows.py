@@ -23,16 +23,22 @@ class Watch:
     def __init__(self, predictor: Predictor, wanted: Wanted):
         self._predictor, self._wanted = predictor, wanted
         self._waiting: list[Columns] = []
+        self._n_waiting = 0
         self._batch: Batch | None = None
         self._minute, self._n = 0, 0
         self._lock = Lock()
 
-    def see(self, columns: Columns) -> None:
-        """Counts a few rows, later."""
-        if not self._has_room(columns.n_rows):
+    def see(self, columns: Columns, frame: RawFrame) -> None:
+        """Counts a few rows: later, together with others, unless their values would be read otherwise beside those."""
+        if not columns.n_rows or not self._has_room(columns.n_rows):
             return
-        self._waiting.append(columns)
-        if sum(each.n_rows for each in self._waiting) >= _TOGETHER:
+        if not self._wanted.is_rowwise(columns):
+            self._add(frame)
+            return
+        with self._lock:
+            self._waiting.append(columns)
+            self._n_waiting += columns.n_rows
+        if self._n_waiting >= _TOGETHER:
             self._count_waiting()
 
     def see_all(self, frame: RawFrame) -> None:
@@ -55,7 +61,8 @@ class Watch:
         return self._n <= MOST_A_MINUTE
 
     def _count_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        with self._lock:
+            waiting, self._waiting, self._n_waiting = self._waiting, [], 0
         if waiting:
             self._add(from_json(self._wanted, joined(waiting)))
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
+import re
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
@@ -29,7 +32,9 @@ class App:
     """The server as an ASGI application."""
 
     def __init__(self, models: Models, log: Log, token: str | None = None):
-        self.serving, self.log, self.token = Serving(models, Metrics(), Together()), log, token
+        self.is_local = token is None  # an address that others reach needs a token
+        self.is_stopping = False
+        self.serving, self.log, self.token = Serving(models, Metrics(), Together(), log), log, token
         self.room = Room()
         self.threads = ThreadPoolExecutor(2, "answer")
         self.large = ThreadPoolExecutor(1, "large")  # bodies of megabytes wait for each other: they take much memory
@@ -48,6 +53,33 @@ class App:
         return kind.lower() == b"bearer" and hmac.compare_digest(given.strip(), self.token.encode())
 
 
+@lru_cache(256)
+def is_local_name(host: bytes) -> bool:
+    """Whether a `Host` header names this machine.
+
+    A page of a stranger may let its own name point here (DNS rebinding); then the browser sends that name.
+
+    >>> is_local_name(b"localhost:8080"), is_local_name(b"[::1]"), is_local_name(b"127.0.0.1.example.org")
+    (True, True, False)
+    """
+    name = re.sub(r":\d*$", "", host.decode("latin-1").strip())
+    if name.startswith("[") and name.endswith("]"):
+        name = name[1:-1]
+    return is_loopback(name.lower())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class _Endpoint:
     """One path: reads the request, has it answered, tells of it."""
 
@@ -63,7 +95,7 @@ class _Endpoint:
         finally:
             if held.size:
                 await held.give_back()
-        await _send(send, reply, self.way)
+        await _send(send, reply, self.way, self.app.is_stopping)
         return self._tell(scope, reply, len(reply.body), started)
 
     async def _replied(self, scope: Scope, receive: Receive, held: Held) -> Reply:
@@ -88,6 +120,8 @@ class _Endpoint:
 
     async def _answered(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, held: Held) -> Reply:
         app, method = self.app, scope["method"]
+        if b"transfer-encoding" in headers and b"content-length" in headers:  # a proxy may take the other one
+            raise Refusal(400, "give the length of the body once: Content-Length, or Transfer-Encoding: chunked")
         if not app.is_allowed(scope["path"], headers):
             raise Refusal(401, "give the token of this server: Authorization: Bearer TOKEN")
         if not self.way.answers:
@@ -96,6 +130,8 @@ class _Endpoint:
         if answer is None:
             raise Refusal(405, f"this path takes {', '.join(self.way.answers)}")
         body = await read_body(headers, receive, held) if method == "POST" else b""
+        if app.is_local and not is_local_name(headers.get(b"host", b"localhost")):
+            raise Refusal(421, "this server answers as localhost or 127.0.0.1; for other names start it with a --token-file")
         asked = Asked(scope["path_params"].get("name", ""), body, _media(headers))
         if len(body) <= AT_ONCE and not self.way.is_slow:
             if self.way.soon is not None and asked.media == JSON:
@@ -123,13 +159,13 @@ class _Endpoint:
         )
 
 
-async def _send(send: Send, reply: Reply, way: Way) -> None:
+async def _send(send: Send, reply: Reply, way: Way, is_last: bool) -> None:
     headers = [
         (b"content-type", reply.media.encode()),
         (b"content-length", b"%d" % len(reply.body)),
         (b"x-content-type-options", b"nosniff"),
     ]
-    if reply.status in _CLOSES:
+    if reply.status in _CLOSES or is_last:
         headers.append((b"connection", b"close"))
     if reply.status == 405:
         headers.append((b"allow", ", ".join([*way.answers, *(["HEAD"] if "GET" in way.answers else [])]).encode()))

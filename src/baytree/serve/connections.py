@@ -6,6 +6,7 @@ What is still to come has a deadline; a request that is there as a whole has non
 from __future__ import annotations
 
 import asyncio
+import select
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -60,6 +61,7 @@ class Connection(H11Protocol):
         self._since = 0.0
         self._n_headers = 0  # bytes of a request whose headers are not complete
         self._n_body = 0  # bytes of a request whose headers are complete
+        self._is_body = False  # whether the body of a request is still to come
         self._untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore
@@ -68,12 +70,38 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
+        if self.is_idle:
             self._wait_for_headers(len(data))
         elif self.cycle.more_body:
             self._wait_for_body(len(data))
         else:
             self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Go on with a request that was sent behind the one that is answered: its body has a deadline as any other."""
+        super().on_response_complete()
+        if not self.is_idle and self.cycle.more_body:
+            self._wait_for_body(0)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request with complete headers waits for its answer."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def shutdown(self) -> None:
+        """Close the connection, unless a request is being answered or has arrived and is not yet read."""
+        if not (self.is_idle and self._has_unread()):
+            super().shutdown()
+
+    def _has_unread(self) -> bool:
+        descriptor = self.transport.get_extra_info("socket").fileno()
+        if descriptor < 0:
+            return False
+        if not hasattr(select, "poll"):  # Windows, where `select` takes any descriptor
+            return bool(select.select([descriptor], [], [], 0)[0])
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(0))
 
     def pause_writing(self) -> None:
         """The client does not take its answer: it has some time to do so."""
@@ -105,8 +133,9 @@ class Connection(H11Protocol):
 
     def _wait_for_body(self, n: int) -> None:
         """A body has ten seconds, and a second more for each kilobyte that came, up to half a minute."""
-        if not self._n_body:
+        if not self._is_body:
             self._stop_waiting()
+        self._is_body = True
         self._n_body += n
         if self._deadline is None:
             self._wait_until(HEADER_SECONDS)
@@ -118,9 +147,9 @@ class Connection(H11Protocol):
 
     def _late(self) -> None:
         self._deadline = None
-        if self._n_body and self._has_time():
+        if self._is_body and self._has_time():
             self._deadline = self.loop.call_later(1.0, self._late)
-        elif self._n_body:
+        elif self._is_body:
             self._closings.add(partial(self._refuse, b"408 Request Timeout", "the body comes too slowly"))
         else:
             self._closings.add(self.transport.abort)
@@ -140,6 +169,7 @@ class Connection(H11Protocol):
 
     def _stop_waiting(self) -> None:
         self._n_headers = self._n_body = 0
+        self._is_body = False
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

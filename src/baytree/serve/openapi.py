@@ -20,10 +20,11 @@ _REFUSALS = {
     "408": "The body comes too slowly.",
     "413": "The body is too long, or has too many rows.",
     "415": "The body is of another kind.",
+    "421": "The Host header names another machine.",
     "422": "A value does not fit its column, or the body has another shape.",
     "429": "Too many large bodies come at once.",
 }
-_BODILESS = ("401", "404")
+_BODILESS = ("401", "404", "421")
 _TEXT, _NUMBER = {"type": "string"}, {"type": "number"}
 _LABEL = {"type": ["string", "number", "boolean"]}
 

@@ -81,7 +81,7 @@ def _head(name: str, kind: str, told: str) -> str:
 
 def _line(name: str, labels: Labels, value: float) -> str:
     inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
-    return f"{name}{{{inside}}} {value:.10g}\n"
+    return f"{name}{{{inside}}} {value:.10g}\n" if labels else f"{name} {value:.10g}\n"
 
 
 def _escaped(text: str) -> str:

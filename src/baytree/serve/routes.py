@@ -11,11 +11,12 @@ from baytree.serve import answers, inference_protocol
 from baytree.serve.answered_rows import families
 from baytree.serve.answers import encode, identity
 from baytree.serve.index_page import index
-from baytree.serve.limits import MOST_EXPLAINED, MOST_ROWS, Refusal
+from baytree.serve.limits import MOST_EXPLAINED, MOST_LEDGER_LINES, MOST_ROWS, Refusal
+from baytree.serve.logs import Log
 from baytree.serve.openapi import document
 from baytree.serve.request_counts import Metrics, family
 from baytree.serve.served_models import Models, Served
-from baytree.serve.together import MOST_ROWS_EACH, Together, predicted
+from baytree.serve.together import Together
 from baytree.serve.wire.bodies import JSON, encoded, frame_of, table_of
 from baytree.serve.wire.json_body import columns_of
 
@@ -28,6 +29,7 @@ class Serving(NamedTuple):
     models: Models
     metrics: Metrics
     together: Together
+    log: Log
 
 
 class Asked(NamedTuple):
@@ -56,8 +58,7 @@ async def predict_soon(serving: Serving, asked: Asked) -> Reply:
     """Predictions of a short body: together with those of other requests where it has few rows, and without a thread."""
     served = serving.models[asked.name]
     columns = columns_of(asked.body)
-    few = 0 < columns.n_rows <= MOST_ROWS_EACH
-    told = await serving.together.predicted(served, columns) if few else predicted(served, columns)
+    told = await serving.together.predicted(served, columns)
     return _rows_reply(served, told, columns.n_rows)
 
 
@@ -72,6 +73,9 @@ def predict(serving: Serving, asked: Asked) -> Reply:
 def explain(serving: Serving, asked: Asked) -> Reply:
     served = serving.models[asked.name]
     table = table_of(served.predictor, served.wanted, asked.body, asked.media, MOST_EXPLAINED)
+    n_columns = len(served.predictor.schema.columns)
+    if table is not None and len(table) * n_columns > MOST_LEDGER_LINES:
+        raise Refusal(413, f"send at most {MOST_LEDGER_LINES // n_columns:,} rows of this model to be explained at once")
     return _rows_reply(served, answers.explanations(served, table), 0 if table is None else len(table))
 
 
@@ -119,8 +123,10 @@ def home(serving: Serving, asked: Asked) -> Reply:
 def metrics(serving: Serving, asked: Asked) -> Reply:
     live = [((("model", served.name), ("version", served.version)), 1.0) for served in serving.models]
     told = family("baytree_model_info", "gauge", "The models that are served, and their versions.", live)
+    n_dropped = [((), float(serving.log.n_dropped))]
+    dropped = family("baytree_log_lines_dropped_total", "counter", "Log lines that were not written.", n_dropped)
     drifts = [(served.name, drift) for served in serving.models if (drift := served.watch.drift()) is not None]
-    return Reply(serving.metrics.text([told, families(drifts)]).encode(), PROMETHEUS)
+    return Reply(serving.metrics.text([told, dropped, families(drifts)]).encode(), PROMETHEUS)
 
 
 def openapi(serving: Serving, asked: Asked) -> Reply:

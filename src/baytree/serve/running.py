@@ -5,35 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import ipaddress
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import uvicorn
+from uvicorn.server import ServerState
 
 from baytree.serve.app import App
 from baytree.serve.connections import Connection, State
 from baytree.serve.limits import MOST_HEADER_BYTES, STOP_SECONDS
-from baytree.serve.logs import Log
+from baytree.serve.logs import Log, LogHandler
 from baytree.serve.served_models import Models
 
 WATCHED = 1.0  # seconds between two looks at the files
+_REQUESTS_UNDER_WAY = 0.25  # seconds in which a client that was just answered may still send its next request
 _WAITING = 4096  # connections that the system may hold until they are taken
 _TAKEN = 4  # connections that are taken before others are served again
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def read_token(path: Path) -> str:
@@ -57,6 +47,9 @@ def run(
     Classes of less than the `least` probability are not told.
     """
     models, log = Models(paths, least), Log()
+    # uvicorn, asyncio and warnings would write to standard error themselves, and wait for it
+    logging.basicConfig(handlers=[LogHandler(log)], force=True)
+    logging.captureWarnings(True)
     with _listening(host, port) as listener:
         address = listener.getsockname()
         shown = f"[{address[0]}]" if listener.family == socket.AF_INET6 else address[0]
@@ -73,12 +66,23 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
+def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
+    """Yield the connections that the system holds for a listener, until there is none."""
+    while True:
+        try:
+            yield listener.accept()[0]
+        except OSError:
+            return
+
+
 class _Server(uvicorn.Server):
     """uvicorn's server without signals of its own: it would end the process by the signal that stopped it."""
 
-    def __init__(self, config: uvicorn.Config):
+    def __init__(self, config: uvicorn.Config, app: App):
         super().__init__(config)
-        self.server_state = State()
+        self._state = State()
+        self.server_state: ServerState = self._state
+        self._app = app
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listens; asyncio takes as many connections at once as it lets wait, so more may wait from here on."""
@@ -92,7 +96,25 @@ class _Server(uvicorn.Server):
 
     def stop(self) -> None:
         """Lets what was started finish."""
-        self.should_exit = True
+        self._app.is_stopping = self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer every request that has reached this machine, each with `Connection: close`, and close what is idle.
+
+        uvicorn closes at once: clients whose connection was not yet accepted, or whose next request was not yet read, would
+        be reset.
+        """
+        waiting = [connection for listener in sockets or [] for connection in _accept_all(listener)]
+        for server in self.servers:
+            server.close()
+        loop, config = asyncio.get_running_loop(), self.config
+        for connection in waiting:
+            protocol = Connection(config=config, server_state=self._state, app_state={}, _loop=loop)
+            await loop.connect_accepted_socket(lambda protocol=protocol: protocol, connection)
+        until = loop.time() + _REQUESTS_UNDER_WAY
+        while self.server_state.connections and loop.time() < until:
+            await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
 
 
 async def _serve(
@@ -112,7 +134,8 @@ async def _serve(
             backlog=_TAKEN,
             h11_max_incomplete_event_size=2 * MOST_HEADER_BYTES,
             timeout_graceful_shutdown=STOP_SECONDS,
-        )
+        ),
+        app,
     )
     asked = asyncio.Event()
     _on_signal("SIGTERM", server.stop)

@@ -10,9 +10,9 @@ from baytree.serve.served_models import Served
 from baytree.serve.wire.bodies import encoded
 from baytree.serve.wire.cell_values import from_json
 from baytree.serve.wire.json_body import Columns, joined
+from baytree.table.frames.raw import FEW
 
-MOST_ROWS_EACH = 16  # of a request that waits for others
-_MOST_REQUESTS = 128  # that are answered together
+MOST_ROWS = FEW  # that are answered together: of more, products of matrices may round a row otherwise beside others
 
 
 class _Waiting(NamedTuple):
@@ -21,20 +21,26 @@ class _Waiting(NamedTuple):
 
 
 class Together:
-    """Requests that wait for the end of this turn of the event loop, by the version of the model that answers them."""
+    """Requests that wait for the end of this turn of the event loop, by the version of the model that answers them.
+
+    Only requests whose values mean the same beside any other rows are joined.
+    """
 
     def __init__(self) -> None:
         self._waiting: dict[Served, list[_Waiting]] = {}
 
     async def predicted(self, served: Served, columns: Columns) -> dict[str, Any]:
         """The predictions of these rows."""
+        if not 0 < columns.n_rows <= MOST_ROWS or not served.wanted.is_rowwise(columns):
+            return predicted(served, columns)
         loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(served, [])
+        if waiting and sum(each.columns.n_rows for each in waiting) + columns.n_rows > MOST_ROWS:
+            self._answer(served)
+            waiting = self._waiting.setdefault(served, [])
         if not waiting:
             loop.call_soon(self._answer, served)
         waiting.append(_Waiting(columns, loop.create_future()))
-        if len(waiting) >= _MOST_REQUESTS:
-            self._answer(served)
         return await waiting[-1].answer
 
     def _answer(self, served: Served) -> None:
@@ -72,5 +78,5 @@ def predicted(served: Served, columns: Columns) -> dict[str, Any]:
     """The predictions of these rows, at once."""
     frame = from_json(served.wanted, columns)
     table = encoded(served.predictor, frame) if frame.n_rows else None
-    served.watch.see(columns)
+    served.watch.see(columns, frame)
     return predictions(served, table)

@@ -6,13 +6,12 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from baytree import notices
 from baytree.predictor import Predictor
-from baytree.serve.limits import MOST_BYTES, Refusal
+from baytree.serve.limits import MOST_CELLS, MOST_TEXT, Refusal
+from baytree.serve.wire.arrow_messages import NO_STREAM, check_stream
 from baytree.serve.wire.cell_values import Wanted, encoding_refusal, from_json, from_raw, from_text
-from baytree.serve.wire.json_body import Columns, columns_of
+from baytree.serve.wire.json_body import Columns, columns_of, count
 from baytree.table.frames import RawFrame, read
 from baytree.table.table import Table
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
-_COMPRESSED = (0x184D2204, 0xFD2FB528)  # how LZ4 and zstd frames begin
 
 
 def table_of(predictor: Predictor, wanted: Wanted, body: bytes, media: str, most_rows: int) -> Table | None:
@@ -43,35 +41,40 @@ def frame_of(wanted: Wanted, body: bytes, media: str, most_rows: int) -> RawFram
     if media == JSON:
         return from_json(wanted, columns_of(body, most_rows))
     if media == CSV:
-        return from_text(wanted, _few(_csv_columns(body), most_rows))
+        return from_text(wanted, _csv_columns(body, most_rows))
     if media == ARROW:
-        frame = _arrow_frame(body)
-        _few(Columns({}, frame.height), most_rows)
-        raw = read(frame)
-        return from_raw(wanted, raw.columns, frame.height)
+        frame = _arrow_frame(body, most_rows)
+        try:
+            columns = read(frame).columns
+        except (ValueError, TypeError, OverflowError) as error:
+            raise encoding_refusal(wanted.schema, error) from None
+        return from_raw(wanted, columns, frame.height)
     raise Refusal(415, f"send {JSON}, {CSV} or {ARROW}")
 
 
-def _few(columns: Columns, most_rows: int) -> Columns:
-    if columns.n_rows > most_rows:
-        raise Refusal(413, f"there are more than {most_rows:,} rows; send them in several requests")
-    return columns
-
-
-def _csv_columns(body: bytes) -> Columns:
+def _csv_columns(body: bytes, most_rows: int) -> Columns:
     """The columns of a CSV text with names in its first line; an empty cell is missing."""
     try:
         text = body.decode("utf-8-sig")
-        names, *rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)) or [[]]
+        separator = _separator(text)
+        if count(body, separator.encode()) > MOST_CELLS:  # a line becomes a list before its cells can be counted
+            raise Refusal(413, f"there are more than {MOST_CELLS:,} cells; send them in several requests")
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        names = next(lines, [])
+        if not names or len(set(names)) < len(names):
+            raise Refusal(422, "the first line names the columns, each once")
+        rows: list[list[str]] = []
+        for row in lines:
+            if row and len(row) != len(names):
+                raise Refusal(422, "a row has more or fewer cells than the first line has names")
+            if row:
+                rows.append(row)
+            if len(rows) > most_rows:
+                raise Refusal(413, f"there are more than {most_rows:,} rows; send them in several requests")
     except UnicodeDecodeError:
         raise Refusal(400, "the body is no text in UTF-8") from None
     except csv.Error:
         raise Refusal(400, "the body is no CSV: a quote is not closed, or a cell is longer than 128 kB") from None
-    rows = [row for row in rows if row]
-    if not names or len(set(names)) < len(names):
-        raise Refusal(422, "the first line names the columns, each once")
-    if any(len(row) != len(names) for row in rows):
-        raise Refusal(422, "a row has more or fewer cells than the first line has names")
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
     return Columns({name: [cell or None for cell in own] for name, own in zip(names, cells, strict=True)}, len(rows))
 
@@ -81,37 +84,28 @@ def _separator(text: str) -> str:
     return max(",;\t", key=head.count)
 
 
-def _arrow_frame(body: bytes) -> pl.DataFrame:
-    """The frame of an Arrow stream, which is read by a library in a safe language, and only where it is not compressed."""
+def _arrow_frame(body: bytes, most_rows: int) -> pl.DataFrame:
+    """The frame of an Arrow stream, which is read by a library in a safe language, and only within its bounds."""
     try:
         import polars as pl
     except ModuleNotFoundError:
         raise Refusal(415, "this server reads no Arrow; install polars beside it, or send JSON") from None
-    _refuse_compressed(body)
+    check_stream(body, most_rows)
     try:
         frame = pl.read_ipc_stream(io.BytesIO(body))
     except BaseException as error:  # polars panics with one
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
-        raise Refusal(400, "the body is no Arrow stream of record batches") from None
-    if any(_is_repeated(series) for series in frame.get_columns()):
+        raise Refusal(400, NO_STREAM) from None
+    coded = [series for series in frame.get_columns() if isinstance(series.dtype, (pl.Categorical, pl.Enum))]
+    if sum(map(_n_text, coded)) > MOST_TEXT:
         raise Refusal(413, "levels of a column are too long to be repeated in all its rows")
-    if any(series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary) for series in frame.get_columns()):
-        raise Refusal(422, "a column holds lists, records or bytes; a value is a number, a string, a date or a boolean")
     return frame
 
 
-def _refuse_compressed(body: bytes) -> None:
-    """Refuses buffers that are compressed: a few bytes could become any number of them."""
-    words = np.frombuffer(body, "<u8", len(body) // 8)
-    if np.isin(words & 0xFFFFFFFF, _COMPRESSED).any():
-        raise Refusal(415, "the Arrow stream is compressed; write it without compression")
-
-
-def _is_repeated(series: pl.Series) -> bool:
+def _n_text(series: pl.Series) -> int:
+    """How many bytes the levels of a column would have as strings of its rows, without making these."""
     import polars as pl
 
-    if not isinstance(series.dtype, (pl.Categorical, pl.Enum)):
-        return False
-    longest = series.unique().cast(pl.String).str.len_bytes().max()
-    return isinstance(longest, int) and longest * len(series) > 4 * MOST_BYTES
+    counted = series.alias("level").value_counts(name="n")
+    return int((counted["level"].cast(pl.String).str.len_bytes().cast(pl.Int64) * counted["n"].cast(pl.Int64)).sum())

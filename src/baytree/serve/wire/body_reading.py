@@ -15,22 +15,32 @@ _TOO_LONG = f"the body is longer than {MOST_BYTES >> 20} MiB; send the rows in s
 
 
 class Room:
-    """Memory for large bodies: who needs more than is left waits, first come, first served."""
+    """Memory for large bodies, by what has arrived of them: who needs more than is left waits.
+
+    The body that came first always finds room, so that bodies which wait for each other cannot all stand still.
+    """
 
     def __init__(self, size: int = MOST_LARGE_BYTES):
-        self.left, self._turn = size, asyncio.Condition()
+        self._others = size - MOST_BYTES  # for all bodies but the first
+        self._sizes: dict[Held, int] = {}  # in the order in which they became large
+        self._turn = asyncio.Condition()
 
-    async def take(self, size: int) -> None:
-        """Waits until there is so much room, and takes it."""
+    async def take(self, held: Held, size: int) -> None:
+        """Wait until a request may hold so many bytes."""
         async with self._turn:
-            await self._turn.wait_for(lambda: self.left >= size)
-            self.left -= size
+            await self._turn.wait_for(lambda: self._fits(held, size))
+            self._sizes[held] = size
 
-    async def give(self, size: int) -> None:
-        """Gives room back."""
+    async def give_back(self, held: Held) -> None:
+        """Free what a request holds."""
         async with self._turn:
-            self.left += size
+            self._sizes.pop(held, None)
             self._turn.notify_all()
+
+    def _fits(self, held: Held, size: int) -> bool:
+        first = next(iter(self._sizes), held)
+        others = sum(own for each, own in self._sizes.items() if each is not first and each is not held)
+        return held is first or others + size <= self._others
 
 
 class Held:
@@ -41,17 +51,14 @@ class Held:
 
     async def give_back(self) -> None:
         """Gives all of it back."""
-        await self._room.give(self.size)
+        await self._room.give_back(self)
         self.size = 0
 
-    async def grow(self, announced: int | None) -> None:
-        """Takes room for a large body, once; a client that must wait too long is told so."""
-        if self.size:
-            return
-        size = announced or MOST_BYTES
+    async def grow(self, size: int) -> None:
+        """Takes room for what has come of a large body; a client that must wait too long is told so."""
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                await self._room.take(size)
+                await self._room.take(self, size)
         except TimeoutError:
             raise Refusal(429, "too many large bodies at once; try again") from None
         self.size = size
@@ -59,32 +66,29 @@ class Held:
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, held: Held) -> bytes:
     """All bytes of a body. How long it may take to come is the connection's affair."""
-    announced = _announced(headers)
-    if announced is not None and announced > LARGE:
-        await held.grow(announced)
+    _check_headers(headers)
     message = await _next(receive)
     if not message.get("more_body"):
         return _within(message.get("body", b""))
     parts = [message.get("body", b"")]
     length = len(parts[0])
     while message.get("more_body"):
-        if length > LARGE:
-            await held.grow(announced)
         message = await _next(receive)
         parts.append(message.get("body", b""))
         length += len(parts[-1])
         if length > MOST_BYTES:
             raise Refusal(413, _TOO_LONG)
+        if length > LARGE:
+            await held.grow(length)
     return b"".join(parts)
 
 
-def _announced(headers: Mapping[bytes, bytes]) -> int | None:
+def _check_headers(headers: Mapping[bytes, bytes]) -> None:
     if b"content-encoding" in headers:
         raise Refusal(415, "send the body without a content encoding")
     length = headers.get(b"content-length", b"")
     if length.isdigit() and (len(length) > 12 or int(length) > MOST_BYTES):
         raise Refusal(413, _TOO_LONG)
-    return int(length) if length.isdigit() else None
 
 
 def _within(body: bytes) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from baytree.predictor import Predictor
-from baytree.serve.limits import Refusal, named
+from baytree.serve.limits import MOST_VALUES, Refusal, named
 from baytree.serve.wire.json_body import Columns, Value
 from baytree.table.frames import Numbers, Raw, RawFrame, Strings, read_column
 from baytree.table.frames.numbers import NumberMatrix
@@ -30,14 +30,33 @@ class Wanted:
         self.column: dict[str, Column | None] = {name: by_source.get(name) for name in self.names}
         self.plain = tuple(name for name, column in self.column.items() if column is None or _is_plain(column))
         self.others = tuple((name, column) for name, column in self.column.items() if column and not _is_plain(column))
+        self._width = max(len(self.names), len(schema.columns), len(schema.classes))
+        self._places = {name: _rowwise_places(column) for name, column in self.others}
 
     def knows(self, name: str) -> bool:
         """Whether training had a column of this name, used or not."""
         return name in self.column or name in self.ignored
 
+    def check_size(self, n_rows: int) -> None:
+        """Refuse rows that would have too many values, with the columns that were left out and the probabilities."""
+        if n_rows * self._width > MOST_VALUES:
+            raise Refusal(413, f"send at most {MOST_VALUES // self._width:,} rows of this model at once")
+
+    def is_rowwise(self, given: Columns) -> bool:
+        """Whether no value is read by what stands in other rows: plain numbers, and levels exactly as in training.
+
+        Other values are not: all values of a column decide its type and, of dates, the order of day and month.
+        """
+        for name, places in self._places.items():
+            for value in given.values.get(name, ()):
+                if value is not None and (type(value), value) not in places:
+                    return False
+        return True
+
 
 def from_json(wanted: Wanted, given: Columns) -> RawFrame:
     """Raw columns of values that have types: a number is a number."""
+    wanted.check_size(given.n_rows)
     _refuse_unknown(wanted, given.values)
     n, nothing = given.n_rows, (None,) * given.n_rows
     columns = _plain_numbers({name: given.values.get(name, nothing) for name in wanted.plain}, n)
@@ -48,6 +67,7 @@ def from_json(wanted: Wanted, given: Columns) -> RawFrame:
 
 def from_text(wanted: Wanted, given: Columns) -> RawFrame:
     """Raw columns of values that are all written, as in CSV."""
+    wanted.check_size(given.n_rows)
     for place, name in enumerate(given.values, 1):  # not by its name: a file without names begins with values
         if not wanted.knows(name):
             raise Refusal(422, f"name {place} of the first line is no column of the model; see GET /models/{{name}}")
@@ -61,9 +81,24 @@ def from_text(wanted: Wanted, given: Columns) -> RawFrame:
 
 def from_raw(wanted: Wanted, given: Mapping[str, Raw], n_rows: int) -> RawFrame:
     """Raw columns of a frame; numbers that are written as strings are read."""
+    wanted.check_size(n_rows)
     _refuse_unknown(wanted, given)
     columns = {name: _framed(column, given.get(name), n_rows) for name, column in wanted.column.items()}
     return RawFrame(columns, n_rows)
+
+
+def _rowwise_places(column: Column) -> frozenset[tuple[type, Value]]:
+    """The levels that `is_rowwise` accepts, with their types, since True is 1; none where a column is of another kind."""
+    kinds = {type(level) for level in column.levels}
+    if column.kind not in (Kind.NOMINAL, Kind.ORDINAL) or column.form is not None or len(kinds) != 1:
+        return frozenset()
+    is_safe = {str: True, bool: True, int: all(_is_exact(level) for level in column.levels)}.get(kinds.pop(), False)
+    return frozenset((type(level), level) for level in column.levels) if is_safe else frozenset()
+
+
+def _is_exact(value: Value) -> bool:
+    """Whether a whole number is a double, also beside missing ones."""
+    return type(value) is int and -(1 << 53) <= value <= 1 << 53
 
 
 def _is_plain(column: Column) -> bool:
@@ -83,7 +118,7 @@ def _plain_numbers(given: Mapping[str, Sequence[Value]], n_rows: int) -> dict[st
         kinds = set(map(type, values)) - _NOTHING
         if not kinds <= _NUMBER:
             raise Refusal(422, f"column {named(name)} takes numbers")
-        if int in kinds and any(type(value) is int and not -(1 << 53) <= value <= 1 << 53 for value in values):
+        if int in kinds and any(type(value) is int and not _is_exact(value) for value in values):
             raise Refusal(422, f"column {named(name)}: a whole number beyond 2^53 is no exact double")
     lying = np.array([*given.values()], dtype=np.float64).reshape(len(names), n_rows)  # None is NaN
     matrix = NumberMatrix(lying.T, names)
@@ -113,13 +148,25 @@ def _written(column: Column | None, texts: list[str | None]) -> Raw:
     read = strings.read(codes, column)
     if read.n_misfits:
         raise Refusal(422, f"column {named(column.source)} takes {'dates' if column.unit else 'numbers'}; one cell is none")
+    if np.isinf(read.values).any():
+        raise _infinite(column)
     return Numbers.of(np.array([*read.values, np.nan])[codes.codes], unit=column.unit)
 
 
 def _framed(column: Column | None, raw: Raw | None, n_rows: int) -> Raw:
     if raw is None or column is None:
         return _empty(n_rows)
-    return _written(column, list(raw.documents())) if isinstance(raw, Strings) else raw
+    if isinstance(raw, Strings):
+        return _written(column, list(raw.documents()))
+    if column.kind is Kind.NUMERIC and isinstance(raw, Numbers):
+        given = raw.matrix.array[:, raw.column]
+        if given.dtype.kind == "f" and np.isinf(given).any():
+            raise _infinite(column)
+    return raw
+
+
+def _infinite(column: Column) -> Refusal:
+    return Refusal(422, f"column {named(column.source)}: a number is infinite, or beyond the range of doubles")
 
 
 def _read(column: Column, values: Sequence[Value]) -> Raw:

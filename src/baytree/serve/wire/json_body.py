@@ -74,8 +74,13 @@ def check_size(body: bytes, most_rows: int) -> None:
     """Refuses what would take far more memory as values than as bytes, before there are values."""
     if count(body, b",") > MOST_CELLS:
         raise Refusal(413, f"there are more than {MOST_CELLS:,} cells; send them in several requests")
-    if max(count(body, b"{"), count(body, b"[")) > 10 * most_rows + 100:
+    if any(count(body, sign) > most_rows + 100 and _n_outside(body, sign) > most_rows + 100 for sign in (b"{", b"[")):
         raise Refusal(413, f"there are more than {most_rows:,} rows; send them in several requests")
+
+
+def _n_outside(body: bytes, sign: bytes) -> int:
+    """How often a sign stands in a body outside of strings."""
+    return count(body, sign) - sum(string.group().count(sign) for string in _STRING.finditer(body))
 
 
 def count(body: bytes, sign: bytes) -> int:
@@ -140,6 +145,8 @@ def _of_dicts(rows: list[dict[str, Value] | list[Value]]) -> Columns:
         with suppress(KeyError):  # then all rows have the same names, as most bodies do
             return Columns(dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True)), len(rows))  # type: ignore
     names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) * len(rows) > MOST_CELLS:
+        raise Refusal(413, f"there are more than {MOST_CELLS:,} cells, with those that rows lack; send fewer rows")
     return Columns({name: [row.get(name) for row in rows] for name in names}, len(rows))  # type: ignore
 
 
