@@ -134,3 +134,13 @@ def test_a_name_of_any_letters_is_one_column_of_strings():
         (column,) = read(pl.DataFrame({name: ["v", "u", None]})).columns.values()
         assert column.factorise().levels == ("u", "v")
         assert stripped(pl.Series(name, [" v", ""])).to_list() == ["v", None]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])
+def test_integers_of_128_bits_are_numbers_where_a_double_holds_them(dtype):
+    values, labels = [3, 2**70, None, 5] * 10, ["a", "b"] * 20
+    model = bt.CARTClassifier().fit(pl.DataFrame({"x": pl.Series(values, dtype=dtype), "y": labels}), "y")
+    same = bt.CARTClassifier().fit({"x": [None if value is None else float(value) for value in values], "y": labels}, "y")
+    assert str(model) == str(same)
+    with pytest.raises(ValueError, match=r"column 'x', row 1: .* is beyond 2\^53 and has no exact double"):
+        model.predict(pl.DataFrame({"x": pl.Series([1, 2**70 + 1], dtype=dtype)}))

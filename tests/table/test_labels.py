@@ -18,6 +18,8 @@ import baytree as bt
         ([None, "a"] * 20, "row 0 is missing"),
         ([0.5, 1.5] * 20, "Unknown label type: continuous"),
         (np.full(N, np.inf), "infinity"),
+        ([2**70, -(2**70)] * 20, "beyond 64 bits; give its classes as strings"),
+        (pl.Series("y", [2**70, -(2**70)] * 20, pl.Int128), "beyond 64 bits; give its classes as strings"),
         (["a"] * 7, "40 rows, but y has 7"),
         (None, "requires y"),
     ],

@@ -255,6 +255,16 @@ def test_cuts_of_dates_are_dates():
     assert "day from 2024-01-16 on" in tree
 
 
+@pytest.mark.parametrize("tree", [bt.C45Classifier, bt.C50Classifier, bt.CHAIDClassifier, bt.DecisionTreeClassifier])
+def test_cuts_of_times_name_no_microsecond_after_them(tree):
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(days=2 * k) for k in range(60)]
+    model = tree().fit({"day": days}, ["a"] * 30 + ["b"] * 30)
+    texts = [str(model), str(model.explain({"day": days[:1]})[0]), model.export_text(), model.to_dot()]
+    assert not [text for text in texts if "00001" in text or "T00:00" in text]
+    assert "day up to 2024-0" in str(model)
+    assert "day after 2024-0" in str(model)
+
+
 def test_parts_of_a_date_can_be_learnt_from():
     days = [str(datetime.date(2024, 1, 1) + datetime.timedelta(days=k)) for k in range(60)]
     model = bt.DecisionTreeClassifier(schema={"day": ("year", "month", "weekday")})
@@ -281,8 +291,18 @@ def test_dates_are_printed_as_dates_and_answered_with_dates():
 def test_an_export_says_which_forms_it_does_not_read():
     rows = {"size": [f"{k},5" for k in range(8)], "ok": ["ja", "Nein", "JA", "no"] * 2, "y": ["a"] * 4 + ["b"] * 4}
     model = bt.NaiveBayesClassifier().fit(rows, "y")
-    with pytest.warns(bt.BaytreeWarning, match="'size' takes numbers such as 39.1.*'ok' takes yes and no"):
+    with pytest.warns(bt.BaytreeWarning, match="'size' takes numbers such as 39.1"):
         model.export("python")
+
+
+def test_a_page_does_not_speak_of_an_export(tmp_path):
+    rows = {"size": [f"{k},5" for k in range(20)], "y": ["a"] * 10 + ["b"] * 10}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        bt.compare(rows, "y", cv=2, models=["cart"]).report(tmp_path / "compared.html")
+        bt.CARTClassifier().fit(rows, "y").report(path=tmp_path / "page.html")
+    assert not [each for each in told if "export" in str(each.message)]
+    assert "exported program" not in (tmp_path / "compared.html").read_text("utf-8")
 
 
 def test_cells_of_a_sheet_that_mix_words_with_numbers_or_dates_are_read_as_written():
@@ -304,3 +324,21 @@ def test_a_number_for_no_value_is_named_also_beside_missing_ones_and_in_parts():
     for rows in (slice(0, 50), slice(50, 200), slice(200, 400)):
         parts.partial_fit({"x": values[rows], "y": labels[rows]}, "y")
     assert parts.schema_ == whole
+
+
+@pytest.mark.parametrize(("usual", "typo"), [("{}", "12o"), ("{} kg", "12 kh")])
+def test_letters_behind_a_single_number_are_a_typing_error_and_no_unit(usual, typo):
+    cells = [typo if k == 200 else usual.format(10 + k % 50) for k in range(400)]
+    frame = {"x": cells, "y": ["a" if k % 50 < 25 else "b" for k in range(400)]}
+    with pytest.warns(bt.BaytreeWarning, match=rf"'{typo}' .*missing"):
+        model = bt.NaiveBayesClassifier().fit(frame, "y")
+    assert model.schema_["x"].kind.value == "numeric"
+    expected = {**frame, "x": [None if k == 200 else cell.split()[0] for k, cell in enumerate(cells)]}
+    same = bt.NaiveBayesClassifier().fit(expected, "y")
+    assert np.array_equal(model.predict_proba(frame), same.predict_proba(expected))
+
+
+def test_a_known_unit_behind_a_single_number_is_a_unit():
+    cells = ["12 kg" if k == 200 else str(10 + k % 50) for k in range(400)]
+    with pytest.warns(bt.BaytreeWarning, match="399 numbers stand without 'kg', and are taken to mean the same"):
+        bt.NaiveBayesClassifier().fit({"x": cells, "y": ["a", "b"] * 200}, "y")

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from baytree.table.reading.forms import Form
+from baytree.table.reading.forms import Form, truths
+from baytree.table.reading.words import plain
 
 
 class Kind(StrEnum):
@@ -122,6 +123,15 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """The code of each level."""
         return {level: code for code, level in enumerate(self.levels)}
 
+    @cached_property
+    def is_boolean(self) -> bool:
+        """Whether the levels are true and false, or yes and no in several spellings: any spelling of them is then read."""
+        if self.kind is not Kind.NOMINAL or not self.levels:
+            return False
+        looks = [truths([str(level)])[0] for level in self.levels]
+        is_truth = self.form is not None and self.form.kind == "truth"
+        return len(set(looks)) == len(looks) and (is_truth or all(map(_is_true_or_false, self.levels)))
+
     def show(self, value: float | int) -> str:
         """The value in the user's own words: a level's name, a date, or a short number; `missing` where there is none.
 
@@ -185,6 +195,10 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             return msgspec.structs.replace(self, levels=_joined_ranks(self.name, self.levels, other.levels, new))
         levels = self.levels + new if self.declared else sorted_levels(self.levels + new)
         return msgspec.structs.replace(self, levels=levels)
+
+
+def _is_true_or_false(level: Any) -> bool:
+    return isinstance(level, bool) or (isinstance(level, str) and plain(level) in ("true", "false"))
 
 
 def sorted_levels(levels: Iterable) -> tuple:

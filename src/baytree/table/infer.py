@@ -83,15 +83,22 @@ class Census(msgspec.Struct, frozen=True):
         habits = Habits.of([column.seen for column in self.columns if column.seen is not None], self.decimal)
         return [column.found(habits) for column in self.columns]
 
+    def kept(self) -> Self:
+        """The same, but every numeric column is learnt from, even if it only numbers the rows."""
+        return type(self)(tuple(column.kept() for column in self.columns), self.decimal)
+
     def schema(self, is_named: bool = True) -> Schema:
         """The schema that these columns have; what is doubtful in it is warned of."""
         found = self.found()
         if not any(each.columns for each in found):  # row numbers are better than nothing at all
-            found = type(self)(tuple(column.kept() for column in self.columns), self.decimal).found()
+            found = self.kept().found()
         notes = tuple(note for each in found for note in each.notes)
         warn_of(notes)
         columns = tuple(column for each in found for column in each.columns)
-        return Schema(columns, inputs=tuple(column.name for column in self.columns), is_named=is_named, notes=notes)
+        inputs = tuple(column.name for column in self.columns)
+        each = zip(self.columns, found, strict=True)
+        left_out = tuple(column.name for column, taken in each if column.kind is Kind.NUMERIC and not taken.columns)
+        return Schema(columns, inputs=inputs, is_named=is_named, notes=notes, numbers_left_out=left_out)
 
 
 def schema_of_array(frame: RawFrame, columns: MatrixColumns, kind: Kind | None = None) -> Schema:
@@ -114,7 +121,8 @@ def schema_of_array(frame: RawFrame, columns: MatrixColumns, kind: Kind | None =
     for place, each in zip(places, found, strict=True):
         taken[place] = next(iter(each.columns), None)  # none where it is left out
     kept = tuple([column for column in taken if column is not None])
-    return Schema(kept, inputs=columns.names, is_named=frame.is_named, notes=notes)
+    left_out = tuple(name for name, column in zip(columns.names, taken, strict=True) if column is None)
+    return Schema(kept, inputs=columns.names, is_named=frame.is_named, notes=notes, numbers_left_out=left_out)
 
 
 def _perhaps_told(numbers: np.ndarray, is_inferred: bool) -> list[int]:

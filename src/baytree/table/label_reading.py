@@ -102,6 +102,10 @@ def _whole_floats(values: np.ndarray, name: str) -> Labels:
 
 def _as_integers(labels: Labels) -> Labels:
     classes = tuple(int(label) for label in labels.target.classes or ())
+    for label in classes:
+        if not -(2**63) <= label < 2**63:
+            name = labels.target.name
+            raise ValueError(f"the target {name!r} holds {label}, beyond 64 bits; give its classes as strings")
     return Labels(labels.values, Target(labels.target.name, classes, np.dtype(np.int64).str))
 
 

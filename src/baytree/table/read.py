@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from baytree import notices
-from baytree.table.files import all_rows, opened
+from baytree.table.files import all_rows, opened, opened_with
+from baytree.table.files.arrangement import may_be_values
 from baytree.table.files.asked import Asked
 from baytree.table.files.conversion import as_read
 
@@ -68,7 +69,7 @@ def read(
     """
     words, text = _words(missing), frozenset(text)
     given = (text, frozenset(numbers), frozenset(), decimal or "", words, sheet, encoding, header)
-    found = opened(path, Asked(*given))
+    found = opened(path, Asked(*given)) if target is None else opened_with(path, Asked(*given), target)
     frame, notes = as_read(all_rows(found), decimal or "", text)
     for note in (*found.notes, *notes):
         notices.warn(str(note))
@@ -76,7 +77,8 @@ def read(
         return frame
     if target not in frame.columns:
         columns = ", ".join(map(repr, frame.columns))
-        raise ValueError(f"{found.name}: there is no column {target!r}; the columns are {columns}")
+        hint = "; if its first row is no header, read with header=0" if may_be_values(frame.columns) else ""
+        raise ValueError(f"{found.name}: there is no column {target!r}; the columns are {columns}{hint}")
     return frame.filter(frame[target].is_not_null())
 
 

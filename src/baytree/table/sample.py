@@ -16,7 +16,7 @@ from baytree.table.frames.positions import number_columns
 from baytree.table.infer import Census, schema_of_array, warn_of
 from baytree.table.labels import Labels
 from baytree.table.notes import Note
-from baytree.table.schema import Schema, SchemaLike, Target
+from baytree.table.schema import Kind, Schema, SchemaLike, Target
 from baytree.table.shape import check_shape
 from baytree.table.table import Table, holds_infinite
 from baytree.table.weight_reading import read_part_weights, read_weights, weight_column
@@ -120,7 +120,7 @@ def warn_of_unlabelled(n_rows: int, target: str) -> None:
     notices.warn(f"{told} no value in the target column {target!r} and {are} left out")
 
 
-def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
+def schema_of(frame: Columns, declared: SchemaLike, leaves_out_identifiers: bool = True) -> Schema:
     """The kinds and levels of the columns: as declared, or inferred; the columns of an array of numbers are numbers."""
     if isinstance(declared, Schema):
         return declared
@@ -129,8 +129,9 @@ def schema_of(frame: Columns, declared: SchemaLike) -> Schema:
         n_columns = frame.matrix.shape[1]  # type: ignore
         return Schema(number_columns(n_columns), inputs=position_names(n_columns), is_named=False)
     if isinstance(frame.columns, MatrixColumns) and isinstance(frame, RawFrame) and not declared:
-        return schema_of_array(frame, frame.columns)
-    return census_of(frame, declared).schema(frame.is_named)
+        return schema_of_array(frame, frame.columns, None if leaves_out_identifiers else Kind.NUMERIC)
+    census = census_of(frame, declared)
+    return (census if leaves_out_identifiers else census.kept()).schema(frame.is_named)
 
 
 def census_of(frame: Columns, declared: Mapping[str, Any] | None) -> Census:

@@ -60,6 +60,8 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         False where the rows came as an array: columns then go by their position.
     notes : tuple of Note, default=()
         What a person should be told about how the table was read.
+    numbers_left_out : tuple of str, default=()
+        The inputs of numbers that are not learnt from.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     inputs: tuple[str, ...] = ()  # every column that was given, in order, also those that only identify rows
     is_named: bool = True  # False where the rows came as an array: columns go by position
     notes: tuple[Note, ...] = ()
+    numbers_left_out: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -111,6 +114,26 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """The columns that were given but are not learnt from: they only identify rows, or were dropped."""
         kept = {column.source for column in self.columns}
         return tuple(name for name in self.inputs if name not in kept)
+
+    def per_input(self, values: np.ndarray, combine: np.ufunc = np.add) -> np.ndarray:
+        """Numbers of the columns as numbers of the inputs: [n_columns] → [n_inputs], 0 for inputs that are left out.
+
+        The numbers of columns that are parts of one input, as the year and month of a date, are combined.
+        """
+        place = {name: i for i, name in enumerate(self.inputs)}
+        found = np.zeros(len(self.inputs))
+        combine.at(found, [place[source] for source in self.sources], values)
+        return found
+
+    def with_numbers_left_out(self, coef: np.ndarray, column: np.ndarray, axis: int = -1) -> np.ndarray:
+        """Coefficients of features with a 0 in the place of each input of numbers that is left out.
+
+        `column` [n_features] is the column of each feature; features are in the order of columns.
+        """
+        place = {name: i for i, name in enumerate(self.inputs)}
+        inputs = np.array([place[source] for source in self.sources], np.int64)[column]
+        before = np.searchsorted(inputs, [place[name] for name in self.numbers_left_out])
+        return np.insert(coef, before, 0.0, axis=axis) if len(before) else coef
 
     def union(self, other: Schema) -> Schema:
         """The schema that knows the levels and classes of both; a column must be of one kind in both."""

@@ -11,15 +11,14 @@ with the whole column (`table.infer`). Nothing is fetched from the network; a `*
 
 from __future__ import annotations
 
-import atexit
 import dataclasses
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
+from baytree import temporary_files
 from baytree.table.files.asked import Asked
 from baytree.table.files.delimited import attempt, is_settled, open_delimited, passing_over
 from baytree.table.files.errors import FileError, PathError
@@ -41,6 +40,7 @@ __all__ = [
     "from_columns",
     "in_memory",
     "opened",
+    "opened_with",
     "passing_over",
     "source",
     "to_csv",
@@ -95,6 +95,24 @@ def opened(path: str | Path, asked: Asked) -> Source:
     if kind == "text":
         return open_delimited(path, path.name, asked)
     return _openers()[kind](path, path.name, asked)
+
+
+def opened_with(path: str | Path, asked: Asked, column: str) -> Source:
+    """The file as a source of batches; of a workbook the first sheet that has the column, unless a sheet is named."""
+    found = opened(path, asked)
+    if column in found.columns or asked.sheet is not None or str(path) == "-" or format_of(Path(path)) != "Excel":
+        return found
+    from baytree.table.files.workbook import sheet_names
+
+    for sheet in sheet_names(Path(path), Path(path).name):
+        try:
+            other = opened(path, dataclasses.replace(asked, sheet=sheet))
+        except FileError:  # it is empty
+            continue
+        if column in other.columns:
+            note = Note("", f"the sheet {sheet!r} is read, which has the column {column!r}", is_doubtful=True)
+            return dataclasses.replace(other, notes=(note, *other.notes))  # type: ignore[type-var]
+    return found
 
 
 def all_rows(table: Source) -> pl.DataFrame:
@@ -170,7 +188,7 @@ def _from_archive(path: Path, asked: Asked) -> Source:
 
 def _spooled(stream: BinaryIO) -> Path:
     """The stream as a file: a table may have to be read twice."""
-    with tempfile.NamedTemporaryFile(suffix=".csv", delete=False) as spool:
-        atexit.register(Path(spool.name).unlink, missing_ok=True)
+    path = temporary_files.create_folder() / "table.csv"
+    with path.open("wb") as spool:
         shutil.copyfileobj(stream, spool)
-    return Path(spool.name)
+    return path

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
 import zipfile
 from pathlib import Path
 
+from baytree import temporary_files
 from baytree.table.files.errors import FileError
 from baytree.table.notes import Note
 
@@ -44,8 +43,7 @@ def _chosen(name: str, tables: list[zipfile.ZipInfo], wanted: str | None) -> zip
 def _unpacked(archive: zipfile.ZipFile, chosen: zipfile.ZipInfo) -> Path:
     if chosen.file_size > MOST_BYTES:
         raise FileError(f"{chosen.filename}: {chosen.file_size:,} bytes are too many; unpack the archive")
-    folder = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = temporary_files.create_folder()
     place = Path(folder, Path(chosen.filename).name)  # its own name, so that no path in the archive is followed
     with archive.open(chosen) as packed, place.open("wb") as stream:
         shutil.copyfileobj(packed, stream)

@@ -105,7 +105,8 @@ def are_units(row: Cells, body: Sequence[Cells]) -> bool:
     numeric = [j for j, cells in enumerate(columns) if _is_numeric(cells)]
     words = [j for j in numeric if row[j].strip() and not is_amount(row[j]) and not is_missing(row[j])]
     amounts = [j for j in numeric if is_amount(row[j])]
-    again = [j for j in range(len(row)) if j not in numeric and row[j].strip() and row[j] in columns[j]]
+    others = sorted(set(range(len(row))) - set(numeric))
+    again = [j for j in others if row[j].strip() and row[j] in columns[j]]
     return bool(words) and not amounts and not again and 2 * len(words) >= len(numeric) and all(len(c) < 20 for c in row)
 
 
@@ -113,14 +114,14 @@ def names(cells: Cells, width: int, is_header: bool, kept: Sequence[str] = ()) -
     """The names of the columns, no two the same; the first is empty where it only numbers the rows. And what is told."""
     if not is_header:
         return [f"column_{k}" for k in range(1, width + 1)], []
-    found, notes = [" ".join(cell.split()) for cell in cells], []
+    found, notes = [cell.strip() for cell in cells], []
     start = 0
     if not found[0] and len(found) > 1 and "column_1" not in kept:
         done = "is left out: it has no name and is taken for row numbers"
         notes.append(Note("column_1", done, 0, "keep", is_doubtful=True))
         start = 1
     found[start:] = [name or f"column_{k}" for k, name in enumerate(found[start:], start=start + 1)]
-    for name in sorted({name for name in found if found.count(name) > 1}):
+    for name in sorted(name for name, count in Counter(found).items() if count > 1):
         places = [k for k, other in enumerate(found) if other == name]
         for number, k in enumerate(places[1:], start=2):
             found[k] = _free(f"{name}_{number}", found)
@@ -128,6 +129,11 @@ def names(cells: Cells, width: int, is_header: bool, kept: Sequence[str] = ()) -
         done = f"columns {', '.join(str(k + 1) for k in places)} are all called {name!r}; the later ones are {listed} now"
         notes.append(Note("", done, is_doubtful=True))
     return found, notes
+
+
+def may_be_values(names: Sequence[str]) -> bool:
+    """Whether some names of columns are numbers or dates, as where the first row is no header."""
+    return any(map(is_amount, names))
 
 
 def is_amount(text: str) -> bool:

@@ -28,7 +28,7 @@ def blocks(stream: BinaryIO, name: str, size: int = BLOCK, quote: bytes = b'"', 
         rest += chunk
         end = last_end(rest) if quote else rest.rfind(b"\n") + 1
         if end == 0 and len(rest) > LONGEST_RECORD:
-            raise _too_long(name, lines + 1)
+            raise too_long(name, f"line {lines + 1:,}")
         if end:
             lines += rest.count(b"\n", 0, end)
             yield rest[:end]
@@ -137,8 +137,9 @@ _FORMULA = re.compile(rb'(?<![^,;\t|\n])(?:="([^"\r\n]*)"|"=""([^"\r\n]*)""")(?=
 _BLANK_LINES = re.compile(rb"\r?\n(?:\r?\n)+")
 
 
-def _too_long(name: str, line: int) -> FileError:
+def too_long(name: str, place: str) -> FileError:
+    """The error of a record that no memory would hold."""
     return FileError(
-        f"{name}, line {line:,}: one record is longer than {LONGEST_RECORD >> 20} MB; "
+        f"{name}, {place}: one record is longer than {LONGEST_RECORD >> 20} MB; "
         "a quote mark may be left open here, or this is not a table"
     )

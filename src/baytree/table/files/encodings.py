@@ -7,6 +7,7 @@ import io
 import re
 from typing import BinaryIO
 
+from baytree.table.files.blocks import LONGEST_RECORD, too_long
 from baytree.table.files.errors import FileError
 
 _MARKS = (
@@ -45,8 +46,10 @@ def known(encoding: str) -> str:
 class Transcoded(io.RawIOBase):
     """A stream of bytes as UTF-8, its line ends LF where they were CR alone, runs of blanks a tab where these separate."""
 
-    def __init__(self, stream: BinaryIO, encoding: str, has_bare_cr: bool = False, by_blanks: bool = False) -> None:
-        self._stream = stream
+    def __init__(
+        self, stream: BinaryIO, encoding: str, has_bare_cr: bool = False, by_blanks: bool = False, name: str = "the text"
+    ) -> None:
+        self._stream, self._name = stream, name
         errors = "strict" if encoding.startswith("utf-8") else "replace"
         self._decoder = codecs.getincrementaldecoder(encoding)(errors)
         self._has_bare_cr, self._by_blanks = has_bare_cr, by_blanks
@@ -60,6 +63,8 @@ class Transcoded(io.RawIOBase):
             self._rest = ""
             if self._by_blanks and piece:  # a line may be cut in two
                 text, self._rest = _until_last_line(text)
+                if len(self._rest) > LONGEST_RECORD:
+                    raise too_long(self._name, "after the first lines")
             if text or not piece:
                 return self._written(text).encode("utf-8")
 

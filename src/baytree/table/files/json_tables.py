@@ -7,15 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from baytree.table.files import blocks
 from baytree.table.files.asked import PLAINLY, Asked
 from baytree.table.files.conversion import without_words
 from baytree.table.files.errors import FileError
-from baytree.table.files.whole import Frame, as_text, check_flat
+from baytree.table.files.whole import Frame, as_text, nested_columns
 from baytree.table.notes import Note
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+_MOST_DEPTH = 64
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class Lines:
     schema: pl.Schema
     missing: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    asked: Asked = PLAINLY
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -43,7 +50,8 @@ class Lines:
         import polars as pl
 
         for block in _lines(self.path, self.name):
-            yield without_words(_flat(self.name, pl.read_ndjson(block, schema=self.schema)), self.missing)
+            frame = _flat(self.name, pl.read_ndjson(block, schema=self.schema), self.asked)
+            yield without_words(frame, self.missing)
             if progress:
                 progress(len(block))
 
@@ -54,6 +62,7 @@ def open_lines(path: Path, name: str, asked: Asked = PLAINLY) -> Lines:
 
     schema, row = pl.Schema(), 1
     for block in _lines(path, name):
+        _check_line_depths(name, block, row)
         try:
             found = pl.read_ndjson(block, infer_schema_length=None).schema
         except pl.exceptions.PolarsError as error:
@@ -61,27 +70,30 @@ def open_lines(path: Path, name: str, asked: Asked = PLAINLY) -> Lines:
         empty = [pl.DataFrame(schema=schema), pl.DataFrame(schema=found)]
         schema = pl.concat(empty, how="diagonal_relaxed").schema
         row += block.count(b"\n")
-    _flat(name, pl.DataFrame(schema=schema))
+    _flat(name, pl.DataFrame(schema=schema), asked)
     if not schema:
         raise FileError(f"{name}: the file is empty")
     known = {column: pl.Float64 if dtype == pl.Null else dtype for column, dtype in schema.items()}
-    return Lines(path, name, pl.Schema(known), asked.missing)
+    return Lines(path, name, pl.Schema(known), asked.missing, asked=asked)
 
 
 def open_json(path: Path, name: str, asked: Asked = PLAINLY) -> Frame | Lines:
     """A JSON file: a list of objects, an object of columns, an object that holds one of them, or one object a line."""
     import msgspec
 
+    text = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    if _depth(text) > _MOST_DEPTH:
+        raise _too_deep(name)
     try:
-        content = msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        content = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if path.read_bytes().lstrip()[:1] == b"{" and b"\n" in path.read_bytes().strip():
+        if text.lstrip()[:1] == b"{" and b"\n" in text.strip():
             return open_lines(path, name, asked)
         raise FileError(f"{name}: this is not JSON ({error})") from None
-    return Frame(name, _from_json(content, name), missing=asked.missing)
+    return Frame(name, _from_json(content, name, asked), missing=asked.missing)
 
 
-def _from_json(content: Any, name: str) -> pl.DataFrame:
+def _from_json(content: Any, name: str, asked: Asked) -> pl.DataFrame:
     import polars as pl
 
     content = _as_rows(content)
@@ -93,11 +105,11 @@ def _from_json(content: Any, name: str) -> pl.DataFrame:
             lengths = {len(value) for value in content.values()}
             if len(lengths) > 1:
                 raise FileError(f"{name}: its columns differ in length")
-            return _flat(name, pl.DataFrame(content, strict=False))
+            return _flat(name, pl.DataFrame(content, strict=False), asked)
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise FileError(f'{name}: a table is a list of objects, [{{"column": value, ...}}, ...]')
     keys = list(dict.fromkeys(key for row in content for key in row))
-    return _flat(name, pl.DataFrame({key: _cells(key, content) for key in keys}, strict=False))
+    return _flat(name, pl.DataFrame({key: _cells(key, content) for key in keys}, strict=False), asked)
 
 
 def _as_rows(content: Any) -> Any:
@@ -117,9 +129,18 @@ def _cells(key: str, rows: list[dict]) -> list[Any]:
     """The values of a key; as text where they are of several types, as a person would write them."""
     values = [row.get(key) for row in rows]
     kinds = {type(value) for value in values if value is not None}
+    if int in kinds and any(isinstance(value, int) and abs(value) >= 2**127 for value in values):
+        return [_as_double(key, value) if isinstance(value, int) else value for value in values]
     if kinds <= {int, float} or len(kinds) < 2:
         return values
     return [value if value is None or isinstance(value, (str, dict, list)) else str(value) for value in values]
+
+
+def _as_double(key: str, value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise FileError(f"column {key!r} holds a whole number beyond the range of doubles; write it as a string") from None
 
 
 def _names(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -129,7 +150,7 @@ def _names(schema: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{column}.{field.name}" for field in fields) if fields else (column,)
 
 
-def _flat(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+def _flat(name: str, frame: pl.DataFrame, asked: Asked) -> pl.DataFrame:
     import polars as pl
 
     for series in frame:
@@ -137,8 +158,8 @@ def _flat(name: str, frame: pl.DataFrame) -> pl.DataFrame:
             fields = series.struct.unnest()
             named = [column.alias(f"{series.name}.{column.name}") for column in fields]
             frame = frame.select(new for old in frame for new in (named if old.name == series.name else [old]))
-    check_flat(name, frame.schema)
-    return as_text(frame)
+    unread = nested_columns(name, frame.schema, asked)
+    return as_text(frame.with_columns(pl.lit(None, pl.Float64).alias(column) for column in unread))
 
 
 def _lines(path: Path, name: str) -> Iterator[bytes]:
@@ -146,6 +167,29 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
         for block in blocks.blocks(stream, name, quote=b""):
             if block.strip():
                 yield block.removeprefix(b"\xef\xbb\xbf")
+
+
+def _check_line_depths(name: str, block: bytes, row: int) -> None:
+    """Refuse a line with deeply nested values, which would exhaust the stack of the parser; plain lines cost a count."""
+    if block.count(b"{") + block.count(b"[") <= block.count(b"\n") + _MOST_DEPTH:
+        return
+    for at, line in enumerate(block.split(b"\n"), start=row):
+        if _depth(line) > _MOST_DEPTH:
+            raise _too_deep(f"{name}, line {at:,}")
+
+
+def _depth(text: bytes) -> int:
+    """How deeply objects and lists are nested; 0 where there are too few of them to matter."""
+    if text.count(b"{") + text.count(b"[") <= _MOST_DEPTH:
+        return 0
+    outside = b"".join(text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
+    marks = np.frombuffer(outside.translate(None, _NO_BRACKETS), np.uint8)
+    depth = np.cumsum(np.where((marks == ord("{")) | (marks == ord("[")), 1, -1))
+    return int((depth - np.minimum.accumulate(depth)).max(initial=0)) + 1
+
+
+def _too_deep(place: str) -> FileError:
+    return FileError(f"{place}: values are nested more than {_MOST_DEPTH} deep; a table has one value in a cell")
 
 
 def _bad_line(name: str, block: bytes, row: int, reason: str) -> FileError:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from baytree.table.files import arrangement, blocks, texts
 from baytree.table.files.errors import FileError
@@ -120,8 +121,24 @@ def _tail(text: Text, start: int) -> str | None:
                 stream.seek(size - TAIL)
                 piece = stream.read(TAIL)
                 return piece[piece.find(b"\n") + 1 :].decode("utf-8", "replace")
-        content = b"".join(iter(lambda: stream.read(blocks.BLOCK), b""))
-    rows = content[start:]
-    if len(rows) > TAIL:
-        rows = rows[rows.find(b"\n", len(rows) - TAIL) + 1 :]
-    return rows.decode("utf-8", "replace") if b"\xff" not in rows else None
+        rows = _last(texts.from_byte(stream, start))
+    return rows.decode("utf-8", "replace") if rows is not None and b"\xff" not in rows else None
+
+
+def _last(stream: BinaryIO) -> bytes | None:
+    """The last whole lines of a stream, all of it where it is short; None where a line is too long to look for remarks.
+
+    Nothing more is held in memory: a small compressed file may be a very large one.
+    """
+    kept, is_cut, open_line = b"", False, 0
+    while piece := stream.read(blocks.BLOCK):
+        end = piece.rfind(b"\n") + 1
+        open_line = len(piece) - end + (0 if end else open_line)
+        if open_line > blocks.LONGEST_RECORD:
+            return None
+        kept += piece
+        is_cut = is_cut or len(kept) > TAIL
+        kept = kept[-TAIL:]
+    if not is_cut:
+        return kept
+    return kept[kept.find(b"\n") + 1 :] if b"\n" in kept else None

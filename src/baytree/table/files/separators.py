@@ -30,7 +30,7 @@ def separator_of(head: str, path: Path) -> tuple[str, bool]:
 
 def _evenness(lines: Sequence[str], mark: str) -> tuple[float, int]:
     """The share of rows that have as many fields as most, at least two; and how many fields."""
-    rows = [row for row in csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=mark) if row]
+    rows = [row for row in _quietly(csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=mark)) if row]
     width = arrangement.modal_width(rows)
     if width < 2:
         wide = max(map(len, rows), default=1)
@@ -69,7 +69,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _quietly(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """The records as far as they can be read: a field without end is told of when its block is parsed."""
+    """The records as far as they can be read: `csv` refuses fields beyond its limit, as a wide row without its separator."""
     while True:
         try:
             yield next(reader)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from baytree.table.files import encodings
+from baytree.table.files.blocks import LONGEST_RECORD, too_long
 from baytree.table.files.errors import FileError
 from baytree.table.notes import Note
 
 REMEDY = "name its encoding, or save it as CSV with the encoding UTF-8"
 HEAD = 256 << 10  # bytes from which the layout is seen
+_HEAD_LINES = 5  # at least, where rows are wide
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def opened(text: Text) -> BinaryIO:
     stream = cast(BinaryIO, gzip.open(text.path) if is_packed else open(text.path, "rb", buffering=0))  # noqa: SIM115
     if text.encoding == "utf-8" and not text.has_bare_cr and not text.by_blanks:
         return stream
-    return cast(BinaryIO, encodings.Transcoded(stream, text.encoding, text.has_bare_cr, text.by_blanks))
+    return cast(BinaryIO, encodings.Transcoded(stream, text.encoding, text.has_bare_cr, text.by_blanks, text.name))
 
 
 def looked_at(path: Path, name: str, encoding: str | None) -> tuple[Text, list[Note]]:
@@ -81,7 +83,11 @@ def not_utf8() -> Note:
 
 def head_of(text: Text) -> str:
     with opened(text) as stream:
-        head = stream.read(HEAD)
-        is_whole = len(head) < HEAD and not stream.read(1)
+        head, is_whole = b"", False
+        while not is_whole and (len(head) < HEAD or (head.count(b"\n") < _HEAD_LINES and len(head) < LONGEST_RECORD)):
+            piece = stream.read(max(HEAD, len(head)))
+            head, is_whole = head + piece, not piece
+    if not is_whole and b"\n" not in head:
+        raise too_long(text.name, "line 1")
     shown = head.decode("utf-8", "replace")
     return shown if is_whole or "\n" not in shown else shown[: shown.rindex("\n") + 1]

@@ -54,15 +54,18 @@ class Parquet:
     size: None = None
     missing: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    unread: tuple[str, ...] = ()  # columns of lists or objects
 
     def batches(self, progress: Callable[[int], Any] | None = None) -> Iterator[pl.DataFrame]:
-        """The rows, in row order, a bounded number at a time."""
+        """The rows, in row order, a bounded number at a time; columns that are not read are missing."""
         import polars as pl
 
-        size = _rows_per_batch(len(self.columns))
+        size, scanned = _rows_per_batch(len(self.columns)), pl.scan_parquet(self.path, glob=False)
+        if self.unread:
+            scanned = scanned.with_columns(pl.lit(None, pl.Float64).alias(name) for name in self.unread)
         try:
             # collect_batches is not yet a stable part of polars: it is called here only
-            for frame in pl.scan_parquet(self.path, glob=False).collect_batches(chunk_size=size):
+            for frame in scanned.collect_batches(chunk_size=size):
                 yield without_words(as_text(frame), self.missing)
                 if progress:
                     progress(0)
@@ -78,8 +81,8 @@ def open_parquet(path: Path, name: str, asked: Asked = PLAINLY) -> Parquet:
         schema = pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(name, "Parquet", error) from None
-    check_flat(name, schema)
-    return Parquet(path, name, tuple(schema), missing=asked.missing)
+    unread = nested_columns(name, schema, asked)
+    return Parquet(path, name, tuple(schema), missing=asked.missing, unread=unread)
 
 
 def n_rows_of(source: Any) -> int | None:
@@ -114,11 +117,16 @@ def verify_pages(path: Path) -> None:
 
 def open_excel(path: Path, name: str, asked: Asked = PLAINLY) -> Frame:
     """A sheet of a workbook, the first that holds something unless one is named; read as a text file is."""
-    rows, notes = sheet_rows(path, name, asked.sheet)
+    sheet, notes = sheet_rows(path, name, asked.sheet)
+    rows = sheet.rows
+    n_filled = sheet.fill_merged(0, len(rows), is_down_only=True)
     found = arrangement.arrange(rows, asked.header)
     cells = rows[found.header] if found.header is not None else rows[0]
     names, told = arrangement.names(cells, found.width, found.header is not None, tuple(asked.keep))
     n, below = arrangement.footers(rows[found.first :], found.width)
+    n_filled += sheet.fill_merged(found.first, len(rows) - n)
+    if n_filled:
+        notes.append(Note("", "merged cells are filled with their value", n_filled, is_doubtful=True))
     body = rows[found.first : len(rows) - n]
     frame = _from_cells(names, body)
     forms, open_notes = open_marks(frame, "", asked)
@@ -152,10 +160,14 @@ def _retyped(column: pl.Series, asked: Asked) -> pl.Series:
     return convert(found, trim(column)) if found.kind != "text" else stripped(column)
 
 
-def check_flat(name: str, schema: Mapping[str, Any]) -> None:
-    for column, dtype in schema.items():
-        if dtype.is_nested():
-            raise FileError(f"{name}: column {column!r} holds lists or objects, not single values")
+def nested_columns(name: str, schema: Mapping[str, Any], asked: Asked = PLAINLY) -> tuple[str, ...]:
+    """The columns of lists or objects that nobody reads; one that is to be read is refused."""
+    nested = tuple(column for column, dtype in schema.items() if dtype.is_nested())
+    for column in nested:
+        if asked.is_read(column):
+            remedy = f"leave it out, on the command line with --drop {column!r}"
+            raise FileError(f"{name}: column {column!r} holds lists or objects, not single values; {remedy}")
+    return nested
 
 
 def _damaged(name: str, kind: str, error: BaseException) -> FileError:

@@ -11,6 +11,7 @@ from baytree import _core
 from baytree.table.frames.arrays import array_column
 from baytree.table.frames.codes import SECRET, Codes, booleans
 from baytree.table.frames.numbers import Numbers, whole_dates, whole_spans, with_missing
+from baytree.table.frames.objects import object_column
 from baytree.table.frames.raw import Raw, Strings
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def polars_column(series: pl.Series, name: str) -> Raw:
         return Numbers.of(np.full(len(series), np.nan))
     if kind in ("List", "Array", "Struct", "Object", "Binary"):
         raise TypeError(f"column {name!r} holds {kind} values; give numbers, strings, dates or booleans")
+    if kind in ("Int128", "UInt128"):  # numpy has no such integers, Python has
+        return object_column(series.to_list(), name)
     is_whole = kind.startswith(("Int", "UInt"))
     if is_whole and series.null_count():
         return with_missing(series.fill_null(0).to_numpy(), series.is_null().to_numpy(), name)

@@ -11,7 +11,7 @@ import numpy as np
 from baytree.table.reading import dates
 from baytree.table.reading.numerals import BLANK, numeral, value
 from baytree.table.reading.units import brought
-from baytree.table.reading.words import NO, NO_NUMBER, NOTHING, YES, plain
+from baytree.table.reading.words import BOUNDS, NO, NO_NUMBER, NOTHING, YES, plain
 
 
 class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,7 +91,7 @@ def _number(text: str, form: Form) -> float:
     if found is None:
         return np.nan
     size = value(bare, form.decimal)
-    if not form.unit or found.unit in ("", form.unit):
+    if not form.unit or found.unit in ("", form.unit) or found.unit in BOUNDS:
         return size
     in_unit = brought(size, found.unit, form.unit)
     return np.nan if in_unit is None else in_unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +28,9 @@ def matched(codes: Codes, recode: np.ndarray, column: Column) -> Matched:
     count = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels))
     strange = [k for k in np.flatnonzero(recode[:-1] < 0).tolist() if count[k]]
     strange = [k for k in strange if not (isinstance(codes.levels[k], str) and is_nothing(codes.levels[k]))]
-    place = _by_look(column.levels) if strange else {}
-    found = {k: place[look] for k in strange if (look := _look(codes.levels[k])) in place}
+    look = _truth if column.is_boolean else _look
+    place = _by_look(column.levels, look) if strange else {}
+    found = {k: place[seen] for k in strange if (seen := look(codes.levels[k])) in place}
     recode = recode.copy()
     recode[list(found)] = list(found.values())
     new = [k for k in strange if k not in found]
@@ -38,13 +39,19 @@ def matched(codes: Codes, recode: np.ndarray, column: Column) -> Matched:
     return Matched(recode, alike, tuple(codes.levels[k] for k in new), n_new, bool((recode[:-1] >= 0).any()))
 
 
-def _by_look(levels: Iterable[Any]) -> dict[str, int]:
+def _by_look(levels: Iterable[Any], look: Callable[[Any], str]) -> dict[str, int]:
     """The code of each level by its look, without looks that several levels have."""
     place: dict[str, int] = {}
     for code, level in enumerate(levels):
-        look = _look(level)
-        place[look] = -1 if look in place else code
-    return {look: code for look, code in place.items() if code >= 0}
+        seen = look(level)
+        place[seen] = -1 if seen in place else code
+    return {seen: code for seen, code in place.items() if code >= 0}
+
+
+def _truth(level: Any) -> str:
+    """`yes` or `no` for any spelling of them, `true`, 1 and False among them; the look of any other level."""
+    word = truths([str(level)])[0]
+    return word if word in ("yes", "no") else _look(level)
 
 
 def _look(level: Any) -> str:

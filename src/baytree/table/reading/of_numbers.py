@@ -9,12 +9,16 @@ from baytree.table.reading.decision import FEW, Decision, Habits, words_of_nothi
 from baytree.table.reading.evidence import Evidence
 from baytree.table.reading.forms import Form
 from baytree.table.reading.numerals import BY_COMMA, BY_DOT, GROUPED, OPEN
-from baytree.table.reading.units import can_be_compared
+from baytree.table.reading.units import NONE, can_be_compared, is_known
 from baytree.table.reading.words import BOUNDS
+
+_RARE = 0.01  # of the numbers: what stands behind no more of them, and is no known unit, is a typing error
 
 
 def decide_number(name: str, seen: Evidence, habits: Habits, strangers: int) -> Decision:
     units = {unit: n for unit, n in seen.units.items() if unit and unit not in BOUNDS}
+    typos = [unit for unit, n in units.items() if n <= _RARE * seen.n_numbers and not is_known(unit)]
+    units = {unit: n for unit, n in units.items() if unit not in typos}
     if len(units) > 1 and not can_be_compared(units):
         done = f"{_mixed(seen, units)}, cannot be compared: nominal"
         return Decision(None, (Note(name, done, sum(units.values()), "numeric", is_doubtful=True),))
@@ -24,9 +28,18 @@ def decide_number(name: str, seen: Evidence, habits: Habits, strangers: int) -> 
     if wanted:
         done = f"{_mixed(seen, units)}, are all brought to {wanted}"
         of_units = [Note(name, done, sum(units.values()), "nominal", is_doubtful=True), *of_units]
-    notes = [note, *_marks(name, seen), *of_units, *words_of_nothing(name, seen, strangers)]
+    notes = [note, *_marks(name, seen), *of_units, *_typos(name, seen, typos), *words_of_nothing(name, seen, strangers)]
     told = tuple(each for each in notes if each is not None)
+    wanted = wanted or (next(iter(units), NONE) if typos else "")
     return Decision(Form("number", decimal, unit=wanted), told or (_strings(name, seen),))
+
+
+def _typos(name: str, seen: Evidence, units: Collection[str]) -> list[Note]:
+    """What is told of letters behind so few numbers that they are no unit."""
+    if not units:
+        return []
+    done = f"{seen.first(*sorted(units))!r} looks like a typing error and is missing"
+    return [Note(name, done, sum(seen.units[unit] for unit in units), "nominal", is_doubtful=True)]
 
 
 def _mixed(seen: Evidence, units: Collection[str]) -> str:

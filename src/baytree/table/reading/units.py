@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from baytree.table.reading.words import CURRENCIES
+
 _DEGREES = {"°c": (1.0, 0.0), "°f": (5 / 9, -160 / 9)}  # in degrees Celsius: a factor and an offset
 _LINEAR: tuple[Mapping[str, float], ...] = (
     {"µg": 1e-6, "mg": 1e-3, "g": 1.0, "gram": 1.0, "kg": 1e3, "kilo": 1e3, "lb": 453.59237, "pound": 453.59237,
@@ -17,6 +19,18 @@ _LINEAR: tuple[Mapping[str, float], ...] = (
     {"mm²": 1e-6, "cm²": 1e-4, "m²": 1.0, "m2": 1.0, "ha": 1e4, "km²": 1e6},
 )  # fmt: skip
 _FAMILIES = (*({unit: (factor, 0.0) for unit, factor in family.items()} for family in _LINEAR), _DEGREES)
+
+
+NONE = "1"  # the unit of numbers without one, where another would be a typing error
+
+
+def is_known(unit: str) -> bool:
+    """Whether this is a unit of measurement, money or a share.
+
+    >>> is_known("kg"), is_known("€"), is_known("o")
+    (True, True, False)
+    """
+    return any(unit in family for family in _FAMILIES) or unit in CURRENCIES or not any(map(str.isalnum, unit))
 
 
 def can_be_compared(units: Collection[str]) -> bool:
