@@ -139,6 +139,55 @@ def test_what_if_is_the_answer_of_the_model(name, pages, look):
         assert {label: pytest.approx(share, abs=1e-9) for label, share in told} == wanted
 
 
+ASKED_TREES = {
+    "surrogates": lambda: bt.CARTClassifier(cp=0.0, min_split=2),
+    "stop": lambda: bt.CARTClassifier(cp=0.0, min_split=2, use_surrogate=0),
+    "fractions": lambda: bt.C45Classifier(pruning=None),
+    "C5.0": bt.C50Classifier,
+    "category": lambda: bt.DecisionTreeClassifier(branching="multiway", missing="category", max_depth=4),
+    "merged levels": bt.CHAIDClassifier,
+}
+
+
+@pytest.mark.parametrize("name", ASKED_TREES)
+def test_the_page_believes_of_a_tree_what_python_believes(name, tmp_path, look):
+    """Every answer, a value that is not known among them, leads to the same belief, question and gain."""
+    frame = PENGUINS.copy()
+    frame.loc[::5, ["bill_length_mm", "island"]] = None
+    model = ASKED_TREES[name]().fit(frame, "species")
+    page = look(model.report(frame, path=tmp_path / "page.html"))
+    for place in (0, 3, 150, 301):
+        page.click("[data-testid=restart]")
+        talk, row = model.interview(frame), INPUTS.iloc[place]
+        for turn in range(8):
+            shown = page.eval_on_selector_all("#ask-bars .num", "(all) => all.map((each) => each.textContent)")
+            for text, share in zip(shown, talk.belief.values(), strict=True):
+                assert "%" in text
+                assert text.startswith(("<", ">")) or abs(float(text.rstrip("%\u00a0 ")) - 100 * share) <= 0.51
+            question = talk.next()
+            if question is None:
+                break
+            assert page.get_attribute("[data-testid=question]", "data-column") == question.column
+            assert abs(float(page.text_content("#ask-gain").split()[-2]) - question.gain) < 0.01
+            reply(page, talk, question, None if turn == place % 3 else row[question.column])
+        if question is None:
+            assert page.get_attribute("[data-testid=answer]", "data-class") == talk.prediction
+
+
+def reply(page, talk, question, value):
+    """Give the same answer on the page and in Python."""
+    if value is None or value != value:
+        page.click("[data-testid=unknown]")
+        talk.answer(None)
+    elif question.kind != "numeric":
+        page.click(f'[data-testid=choice][data-value="{value}"]')
+        talk.answer(value)
+    else:
+        k = next(k for k, (_, high) in enumerate(question.choices) if high is None or value <= high)
+        page.query_selector_all("[data-testid=choice]")[k].click()
+        talk.answer(question.choices[k])
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_the_page_asks_what_python_asks(name, pages, look):
     model, page = MODELS[name]().fit(PENGUINS, "species"), look(pages[name])
@@ -149,17 +198,7 @@ def test_the_page_asks_what_python_asks(name, pages, look):
             assert page.get_attribute("[data-testid=question]", "data-column") == question.column
             told = page.text_content("#ask-gain")
             assert abs(float(told.split()[-2]) - question.gain) < 0.02
-            value = row[question.column]
-            if value != value or value is None:
-                page.click("[data-testid=unknown]")
-                talk.answer(None)
-            elif question.kind != "numeric":
-                page.click(f'[data-testid=choice][data-value="{value}"]')
-                talk.answer(value)
-            else:
-                k = next(k for k, (_, high) in enumerate(question.choices) if high is None or value <= high)
-                page.query_selector_all("[data-testid=choice]")[k].click()
-                talk.answer(question.choices[k])
+            reply(page, talk, question, row[question.column])
         assert page.get_attribute("[data-testid=answer]", "data-class") == talk.prediction
 
 

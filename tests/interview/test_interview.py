@@ -96,6 +96,118 @@ def test_a_tree_is_asked_along_its_own_tests():
     assert root["threshold"] in {high for _, high in question.choices}
 
 
+TENNIS = bt.datasets.load("play-tennis", as_="pandas")
+TREES = [
+    bt.ID3Classifier(),
+    bt.C45Classifier(pruning=None),
+    bt.C45Classifier(pruning=None, conventions="j48"),
+    bt.CARTClassifier(cp=0.0, min_split=2),
+    bt.DecisionTreeClassifier(),
+    bt.DecisionTreeClassifier(branching="multiway", missing="category"),
+    bt.CHAIDClassifier(alpha_split=0.5, min_split=2, min_leaf=1),
+    bt.OptimalTreeClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", TREES, ids=lambda model: repr(model)[:60])
+def test_a_tree_begins_with_the_class_distribution_of_its_root(model):
+    model.fit(TENNIS, "PlayTennis")
+    talk = model.interview()
+    assert talk.belief == pytest.approx({"No": 5 / 14, "Yes": 9 / 14}, abs=1e-9)
+    root = model.nodes()[0]
+    if root["column"]:
+        assert talk.next().column == root["column"]
+
+
+def test_the_first_question_of_id3_gains_what_the_course_works_out():
+    question = bt.ID3Classifier().fit(TENNIS, "PlayTennis").interview().next()
+    assert (question.column, question.gain) == (
+        "Outlook",
+        pytest.approx(bt.information_gain(TENNIS, "PlayTennis", "Outlook")),
+    )
+
+
+def test_priors_of_a_tree_are_those_of_its_first_belief():
+    priors = {"Adelie": 0.1, "Chinstrap": 0.8, "Gentoo": 0.1}
+    assert fitted(bt.CARTClassifier(priors=priors)).interview().belief == pytest.approx(priors, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", TREES, ids=lambda model: repr(model)[:60])
+def test_a_tree_asks_for_the_columns_on_the_path_of_a_row_and_for_no_others(model):
+    """Also with missing values, where surrogates, fractions or a branch of missing values go on."""
+    frame = PENGUINS.copy()
+    frame.loc[::7, "bill_length_mm"] = None
+    model.fit(frame, "species")
+    inputs = frame.drop(columns="species")
+    by_id = {node["id"]: node for node in model.nodes()}
+    for place in range(0, len(frame), 25):
+        row = inputs.iloc[place]
+        talk = model.interview(sure=1.0)
+        played(talk, row)
+        assert talk.prediction == model.predict(inputs.iloc[[place]])[0]
+        assert list(talk.belief.values()) == pytest.approx(model.predict_proba(inputs.iloc[[place]])[0].tolist(), abs=1e-9)
+        node, path = by_id[model.apply(inputs.iloc[[place]])[0]], set()
+        while node["parent"] is not None:
+            node = by_id[node["parent"]]
+            path.add(node["column"])
+        if None not in talk.answers.values():
+            assert set(talk.answers) <= path
+
+
+def test_a_surrogate_is_asked_for_where_the_split_is_not_known():
+    model = fitted(bt.CARTClassifier())
+    talk, root = model.interview(sure=1.0), model.nodes()[0]
+    assert talk.next().column == root["column"]
+    talk.answer(None)
+    assert talk.next().column == root["surrogates"][0]["column"]
+
+
+@pytest.mark.parametrize("model", [*MODELS, *TREES], ids=lambda model: repr(model)[:60])
+def test_no_question_promises_more_bits_than_the_belief_holds(model):
+    model.fit(PENGUINS, "species")
+    draws = np.random.default_rng(0)
+    for _ in range(3):
+        talk = model.interview(sure=1.0)
+        row = PENGUINS.iloc[int(draws.integers(len(PENGUINS)))]
+        for _ in range(6):
+            belief = np.array(list(talk.belief.values()))
+            question = talk.next()
+            if question is None:
+                break
+            entropy = -(belief[belief > 0] * np.log2(belief[belief > 0])).sum()
+            assert 0 <= question.gain <= entropy + 1e-9
+            talk.answer(None if draws.random() < 0.3 else given(question, row))
+
+
+def test_a_tree_is_asked_along_its_path_where_the_first_answer_alone_tells_nothing():
+    rows = {"a": ["x", "x", "z", "z"] * 4, "b": ["u", "v", "u", "v"] * 4, "y": ["p", "q", "q", "p"] * 4}
+    model = bt.OptimalTreeClassifier(max_depth=2).fit(rows, "y")
+    talk = model.interview()
+    assert talk.next().gain == pytest.approx(0, abs=1e-9)
+    talk.answer("x")
+    assert talk.next().gain == pytest.approx(1)
+
+
+def test_a_large_tree_offers_the_intervals_of_its_node_only():
+    x = np.random.default_rng(0).normal(size=(400, 2))
+    y = np.where(np.sin(12 * x[:, 0]) + x[:, 1] > 0, "up", "down")
+    model = bt.DecisionTreeClassifier().fit(x, y)
+    talk, root = model.interview(sure=1.0), model.nodes()[0]
+    question = talk.next()
+    cut = root["threshold"]
+    assert question.choices == ((None, cut), (cut, None))
+    while (question := talk.next()) is not None:
+        assert len(question.choices) <= 8
+        talk.answer(question.choices[0])
+    assert len(talk.answers) <= 2
+
+
+def test_equal_costs_leave_the_path_of_a_tree_as_it_is():
+    model = fitted(bt.C45Classifier())
+    dear = model.interview(costs=dict.fromkeys(model.schema_.names, 7.0))
+    assert dear.next().column == model.interview().next().column == model.nodes()[0]["column"]
+
+
 def test_a_range_is_an_answer_and_tells_less_than_a_number():
     model = fitted(bt.NaiveBayesClassifier())
     talk = model.interview()

@@ -1,4 +1,4 @@
-"""What is believed while some columns are still unknown.
+"""What is believed while some columns are still unknown, of any model but a single tree (`tree_belief`).
 
 A model with likelihoods of its own (naive Bayes) knows what a missing column means, and is asked with that column missing.
 Any other model is asked about imagined rows: their class is drawn by its share, each column by its distribution in that
@@ -58,6 +58,10 @@ class Imagined:
         chosen = np.unique(choices(self.predictor.model, rows_of(self.schema, self.values)))
         return int(chosen[0]) if len(chosen) == 1 and (self.factor == 1).all() else int(np.argmax(self.belief))
 
+    def questions(self) -> list[int]:
+        """The columns that the model prescribes as the next question: none, any column may be asked for."""
+        return []
+
     def ask(self, column: int, among: np.ndarray) -> Asked:
         """What is expected of asking for a column whose value lies in these cells: bool [n_cells]."""
         cells, n_rows = self.cells[column], len(self.weight)
@@ -69,6 +73,7 @@ class Imagined:
         probability = weight.sum(axis=0) / max(weight.sum(), np.finfo(float).tiny)
         after = np.einsum("sv,vsc->vc", weight, answers) / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)[:, None]
         gain = entropy(probability @ after) - float(probability @ np.array([entropy(each) for each in after]))
+        gain = min(gain, entropy(self.belief))  # `after` averages to the belief only as exactly as rows were drawn
         like_next = np.abs(answers[1:] - answers[:-1]).max(axis=(1, 2), initial=0.0) <= 1e-12
         return Asked(max(gain, 0.0), probability, like_next)
 

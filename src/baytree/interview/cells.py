@@ -48,16 +48,26 @@ class Cells(msgspec.Struct, frozen=True):
             return int(found[0]) if len(found) else -1
         return int(np.searchsorted(self.high[:-1], value, "left"))
 
+    @property
+    def offered(self) -> np.ndarray:
+        """The levels that a question offers, the most frequent ones in the order of their codes: int64 [n_offered]."""
+        return np.sort(np.argsort(-self.share.sum(axis=1), kind="stable")[:MOST_LEVELS])
+
     def within(self, low: float, high: float) -> np.ndarray:
         """The cells that have numbers of the interval: bool [n_cells]."""
         return (self.high > low) & (self.low < high)
 
 
 def cells_of(predictor: Predictor, profile: Profile, formula: Formula) -> tuple[Cells, ...]:
-    """The cells of each column; none for text, which is not asked for."""
-    schema, cuts = predictor.schema, cuts_of(formula)
+    """The cells of each column; none for text, which is not asked for.
+
+    A single tree is not evaluated at each cell, so its cells are all levels and all intervals between its cuts.
+    """
+    is_tree = getattr(predictor.model, "node_distribution", lambda: None)() is not None
+    schema, cuts = predictor.schema, cuts_of(formula, None if is_tree else MOST_CUTS)
+    most_levels = None if is_tree else MOST_LEVELS
     each = zip(schema.columns, profile.columns, cuts, strict=True)
-    return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own) for column, seen, own in each)
+    return tuple(_NONE if column.kind is Kind.TEXT else _cells(seen, own, most_levels) for column, seen, own in each)
 
 
 def own_shares(predictor: Predictor, cells: tuple[Cells, ...]) -> tuple[Cells, ...] | None:
@@ -92,8 +102,8 @@ def rows_of(schema: Schema, values: list[np.ndarray]) -> Table:
     return Table(schema, tuple(_encoded(column, each) for column, each in pairs), np.ones(len(values[0])), None, True)
 
 
-def cuts_of(formula: Formula) -> list[np.ndarray | None]:
-    """The cuts, x ≤ cut, by which a formula reads each column; None where it reads the number itself, or by very many."""
+def cuts_of(formula: Formula, most: int | None = MOST_CUTS) -> list[np.ndarray | None]:
+    """The cuts, x ≤ cut, by which a formula reads each column; None where it reads the number itself, or by over `most`."""
     cuts: list[set[float]] = [set() for _ in formula.columns]
     whole: set[int] = set()
     for record in _records(formula):
@@ -108,7 +118,7 @@ def cuts_of(formula: Formula) -> list[np.ndarray | None]:
         # x < cut is x ≤ the double before
         cuts[test.column].update(np.nextafter(test.cuts, -np.inf).tolist() if test.is_strict else test.cuts)
     found = [np.array(sorted(cut for cut in each if np.isfinite(cut))) for each in cuts]
-    return [None if j in whole or len(each) > MOST_CUTS else each for j, each in enumerate(found)]
+    return [None if j in whole or (most is not None and len(each) > most) else each for j, each in enumerate(found)]
 
 
 def _records(formula: Formula) -> Iterator[msgspec.Struct]:
@@ -122,17 +132,17 @@ def _records(formula: Formula) -> Iterator[msgspec.Struct]:
 _NONE = Cells(np.zeros(0), np.zeros((0, 1)), np.zeros(0), np.zeros(0))
 
 
-def _cells(seen: Sketch | Counts, cuts: np.ndarray | None) -> Cells:
+def _cells(seen: Sketch | Counts, cuts: np.ndarray | None, most_levels: int | None) -> Cells:
     if isinstance(seen, Counts):
-        return _levels(seen.known())
+        return _levels(seen.known(), most_levels)
     points, weight = seen.points(), seen.counts.known()
     edges = _between_quantiles(points, weight.sum(axis=1)) if cuts is None else cuts
     return _intervals(points, weight, edges, cuts is not None)
 
 
-def _levels(weight: np.ndarray) -> Cells:
+def _levels(weight: np.ndarray, most: int | None) -> Cells:
     """The most frequent levels in the order of their codes."""
-    kept = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:MOST_LEVELS])
+    kept = np.sort(np.argsort(-weight.sum(axis=1), kind="stable")[:most])
     unknown = np.full(len(kept), np.nan)
     return Cells(kept.astype(float), _shares(weight[kept]), unknown, unknown)
 

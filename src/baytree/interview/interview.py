@@ -12,6 +12,7 @@ import numpy as np
 from baytree.given import FrameLike
 from baytree.interview.belief import Imagined, Known
 from baytree.interview.cells import Cells, cells_of
+from baytree.interview.tree_belief import TreeBelief, TreePaths
 from baytree.labelled import labelled
 from baytree.notices import unknown
 from baytree.predictor import Predictor
@@ -134,6 +135,7 @@ class Interview:
         profile = _known(predictor)
         self._cells = cells_of(predictor, profile, predictor.model.formula(predictor.schema))
         self._prior = class_weights(profile)
+        self._paths = TreePaths.of(predictor, self._cells, self._prior)
         self._given: list[tuple[int, Known, Any]] = []
         self._asked: int | None = None
         self._imagine()
@@ -164,12 +166,19 @@ class Interview:
         return sum(self._cost(column) for column, known, _ in self._given if known is not None)
 
     def next(self) -> Question | None:
-        """The question of largest expected gain per cost; None where the answer is sure, or nothing would tell more."""
+        """The next question, or None where the answer is sure or no question would tell more.
+
+        A single tree asks for the column of the node where the answers so far lead. Any other model, and a tree whose
+        columns differ in their costs, asks for the column of largest expected gain per cost.
+        """
         self._asked = None
         if self._imagined.belief.max() >= self.sure:
             return None
-        gains = {column: self._imagined.ask(column, among).gain for column, among in self._open().items()}
-        telling = [column for column, gain in gains.items() if gain >= _NOTHING]
+        open_columns = self._open()
+        on_path = [j for j in self._imagined.questions() if j in open_columns]
+        candidates = on_path if on_path and not self._costs_differ() else open_columns
+        gains = {column: self._imagined.ask(column, open_columns[column]).gain for column in candidates}
+        telling = [column for column, gain in gains.items() if gain >= _NOTHING] or on_path
         self._asked = max(telling, key=lambda column: (*self._worth(column, gains[column]), -column), default=None)
         if self._asked is None:
             return None
@@ -180,6 +189,9 @@ class Interview:
         """The gain per cost, and the gain among questions that cost nothing."""
         cost = self._cost(column)
         return (gain / cost if cost else np.inf), gain
+
+    def _costs_differ(self) -> bool:
+        return len({self._cost(column) for column in range(len(self.schema))}) > 1
 
     def _cost(self, column: int) -> float:
         return self.costs.get(self.schema.columns[column].name, 1.0)
@@ -204,7 +216,11 @@ class Interview:
     def _imagine(self) -> None:
         self._asked = None
         answers = {column: known for column, known, _ in self._given}
-        self._imagined = Imagined(self._predictor, self._cells, self._prior, answers)
+        self._imagined = (
+            Imagined(self._predictor, self._cells, self._prior, answers)
+            if self._paths is None
+            else TreeBelief(self._paths, answers)
+        )
 
     def _open(self) -> dict[int, np.ndarray]:
         """The columns that can still be asked for, and in which cells their value lies."""
@@ -215,7 +231,7 @@ class Interview:
     def _choices(self, column: int) -> tuple[Any, ...]:
         cells, described = self._cells[column], self.schema.columns[column]
         if described.kind is not Kind.NUMERIC:
-            return tuple(described.levels[int(code)] for code in cells.point)
+            return tuple(described.levels[int(code)] for code in cells.point[cells.offered])
         among = self._open()[column]
         low, high = cells.low[among], cells.high[among]
         if cells.is_cut:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from baytree.atomic_files import write_file
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
 from baytree.reports.comparison import Comparison
@@ -68,7 +69,7 @@ def report(
     '<!doctype html>'
     """
     text = _page(model, frame, rows, sets)
-    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
+    write_file(path, text.encode("utf-8", "backslashreplace"))
     return Path(path)
 
 

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from baytree.formula.node_table import Node, Test
 from baytree.interview.belief import Imagined
 from baytree.interview.cells import Cells, cells_of
 from baytree.interview.interview import class_weights
+from baytree.interview.tree_belief import TreePaths
+from baytree.predictor import Predictor
 from baytree.reports.subject import Subject
 from baytree.statistics.counts import Counts
 from baytree.statistics.sketch import Sketch
@@ -25,12 +28,44 @@ def asking(subject: Subject) -> tuple[list[dict[str, Any]], dict[str, Any] | Non
     start = None
     if subject.classes and any(map(len, cells)):
         prior = class_weights(profile)
-        imagined = Imagined(predictor, cells, prior, {})
-        cells = imagined.cells
-        rows = {"imagined": len(imagined.weight), "hasLikelihoods": imagined.has_likelihoods}
-        start = {"prior": prior.tolist(), **rows}
+        start, cells = _start(predictor, cells, prior)
     each = zip(schema.columns, profile.columns, cells, strict=True)
     return [_described(column) | _seen(column, seen) | _cells(own) for column, seen, own in each], start, cells
+
+
+def _start(predictor: Predictor, cells: tuple[Cells, ...], prior: np.ndarray) -> tuple[dict[str, Any], tuple[Cells, ...]]:
+    """Where an interview begins: the paths of a single tree, or how many rows are imagined; and the cells."""
+    paths = TreePaths.of(predictor, cells, prior)
+    if paths is not None:
+        return {"prior": prior.tolist(), "tree": _paths(paths)}, cells
+    imagined = Imagined(predictor, cells, prior, {})
+    rows = {"imagined": len(imagined.weight), "hasLikelihoods": imagined.has_likelihoods}
+    return {"prior": prior.tolist(), **rows}, imagined.cells
+
+
+def _paths(paths: TreePaths) -> dict[str, Any]:
+    """A tree for the script: nodes with their tests, the weight that reaches each, and its class probabilities."""
+    return {
+        "reach": [float(f"{each:.12g}") for each in paths.reach.tolist()],
+        "value": [[float(f"{each:.12g}") for each in row] for row in paths.value.tolist()],
+        "nodes": [_node(paths, node) for node in paths.nodes],
+    }
+
+
+def _node(paths: TreePaths, node: Node) -> dict[str, Any]:
+    if not node.tests:
+        return {}
+    shares = {"shares": list(node.shares)} if node.shares else {}
+    return {"first": node.first, "missing": node.missing, "tests": [_test(paths, test) for test in node.tests], **shares}
+
+
+def _test(paths: TreePaths, test: Test) -> dict[str, Any]:
+    """The column of a test, and the branch of each cell; of intervals, where a branch begins and ends."""
+    branches = sorted({*test.branches} - {-1})
+    if paths.has_levels(test.column):
+        return {"column": test.column, "branches": list(test.branches)}
+    spans = [(branch, span) for branch in branches if isinstance(span := paths.leads(test, branch), slice)]
+    return {"column": test.column, "spans": [[branch, span.start, span.stop] for branch, span in spans]}
 
 
 def _described(column: Column) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.exports import export
+from baytree.exports import program
 from baytree.reports.comparison import Comparison, Entry, Standing, Validation
 from baytree.reports.model_page import whole
 from baytree.reports.sections.column_section import table_view
@@ -54,7 +54,7 @@ def compared_pages(comparison: Comparison) -> Iterator[Page]:
     tables = tuple(table_view(each.predictor.schema, each.profile) for each in subjects if each.profile is not None)[:1]
     kept_back = [_curve_of(entry) for entry in comparison.entries]
     wholes = [whole(*each) for each in zip(subjects, kept_back, strict=True)]
-    opened = [(*one, str(export(each.predictor, "javascript"))) for one, each in zip(wholes, subjects, strict=True)]
+    opened = [(*one, str(program(each.predictor, "javascript"))) for one, each in zip(wholes, subjects, strict=True)]
     for n in range(len(opened), -1, -1):
         board = msgspec.structs.replace(page.sections[0], **_first_opened(page.sections[0], opened[:n]))
         payloads, programs = (tuple(each[k] for each in opened[:n]) for k in (1, 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from baytree.exports import export
+from baytree.exports import program
 from baytree.given import FrameLike
 from baytree.predictor import Predictor
 from baytree.reports.asking import asking
@@ -52,8 +52,8 @@ def model_page(
     if rows is not None:
         sections.append(rows_view(subject, rows))
     sections.append(ProseView(_prose(predictor)))
-    program = str(export(predictor, "javascript"))
-    return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (program,), rows is not None)
+    script = str(program(predictor, "javascript"))
+    return Page(title(predictor), _lead(subject), tuple(sections), (payload,), (script,), rows is not None)
 
 
 def whole(

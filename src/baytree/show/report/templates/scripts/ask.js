@@ -112,7 +112,7 @@ class Interview {
     }
     const all = chance.reduce((a, b) => a + b, 0) || 1, mean = payload.classes.map((_, c) => after.reduce((sum, p, k) => sum + chance[k] / all * p[c], 0));
     const gain = entropy(mean) - after.reduce((sum, p, k) => sum + chance[k] / all * entropy(p), 0);
-    return { gain: Math.max(gain, 0), alike, places };
+    return { gain: Math.min(Math.max(gain, 0), entropy(this.belief)), alike, places };
   }
 
   open(j) {
@@ -122,21 +122,25 @@ class Interview {
     return Array.isArray(given.value) && cells.isCut ? this.within(cells, given.value) : [];
   }
 
+  // The columns that the model prescribes as the next question; none where any may be asked for.
+  questions() { return []; }
+
   next(sure) {
     if (Math.max(...this.belief) >= sure) return null;
+    const among = payload.columns.map((_, j) => this.open(j)), isOpen = (j) => among[j].filter(Boolean).length > 1;
+    const path = this.questions().filter(isOpen);
     let best = null;
-    payload.columns.forEach((_, j) => {
-      const among = this.open(j);
-      if (among.filter(Boolean).length < 2) return;
-      const asked = this.ask(j, among);
+    for (const j of path.length ? path : payload.columns.keys()) {
+      if (!isOpen(j)) continue;
+      const asked = this.ask(j, among[j]);
       if (!best || asked.gain > best.gain) best = { ...asked, column: j };
-    });
-    return best && best.gain >= 1e-9 ? { ...best, choices: this.choices(best) } : null;
+    }
+    return best && (path.length || best.gain >= 1e-9) ? { ...best, choices: this.choices(best) } : null;
   }
 
   choices({ column, alike, places }) {
     const cells = payload.columns[column];
-    if (cells.levels) return cells.point.map((code) => ({ value: cells.levels[code] }));
+    if (cells.levels) return this.offered(cells).map((v) => ({ value: cells.levels[cells.point[v]] }));
     const n = places.length, isEdge = (k) => (cells.isCut ? !alike[k] : Math.floor((k + 1) * 4 / n) > Math.floor(k * 4 / n));
     const found = [];
     places.forEach((v, k) => {
@@ -146,12 +150,170 @@ class Interview {
     return found;
   }
 
+  // The most frequent levels, in the order of their codes.
+  offered(cells) {
+    const total = cells.share.map((each) => each.reduce((a, b) => a + b, 0));
+    return total.map((_, v) => v).sort((a, b) => total[b] - total[a] || a - b).slice(0, 24).sort((a, b) => a - b);
+  }
+
   answer(column, value) {
     this.answers = this.answers.filter((each) => each.column !== column).concat({ column, value });
     this.imagine();
   }
 
   undo() { this.answers.pop(); this.imagine(); }
+}
+
+// A single tree, as baytree/interview/tree_belief.py asks it: the leaves that are still possible, by the tree's own counts.
+// Cells that a path allows are [start, stop] of intervals, or a list of booleans of levels.
+class TreeInterview extends Interview {
+  imagine() {
+    const total = this.prior.reduce((a, b) => a + b, 0);
+    this.frequency = payload.columns.map(({ share }) => (share || []).map((each) => each.reduce((sum, p, c) => sum + p * this.prior[c] / total, 0)));
+    this.given = new Map(this.answers.map(({ column, value }) => [column, value === null ? null : this.cellsOf(column, value)]));
+    this.leaves = this.possible();
+  }
+
+  cellsOf(j, value) {
+    const cells = payload.columns[j];
+    if (cells.levels) return cells.point.map((code) => cells.levels[code] === value);
+    if (!Array.isArray(value)) { const v = this.place(cells, value); return [v, v + 1]; }
+    const inside = this.within(cells, value), first = inside.indexOf(true);
+    return [first, inside.lastIndexOf(true) + 1];
+  }
+
+  leads(test, branch) {
+    if (test.branches) return payload.columns[test.column].point.map((code) => test.branches[code] === branch);
+    const span = test.spans.find(([each]) => each === branch);
+    return span ? [span[1], span[2]] : [0, 0];
+  }
+
+  both(j, one, other) {
+    if (payload.columns[j].levels) return one.map((each, v) => each && other[v]);
+    const start = Math.max(one[0], other[0]);
+    return [start, Math.max(start, Math.min(one[1], other[1]))];
+  }
+
+  each(j, allowed, use) {
+    if (payload.columns[j].levels) allowed.forEach((is, v) => { if (is) use(v); });
+    else for (let v = allowed[0]; v < allowed[1]; v++) use(v);
+  }
+
+  all(j) { const cells = payload.columns[j]; return cells.levels ? cells.point.map(() => true) : [0, cells.point.length]; }
+
+  total(j, allowed) { let sum = 0; this.each(j, allowed, (v) => { sum += this.frequency[j][v]; }); return sum; }
+
+  // The test that decides, or will once its column is answered, and the branches that are still possible.
+  route(node, allowed) {
+    for (const test of node.tests || []) {
+      const given = this.given.get(test.column);
+      if (given === null) continue;
+      const inside = given || allowed[test.column], known = test.branches || test.spans.map(([branch]) => branch);
+      let branches = [...new Set(known)].filter((branch) => branch >= 0).sort((a, b) => a - b);
+      if (inside) branches = branches.filter((branch) => this.total(test.column, this.both(test.column, this.leads(test, branch), inside)) > 0);
+      if (!given && node.missing >= 0 && !known.includes(node.missing)) branches.push(node.missing);
+      if (branches.length) return { test, branches };
+    }
+    if (!node.tests || node.missing === -1) return { branches: [] };
+    return { branches: node.missing === -2 ? node.shares.map((_, branch) => branch) : [node.missing] };
+  }
+
+  possible() {
+    const { nodes, reach } = this.tree, found = [], waiting = [{ node: 0, weight: 1, allowed: {} }];
+    while (waiting.length) {
+      const leaf = waiting.pop(), node = nodes[leaf.node], { test, branches } = this.route(node, leaf.allowed), here = Math.max(reach[leaf.node], 1e-300);
+      if (!branches.length) { found.push(leaf); continue; }
+      if (!test) { for (const branch of branches) waiting.push({ node: node.first + branch, weight: leaf.weight * (node.missing === -2 ? node.shares[branch] : 1), allowed: leaf.allowed }); continue; }
+      for (const branch of branches) {
+        const leads = this.leads(test, branch), above = leaf.allowed[test.column], child = node.first + branch;
+        const allowed = { ...leaf.allowed, [test.column]: above ? this.both(test.column, leads, above) : leads };
+        waiting.push({ node: child, weight: leaf.weight * Math.max(reach[child] / here, 1e-12), allowed });
+      }
+      if (node.missing === -1 && !this.given.has(test.column)) {
+        const n = 1 + Math.max(...node.tests.flatMap((each) => each.branches || each.spans.map(([branch]) => branch)));
+        const rest = 1 - reach.slice(node.first, node.first + n).reduce((a, b) => a + b, 0) / here;
+        if (rest > 1e-9) found.push({ node: leaf.node, weight: leaf.weight * rest, allowed: { ...leaf.allowed, [test.column]: this.leads(test, n) } });
+      }
+    }
+    for (const leaf of found) {
+      for (const [j, given] of this.given) {
+        if (given === null) continue;
+        const allowed = leaf.allowed[j] || this.all(j), total = this.total(j, allowed);
+        leaf.weight *= total > 0 ? this.total(j, this.both(j, allowed, given)) / total : 0;
+      }
+    }
+    const possible = found.filter(({ weight }) => weight > 0);
+    return possible.length ? possible : found.slice(0, 1);
+  }
+
+  // The tests of the first nodes whose branch the answers do not decide.
+  undecided() {
+    const found = [], waiting = [0];
+    while (waiting.length) {
+      const node = this.tree.nodes[waiting.pop()], { test, branches } = this.route(node, {});
+      if (test && branches.length > 1) found.push(test);
+      else for (const branch of branches) waiting.push(node.first + branch);
+    }
+    return found;
+  }
+
+  questions() {
+    const first = this.tree.value[this.leaves[0].node];
+    const isAlike = this.leaves.every(({ node }) => this.tree.value[node].every((p, c) => Math.abs(p - first[c]) <= 1e-12));
+    return isAlike ? [] : [...new Set(this.undecided().map(({ column }) => column))].sort((a, b) => a - b);
+  }
+
+  get belief() {
+    if (!this.undecided().length) return shares(this.row({ allowed: {} }));
+    const sum = payload.classes.map(() => 0), total = this.leaves.reduce((a, { weight }) => a + weight, 0);
+    for (const { node, weight } of this.leaves) this.tree.value[node].forEach((p, c) => { sum[c] += weight * p / total; });
+    return sum;
+  }
+
+  get choice() {
+    const leaves = this.undecided().length ? this.leaves : [{ allowed: {} }], predicted = new Set(leaves.map((leaf) => model.predict(this.row(leaf)))), belief = this.belief;
+    return predicted.size === 1 ? [...predicted][0] : payload.classes[belief.indexOf(Math.max(...belief))];
+  }
+
+  // The answers as a row; a value that the path of a leaf allows where there is none, else missing.
+  row(leaf) {
+    const row = Object.create(null);
+    payload.columns.forEach((cells, j) => {
+      const answer = this.answers.find(({ column }) => column === j), value = answer ? answer.value : null, inside = leaf.allowed[j];
+      row[cells.name] = value;
+      if (answer && !Array.isArray(value)) return;
+      const given = answer ? this.given.get(j) : null, allowed = given ? (inside ? this.both(j, given, inside) : given) : inside;
+      let first = null;
+      if (allowed) this.each(j, allowed, (v) => { first ??= v; });
+      row[cells.name] = first === null ? null : this.value(cells, first);
+      if (given && first !== null) { const [low, high] = value; row[cells.name] = Math.min(high ?? Infinity, low === null ? row[cells.name] : Math.max(row[cells.name], low + Math.abs(low) * 3e-16 + 5e-324)); }
+    });
+    return row;
+  }
+
+  ask(j, among) {
+    const frequency = this.frequency[j].map((each, v) => (among[v] ? each : 0)), mass = among.map(() => payload.classes.map(() => 0)), edges = new Set();
+    let known = 0;
+    for (const { node, weight, allowed } of this.leaves) {
+      const inside = allowed[j] || this.all(j);
+      let total = 0;
+      this.each(j, inside, (v) => { total += frequency[v]; });
+      if (total <= 0) continue;
+      known += weight;
+      this.each(j, inside, (v) => { this.tree.value[node].forEach((p, c) => { mass[v][c] += weight / total * frequency[v] * p; }); });
+      if (!payload.columns[j].levels) inside.forEach((v) => edges.add(v));
+    }
+    const places = among.map((_, v) => v).filter((v) => among[v]);
+    if (places.slice(1).filter((v) => edges.has(v)).length >= 8) {
+      edges.clear();
+      for (const { column, spans } of this.undecided()) if (column === j) for (const [, start, stop] of spans) edges.add(start).add(stop);
+    }
+    const chance = places.map((v) => mass[v].reduce((a, b) => a + b, 0)), all = chance.reduce((a, b) => a + b, 0) || 1;
+    const mean = payload.classes.map((_, c) => places.reduce((sum, v) => sum + mass[v][c] / all, 0));
+    const left = places.reduce((sum, v, k) => (chance[k] > 0 ? sum + chance[k] / all * entropy(mass[v].map((each) => each / chance[k])) : sum), 0);
+    const gain = Math.max(entropy(mean) - left, 0) * known / this.leaves.reduce((a, { weight }) => a + weight, 0);
+    return { gain, alike: places.slice(1).map((v) => !edges.has(v)), places };
+  }
 }
 
 function entropy(p) { return p.reduce((sum, each) => (each > 0 ? sum - each * Math.log2(each) : sum), 0); }
@@ -178,7 +340,7 @@ class Questions {
     this.restart();
   }
 
-  restart() { this.talk = new Interview(); this.show(); }
+  restart() { this.talk = payload.ask.tree ? new TreeInterview() : new Interview(); this.show(); }
 
   reply(value) {
     if (!this.asked) return;
