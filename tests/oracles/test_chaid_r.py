@@ -22,6 +22,10 @@ DEPARTURES = {
 }
 
 
+# p-values of ordered columns that differ: R re-splits the levels and ends with one group, so its p-value is 1
+OTHER_P = {("cmc", "asymptotic_alpha3"): [(5, "Husbands_education")]}
+
+
 def fitted(stored, fit, table):
     X, y = reference.columns_and_labels(table, None if stored["data_rows"] == "all" else stored["data_rows"])
     control = fit["control"]
@@ -69,7 +73,9 @@ def test_chaid_agrees_with_r_wherever_r_follows_kass(table):
         model, X = fitted(stored, fit, table)
         agreeing, other_p, other_split = compare(model, fit["tree"])
         assert other_split == ([DEPARTURES[table, key]] if (table, key) in DEPARTURES else [])
-        for _, column in other_p:
+        for node, column in other_p:
+            if (node, column) in OTHER_P.get((table, key), []):
+                continue
             assert not X[column].cat.ordered
             assert len(X[column].cat.categories) >= 4
         assert agreeing or len(other_p) == 0

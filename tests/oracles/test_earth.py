@@ -88,3 +88,20 @@ def test_the_importances_are_those_of_evimp(table):
             row = mine[name.removesuffix("-unused")]
             assert row.nsubsets == stored["nsubsets"][k], (key, name)
             assert np.allclose([row.gcv, row.rss], [stored["gcv"][k], stored["rss"][k]], rtol=1e-6, atol=1e-6), (key, name)
+
+
+WITH_CONSTANT = {
+    24: (0.110401494015, 0.143479354251),
+    25: (0.117368131117, 0.112509047253),
+    26: (0.085927511043, 0.096727103345),
+}
+
+
+@pytest.mark.parametrize("n", WITH_CONSTANT)
+def test_a_constant_column_counts_in_the_spans_as_in_earth(n):
+    """GCV of earth 5.3.2 without and with a constant predictor: minspan and endspan grow with the number of predictors."""
+    i = np.arange(1, n + 1)
+    a, b = (i * 37) % 61 / 10, (i * i) % 53 / 7
+    y = np.abs(a - 3) + np.sin(b) + (i * 7) % 5 / 10
+    found = [bt.MARSRegressor().fit(X, y).gcv_ for X in (np.c_[a, b], np.c_[a, b, np.ones(n)])]
+    np.testing.assert_allclose(found, WITH_CONSTANT[n], rtol=1e-9)

@@ -41,3 +41,18 @@ def test_axes_equal_those_of_mass_up_to_their_sign(table):
     sign = np.sign((model.scalings_ * theirs).sum(axis=0))
     np.testing.assert_allclose(model.scalings_ * sign, theirs, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(model.model_.strength, answer["fits"]["lda"]["svd"], rtol=1e-8)
+
+
+CROSS_VALIDATED = {  # of lda(Species ~ ., rows, CV = TRUE)$posterior and qda's in MASS 7.3: the second class of three rows
+    bt.LinearDiscriminantAnalysis: [6.62338317023e-02, 9.99977663046e-01, 3.10738240170e-01],
+    bt.QuadraticDiscriminantAnalysis: [1.07392601778e-01, 9.99956630045e-01, 6.10205634221e-02],
+}
+
+
+@pytest.mark.parametrize("kind", CROSS_VALIDATED)
+def test_leave_one_out_with_fixed_priors_is_cv_true_of_mass(kind):
+    iris = bt.datasets.load("iris", as_="pandas")
+    rows = iris.iloc[[*range(80), *range(100, 140)]]
+    priors = rows["species"].value_counts(normalize=True).to_dict()
+    answer = kind(priors=priors).leave_one_out(rows, "species")
+    np.testing.assert_allclose(answer[[70, 74, 99], 1], CROSS_VALIDATED[kind], rtol=1e-9)

@@ -162,3 +162,38 @@ def test_every_difference_from_rpart_begins_with_a_tie(name):
         is_same, faults = _verdict(tree, schema, fit)
         assert not faults, (name, key, faults[:5])
         assert not is_same or _same_rows(name, fit, estimator, classes), (name, key, "predictions")
+
+
+def test_a_level_tied_between_both_sides_goes_to_the_right_side_of_rpart_where_that_is_the_lower_one():
+    frame = {"x": np.arange(1.0, 17), "g": np.array(["a"] * 6 + ["c"] * 4 + ["b"] * 6)}
+    y = np.array(["v"] * 8 + ["u"] * 8)
+    model = bt.CARTClassifier(cp=0, min_split=4, min_leaf=2).fit(frame, y)
+    asked = {"x": np.full(3, np.nan), "g": np.array(["a", "c", "b"])}
+    assert model.predict(asked).tolist() == ["v", "v", "u"]  # of rpart 4.1.19
+
+
+def test_a_surrogate_that_sends_every_row_one_way_is_refused_with_fractional_weights():
+    frame = {"x": np.arange(8.0), "g": np.array(list("abbaabab"))}
+    y, weight = np.array(["u"] * 4 + ["v"] * 4), [0.7, 0.9, 1.7, 4, 1.1, 0.8, 0.6, 0.1]
+    model = bt.CARTClassifier(cp=0, min_split=2, min_leaf=1, use_surrogate=1).fit(frame, y, sample_weight=weight)
+    asked = {"x": np.full(2, np.nan), "g": np.array(["a", "b"])}
+    expected = [[0.7373737, 0.2626263]] * 2  # of rpart 4.1.19
+    np.testing.assert_allclose(model.predict_proba(asked), expected, atol=5e-8)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nominal_surrogates_use_both_sides_and_do_not_depend_on_the_sign_of_the_split_column(seed):
+    rng = np.random.default_rng(seed)
+    side, x = np.arange(24) < 12, np.arange(24.0)
+    y = np.where(side, "u", "v")
+    frame = {name: rng.choice(list("abcdef")[:k], 24) for name, k in (("g", 2), ("h", 4), ("i", 6))}
+    weight = [None, rng.integers(1, 4, 12).repeat(2), rng.integers(1, 20, 24) / 10][seed % 3]
+    asked = {name: np.concatenate([frame[name], np.full(6 * j, None)])[-24:] for j, name in enumerate(frame)}
+    answers = []
+    for sign in (1, -1):
+        model = bt.CARTClassifier(cp=0, min_split=2, min_leaf=2).fit({"x": sign * x, **frame}, y, sample_weight=weight)
+        tests = model.tree_.surrogates
+        for first, levels in zip(tests.start, tests.levels, strict=True):
+            assert {0, 1} <= set(tests.branch_of[first : first + levels].tolist())
+        answers.append(model.predict_proba({"x": np.full(24, np.nan), **asked}))
+    np.testing.assert_array_equal(*answers)

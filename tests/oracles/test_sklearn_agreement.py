@@ -68,6 +68,8 @@ def test_a_drop_in_predicts_what_scikit_learn_predicts(name, table):
     X, y = matrix(table)
     if (y.dtype.kind == "f") != name.endswith("Regressor"):
         pytest.skip("another task")
+    if not len(X):
+        pytest.skip("no row is complete")
     if name in CODES:
         X = X - np.minimum(X.min(axis=0), 0)
     try:

@@ -125,6 +125,25 @@ def test_a_row_that_no_rule_covers_gets_the_default_class():
     np.testing.assert_allclose(model.predict_proba(nothing), 0.5)
 
 
+def test_a_set_without_rules_is_the_majority_class_with_its_proportions(tmp_path):
+    rows = pd.DataFrame({"x": np.arange(40) % 5, "colour": ["red", "green"] * 20})
+    label = np.where(np.arange(40) % 4 == 0, "yes", "no")
+    model = bt.C50Classifier(rules=True).fit(rows, label)
+    assert len(model.rules_[0]) == 0
+    np.testing.assert_allclose(model.predict_proba(rows), np.tile([0.75, 0.25], (40, 1)), rtol=1e-6)
+    assert set(model.predict(rows)) == {"no"}
+    bt.save(model, tmp_path / "m.baytree")
+    np.testing.assert_array_equal(bt.load(tmp_path / "m.baytree").predict_proba(rows), model.predict_proba(rows))
+    exported = {}
+    exec(model.export("python"), exported)
+    assert exported["predict_proba"]({"x": 1, "colour": "red"}) == pytest.approx({"no": 0.75, "yes": 0.25}, rel=1e-6)
+    alone = bt.C50Classifier(rules=True).fit(FRAME, LABEL)
+    while len(alone.rules_[0]):
+        alone = alone.without(0)
+    share = (alone.classes_[0] == LABEL).mean()
+    np.testing.assert_allclose(alone.predict_proba(FRAME)[0], [share, 1 - share], rtol=1e-6)
+
+
 def test_a_column_of_the_root_is_used_by_every_row_that_has_a_value():
     model = MODELS["tree"].fit(FRAME, LABEL)
     root = int(model.tree_.column[0])

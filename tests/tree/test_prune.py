@@ -196,7 +196,7 @@ def test_the_path_of_rows_has_cross_validated_errors_and_prints_as_printcp_does(
     assert lines[0] == "root error: 192 / 344 = 0.55814; other errors are shares of it"
     assert lines[1].split() == ["cp", "splits", "rel", "error", "cv", "error", "cv", "std"]
     assert len(lines) == len(path.cp) + 3
-    assert "give the rows" in str(alone)
+    assert "CARTClassifier and CARTRegressor compute them, cost_complexity_path(X, y)" in str(alone)
     assert path._repr_html_().count("<tr") == len(path.cp) + 1
 
 
@@ -208,6 +208,41 @@ def test_the_path_chooses_the_tree_that_pruning_chooses(pruning):
     small = int(np.argmax(path.error <= path.error[least] + path.deviation[least]))
     pruned = bt.CARTClassifier(pruning=pruning).fit(penguins, "species")
     assert pruned.n_leaves_ - 1 == path.splits[least if pruning == "min" else small]
+
+
+@pytest.mark.parametrize(("seed", "n", "rule", "leaves"), [(875, 59, "1se", 2), (778, 55, "min", 2)])
+def test_a_leaf_whose_complexity_is_an_ulp_above_cp_adds_no_tree_to_the_path(seed, n, rule, leaves):
+    rng = np.random.default_rng(seed)
+    assert rng.integers(20, 60) == n
+    X = rng.normal(size=(n, 3)).round(1)
+    y = (X[:, 0] + rng.normal(size=n) > 0) * 1
+    cp = 0.05769230769230769
+    model = bt.CARTClassifier(cp=cp, min_split=4, cv=5)
+    full = model.fit(X, y)
+    assert full.tree_.complexity[full.tree_.column < 0].max() == np.nextafter(cp, 1)
+    for steps in (full.cost_complexity_path(), model.cost_complexity_path(X, y)):
+        assert len(np.unique(steps.splits)) == len(steps.splits)
+        assert (steps.cp[-1], steps.splits[-1]) == (cp, full.n_leaves_ - 1)
+    assert model.set_params(pruning=rule).fit(X, y).n_leaves_ == leaves  # the second error of the same tree chose 5 leaves
+
+
+@pytest.mark.parametrize("pruning", [("cost_complexity", 0.05), ("snip", 1)])
+def test_the_path_of_a_pruned_tree_lists_each_tree_once(full, pruning):
+    path = full.prune(*pruning).cost_complexity_path()
+    assert len(np.unique(path.splits)) == len(path.splits) > 1
+
+
+@pytest.mark.parametrize("kind", [bt.CARTClassifier, bt.DecisionTreeClassifier])
+def test_the_path_of_rows_that_grow_a_single_leaf_says_that_there_is_nothing_to_prune(kind):
+    X, y = np.zeros((30, 1)), np.arange(30) % 3 == 0
+    text = str(kind().cost_complexity_path(X, y))
+    assert text.splitlines()[-1] == "the tree is a single leaf, so there is nothing to prune"
+
+
+def test_the_path_of_an_estimator_that_does_not_cross_validate_names_those_that_do():
+    penguins = bt.datasets.load("penguins")
+    text = str(bt.DecisionTreeClassifier(max_depth=2).cost_complexity_path(penguins, "species"))
+    assert "without cross-validated errors: CARTClassifier and CARTRegressor compute them" in text.splitlines()[-1]
 
 
 def test_the_history_tells_every_step_and_undo_goes_back_along_it(full):

@@ -319,3 +319,29 @@ def test_plots_are_drawn():
     with pytest.raises(ValueError, match="colour"):
         bt.plot_regions(model, table, "number", "colour")
     pyplot.close("all")
+
+
+def test_regions_of_a_regressor_are_its_function_or_a_map():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    frame = bt.datasets.load("penguins", as_="pandas")[
+        ["bill_length_mm", "flipper_length_mm", "body_mass_g", "island"]
+    ].dropna()
+    model = bt.LinearRegression().fit(frame, "body_mass_g")
+    ax = bt.plot_regions(model, frame, ["flipper_length_mm"], resolution=30)
+    x, y = ax.lines[0].get_data()
+    typical = {"bill_length_mm": frame["bill_length_mm"].median(), "island": frame["island"].mode()[0]}
+    np.testing.assert_allclose(y, model.predict(pd.DataFrame({"flipper_length_mm": x, **typical})))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("flipper_length_mm", "body_mass_g")
+    plane = bt.plot_regions(model, frame, ["flipper_length_mm", "bill_length_mm"], resolution=10)
+    assert plane.images[0].get_array().shape == (10, 10)
+    bt.plot_regions(
+        bt.CARTRegressor().fit(frame, "body_mass_g"), frame, "flipper_length_mm", "bill_length_mm", resolution=10
+    )
+    classifier = bt.LinearDiscriminantAnalysis().fit(frame.drop(columns="body_mass_g"), "island")
+    assert len(bt.plot_regions(classifier, frame, "flipper_length_mm").lines) == 3
+    with pytest.raises(ValueError, match="one or two columns"):
+        bt.plot_regions(model, frame, ["flipper_length_mm", "bill_length_mm", "island"])
+    pyplot.close("all")

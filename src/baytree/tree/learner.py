@@ -19,7 +19,7 @@ from baytree.tree.grow.policy import Arithmetic, Policy
 from baytree.tree.grow.rounds.grown_in_rounds import grow_from_counts, grows_in_rounds
 from baytree.tree.grow.unused import warn_of_unused_columns
 from baytree.tree.model.structure import Tree
-from baytree.tree.prune.all_prunings import averaged
+from baytree.tree.prune.all_prunings import VaryingColumns, averaged
 
 
 class TreeLearner(msgspec.Struct, frozen=True):
@@ -34,7 +34,8 @@ class TreeLearner(msgspec.Struct, frozen=True):
         """The tree of these rows."""
         tree, trace = self._tree(as_rows(rows))
         if self.averages:
-            tree = averaged(tree, len(rows.schema), self.costs(tree, rows.schema))
+            n_columns = rows.total(VaryingColumns.of, rows_per_part=None).count
+            tree = averaged(tree, n_columns, self.costs(tree, rows.schema))
         if self.policy.monotone:
             tree = following(tree, _directions(self.policy, rows.schema), self.costs(tree, rows.schema))
         return Learnt(tree, told={"trace_": trace})

@@ -62,7 +62,7 @@ class C50Classifier(TreeShape, Classifier):
         What each training row weighed in each trial.
     winnowed_ : tuple of str
         The columns that winnowing left out; none without it.
-    feature_importances_ : ndarray of shape (n_columns,)
+    feature_importances_ : ndarray of shape (n_features_in_,)
         C5.0's usage: the share of the training rows for which a column's value is read on the way to their class.
 
     Notes
@@ -139,9 +139,9 @@ class C50Classifier(TreeShape, Classifier):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """C5.0's usage: the share of the training rows for which each column's value is read: [n_columns]."""
+        """C5.0's usage: the proportion of the training rows for which each input's value is read: [n_features_in_]."""
         check_is_fitted(self, "model_")
-        return self.model_.usage
+        return self.schema_.per_input(self.model_.usage, np.maximum)
 
     def importances(self) -> UsageTable:
         """How much of the rows each column decides, as a table, the most used column first."""

@@ -79,8 +79,12 @@ class TreeFace(TreeReading, TreeShape):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What each column's tests gained, and its share of others' as a surrogate, of the whole: [n_columns]."""
-        return importances(self._tree, len(self.schema_))
+        """Gain of each input's tests, and as a surrogate, as a proportion of the whole: [n_features_in_].
+
+        Inputs that are not learnt from have 0.
+        """
+        tree = self._tree  # refused before fit
+        return self.schema_.per_input(importances(tree, len(self.schema_)))
 
     def importances(self, unused: bool = False) -> ImportanceTable:
         """The importances as a table, the highest first: gains of a column's tests and as a substitute, tests and weight.
@@ -98,7 +102,7 @@ class TreeFace(TreeReading, TreeShape):
         return TreeDetails(str(self.cost_complexity_path()), str(self.importances()), classes, tuple(self.nodes()))
 
     def cost_complexity_path(self, X: FrameLike = None, y: TargetLike = None) -> pruning.Path:
-        """The nested trees of cost-complexity pruning; with rows, of the tree that they grow."""
+        """The nested trees of cost-complexity pruning, not cross-validated; with rows, of the tree that they grow."""
         if X is None:
             return pruning.path(self._tree)
         from sklearn.base import clone
@@ -175,7 +179,8 @@ class TreeFace(TreeReading, TreeShape):
         learner = self._algorithm(self.schema_)
         weighs = isinstance(learner, TreeLearner)  # the drop-ins have put the weights of classes into the counts
         costs = learner.costs(tree, self.schema_) if weighs else equal_costs(tree.n_classes)
-        return self._with_tree(most_probable(tree, len(self.schema_), costs), written_call("prune", "bayes"))
+        n_columns = len(self.schema_) if self.profile_ is None else self.profile_.n_varying()
+        return self._with_tree(most_probable(tree, n_columns, costs), written_call("prune", "bayes"))
 
     def _averages(self) -> bool:
         return given.one_of("averaging", self.averaging, (None, "prunings")) is not None

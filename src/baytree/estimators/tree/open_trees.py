@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -10,6 +11,7 @@ from baytree import settings as given
 from baytree.estimators.base import Classifier, Regressor
 from baytree.estimators.tree.face import TreeFace, constrained, weighing_of
 from baytree.given import CostsLike, PriorsLike
+from baytree.learner import Learner
 from baytree.table.schema import Schema
 from baytree.tree.grow.policy import SUITS, Branching, Criterion, Merging, Missing, Policy, Stopping
 from baytree.tree.learner import TreeLearner
@@ -34,6 +36,12 @@ class _OpenTree(TreeFace):
     min_gain: float
     monotone: Mapping[str, str] | None
     first_split: str | None
+
+    def _learner(self, schema: Schema, **for_rows: Any) -> Learner:
+        has_no_tests = given.whole_or_none("max_depth", self.max_depth, 0) == 0
+        if has_no_tests and self.branching == "binary":  # text is read by no test
+            return self._algorithm(schema, **for_rows)
+        return super()._learner(schema, **for_rows)
 
     def _policy(self, schema: Schema, criterion: Criterion, ways: tuple[str, ...], alpha: float | None = None) -> Policy:
         missing = Missing(given.one_of("missing", self.missing, ways))

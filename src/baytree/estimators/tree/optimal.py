@@ -1,4 +1,4 @@
-"""The best possible small tree: no other of its depth costs less, and the model says so."""
+"""The optimal small tree: no other tree of its depth over the same tests costs less, and the model says so."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def voting_rules(found: Sequence[tuple[int, float, float, int, Any]], otherwise:
         cover, right = six_digits(np.array([cover, right])).tolist()
         lift = (right + 1.0) / (cover + 2.0) / float(prior[label])
         rules.append(VotingRule(_met([_condition(*each) for each in asked]), label, cover, right, lift))
-    return VotingRules(tuple(rules), otherwise)
+    return VotingRules(tuple(rules), otherwise, prior / prior.sum())
 
 
 def rules_of_leaves(tree: Tree, schema: Schema) -> VotingRules:
@@ -37,7 +37,7 @@ def rules_of_leaves(tree: Tree, schema: Schema) -> VotingRules:
             lift = (right + 1.0) / (weight + 2.0) / max(float(prior[label]), 1e-300)
             rules.append(VotingRule(tuple(map(Asked.of, asked.values())), label, weight, right, lift))
     rules.sort(key=lambda rule: (rule.label, -rule.thousandths))
-    return VotingRules(tuple(rules), int(tree.prediction[0]))
+    return VotingRules(tuple(rules), int(tree.prediction[0]), prior / prior.sum())
 
 
 def _condition(column: int, ask: int, cut: float, levels: list[int]) -> Condition:

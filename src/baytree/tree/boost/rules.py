@@ -25,10 +25,14 @@ _UNSURE = 0.5  # of the default class, where no rule holds
 
 
 class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="voting_rules"):
-    """Rules that vote, by class and by how sure they are, and the class where none holds."""
+    """Rules that vote, by class and by how sure they are, and the class where none holds.
+
+    A set without rules predicts the default class, with the class proportions of the training rows as probabilities.
+    """
 
     rules: tuple[VotingRule, ...]
     default: int
+    proportions: np.ndarray | None = None  # float64 [n_classes], of the training rows; None in files of version 0.2
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -44,10 +48,12 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         if not -len(self.rules) <= rule < len(self.rules):
             raise ValueError(f"there is no rule {rule}; the places of the rules go from 0 to {len(self.rules) - 1}")
         kept = (each for place, each in enumerate(self.rules) if place != rule % len(self.rules))
-        return VotingRules(tuple(kept), self.default)
+        return VotingRules(tuple(kept), self.default, self.proportions)
 
     def answers(self, table: Table) -> np.ndarray:
         """float64 [n_rows, n_classes]: how sure the rules that hold are of each class, as shares."""
+        if not self.rules and self.proportions is not None:
+            return np.tile(self.proportions, (len(table), 1))
         firing, votes = self._fired(table)
         n_firing = np.maximum(firing.sum(axis=1), 1)[:, None]
         specific, mean = self._specific(firing, votes.shape[1]), votes / n_firing
@@ -109,6 +115,11 @@ class VotingRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
         """Raises an error unless every condition reads a column in a way of its kind, and every class is one."""
         if not 0 <= self.default < len(schema.classes):
             raise ValueError("a rule set names a class that there is not")
+        given = self.proportions
+        if given is not None and (
+            given.shape != (len(schema.classes),) or not np.isclose(given.sum(), 1) or (given < 0).any()
+        ):
+            raise ValueError("the class proportions of a rule set are not those of the classes")
         for rule in self.rules:
             rule.check(schema)
 

@@ -67,6 +67,14 @@ class TreeTrials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="t
 
         return tree_trials(self, schema)
 
+    def node_distribution(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """What an interview reads of a single tree with sharp thresholds, as `Tree.node_distribution`; else None."""
+        if len(self.trees) > 1 or self.soft:
+            return None
+        counts, weight = told_counts(self.trees[0])
+        smooth = (counts + prior(self.trees[0])) / (weight + 1.0)[:, None]
+        return self.trees[0].weight / self.trees[0].weight[0], smooth / smooth.sum(axis=1, keepdims=True)
+
     def summary(self, schema: Schema) -> TreeSummary | TrialsSummary:
         """The trees as records, one by one."""
         told = tuple(tree.summary(schema) for tree in self.trees)

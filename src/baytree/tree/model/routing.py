@@ -12,7 +12,7 @@ from baytree import _core
 from baytree.engine import threads
 from baytree.model import Evidence, Explanation
 from baytree.table.schema import Column, Kind, Schema
-from baytree.table.table import Table
+from baytree.table.table import Table, Tokens
 from baytree.tree.model.links import bounds, parents
 from baytree.tree.model.places import SPREAD, STOP
 from baytree.tree.model.sums import tested_columns, with_sums
@@ -77,8 +77,8 @@ def _read(tree: Tree, table: Table) -> tuple[list[np.ndarray], np.ndarray]:
 
 
 def columns(table: Table) -> list[np.ndarray]:
-    """The columns as the core reads them."""
-    return list(table.values)
+    """The columns as the core reads them; text, which no test reads, as missing values."""
+    return [np.full(len(table), np.nan) if isinstance(values, Tokens) else values for values in table.values]
 
 
 def level_counts(schema: Schema) -> np.ndarray:

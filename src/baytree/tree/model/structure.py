@@ -248,6 +248,21 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="tree", 
 
         return decision_tree(self, schema)
 
+    def node_distribution(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """What an interview reads of a classification tree; None where tests read sums of columns.
+
+        The proportion of the training weight that reaches each node, under the priors [n_nodes], and the class probabilities
+        of each node [n_nodes, n_classes].
+        """
+        if self.sums or not self.n_classes:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weighted = self.counts * np.where(self.counts[0] > 0, self.value[0] / self.counts[0], 0.0)
+            shares = weighted / weighted.sum(axis=1, keepdims=True)
+        has_priors = np.allclose(shares, self.value, atol=1e-9, equal_nan=True)  # not so where probabilities are smoothed
+        total = (weighted if has_priors else self.counts).sum(axis=1)
+        return total / max(total[0], np.finfo(float).tiny), self.value
+
     def stopped(self, penalty: float) -> Tree:
         """The tree that answers with the first node on a row's way whose split is not worth more than a penalty."""
         at = links.first_stops(self, (self.column < 0) | (self.complexity <= penalty))

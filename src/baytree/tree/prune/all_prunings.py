@@ -1,6 +1,7 @@
 """All prunings of a grown tree at once: their exact Bayesian average, and the most probable of them.
 
 A node is a leaf with probability 1/2; else it is split by one of the columns, each as likely as any other (Buntine 1992).
+Columns that are constant in the training rows do not count, so that they change nothing.
 There are exponentially many prunings, but the sum over them is one over the two ways of each node: to stop there, or to take
 the product of what its children sum up to (Willems, Shtarkov and Tjalkens 1995; Helmbold and Schapire 1997). So one pass up
 the tree weighs every split, and one pass down mixes the answers of all prunings.
@@ -8,9 +9,12 @@ the tree weighs every split, and one pass down mixes the answers of all prunings
 
 from __future__ import annotations
 
+from typing import Self
+
 import msgspec
 import numpy as np
 
+from baytree.table.table import Table, Tokens, Values, is_missing
 from baytree.tree.grow.costs import Costs
 from baytree.tree.model.links import parents
 from baytree.tree.model.mixing import mixed
@@ -22,6 +26,40 @@ OF_EACH_CLASS = 0.5  # rows of each class that a leaf has seen beforehand (Krich
 OF_THE_MEAN = 0.1  # rows at the mean of the table that a leaf of numbers has seen beforehand
 OF_THE_NOISE = 1.0  # the shape of what is believed of the variance in a leaf, and its share of the table's
 NOISE_SHARE = 0.1
+
+
+class VaryingColumns(msgspec.Struct, frozen=True):
+    """Which columns hold more than one value, a missing one among them, from the least and greatest values of parts."""
+
+    low: np.ndarray  # float64 [n_columns], +inf where nothing was seen
+    high: np.ndarray  # float64 [n_columns], −inf where nothing was seen
+    is_missing: np.ndarray  # bool [n_columns], whether a value is missing
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """Of rows that weigh something; levels by their codes, text by whether there is one."""
+        counts = slice(None) if table.is_unweighted else table.weight > 0
+        missing = [is_missing(values)[counts] for values in table.values]
+        known = [_known(values, gap, counts) for values, gap in zip(table.values, missing, strict=True)]
+        low = [values.min(initial=np.inf) for values in known]
+        high = [values.max(initial=-np.inf) for values in known]
+        return cls(np.array(low), np.array(high), np.array([gap.any() for gap in missing], bool))
+
+    def __add__(self, other: Self) -> Self:
+        bounds = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return type(self)(*bounds, self.is_missing | other.is_missing)
+
+    @property
+    def count(self) -> int:
+        """The number of columns that vary."""
+        has_both = self.is_missing & (self.low <= self.high)
+        return int(np.count_nonzero((self.low < self.high) | has_both))
+
+
+def _known(values: Values, missing: np.ndarray, counts: slice | np.ndarray) -> np.ndarray:
+    if isinstance(values, Tokens):
+        return np.array([0.0, 1.0])  # trees do not read text, whose documents hardly ever agree
+    return np.asarray(values)[counts][~missing].astype(np.float64)
 
 
 class Beliefs(msgspec.Struct, frozen=True):

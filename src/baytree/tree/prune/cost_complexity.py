@@ -183,6 +183,9 @@ def path(tree: Tree, cp: float = 0.0) -> Path:
     inner = np.flatnonzero(tree.column >= 0)
     order = inner[np.argsort(-tree.complexity[inner], kind="stable")]
     n_kept = np.searchsorted(-tree.complexity[order], -levels, side="left")  # splits above each penalty
+    # Penalties without a split between them give one tree: the complexity of a leaf may lie an ulp above `cp`.
+    is_last = np.append(np.diff(n_kept) > 0, True)
+    levels, n_kept = levels[is_last], n_kept[is_last]
     below = np.bincount(parents(tree)[1:], tree.risk[1:], len(tree))[order] if len(order) else np.zeros(0)
     splits = np.concatenate([[0], np.cumsum(tree.branches[order].astype(np.int64) - 1)])[n_kept]
     risk = tree.risk[0] + np.concatenate([[0.0], np.cumsum(below - tree.risk[order])])[n_kept]

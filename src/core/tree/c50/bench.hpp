@@ -107,24 +107,27 @@ struct Shares {
   std::vector<int32_t> unknown;  // rows without a value
 };
 
-// `counts_rows`: weights are those of whole rows, whatever dividing out shares has left of them.
+// `counts_rows`: weights are those of whole rows, whatever dividing out shares has left of them. The known weight is the difference of the
+// node's weight and the unknown weight, in float32: the last bit of a share decides whether a weight comes back as it was.
 inline Shares share_out(const Bench& bench, const Cases<float>& cases, std::span<const int32_t> direction, size_t branches, bool counts_rows) {
   Shares shares{std::vector<float>(branches), std::vector<float>(branches), {}};
   std::vector<double> known(branches), plain(branches);
-  double missing = 0, total = 0;
+  double missing = 0, plain_missing = 0, plain_total = 0;
   for (size_t i = 0; i < cases.size(); ++i) {
     const double weight = counts_rows ? 1 : cases[i].weight, unweighted = counts_rows ? 1 : bench.unweighted(cases[i]);
+    plain_total += unweighted;
     if (direction[i] < 0) {
       shares.unknown.push_back(cases[i].row);
       missing += weight;
+      plain_missing += unweighted;
       continue;
     }
     known[static_cast<size_t>(direction[i])] += weight;
     plain[static_cast<size_t>(direction[i])] += unweighted;
-    total += unweighted;
   }
+  const auto plain_known = static_cast<float>(static_cast<float>(plain_total) - plain_missing);
   for (size_t b = 0; b < branches; ++b) {
-    const float share = total > 0 ? static_cast<float>(plain[b] / total) : 0.0F;
+    const float share = plain_known > 0 ? static_cast<float>(plain[b]) / plain_known : 0.0F;
     shares.known[b] = static_cast<float>(known[b]);
     if (known[b] + share * missing >= kEmpty) shares.share[b] = share;
   }

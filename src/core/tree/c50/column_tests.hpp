@@ -20,12 +20,12 @@ struct NodeView {
   double min_cases() const { return bench.settings.min_cases; }
 };
 
-// (1 − Y/W) (entropy before − entropy after), where `rest` is weight · entropy after the test.
-inline float gain_of(const NodeView& at, const Branches<double>& split, double rest) {
+// (1 − Y/W) (entropy before − entropy after), where `rest` is weight · entropy after the test. It is rounded to float32 only when an
+// offer stores it, after the charge: a gain rounded before decides ties of a charged test with a free one the other way.
+inline double gain_of(const NodeView& at, const Branches<double>& split, double rest) {
   const double known = at.summed - split.missing;
   if (!(known > 0)) return 0;
-  const double gain = (1 - split.missing / at.weight) * (at.bench.entropy(split.known) - rest) / known;
-  return static_cast<float>(std::max(gain, 0.0));
+  return std::max((1 - split.missing / at.weight) * (at.bench.entropy(split.known) - rest) / known, 0.0);
 }
 
 inline double rest_of(const Bench& bench, const Branches<double>& split) {
@@ -97,11 +97,12 @@ inline Offer best_cut(const NodeView& at, const RankedColumn& column, std::span<
     best.next = sorted[cut.place + 1].rank;
   }
   if (best.rank < 0) return best;
-  best.raw_gain = gain_of(at, split, least_rest);
+  const double gain = gain_of(at, split, least_rest);
+  best.raw_gain = static_cast<float>(gain);
   const double range = column.measured[sorted.back().rank] - column.measured[sorted.front().rank];
   const double gap = column.measured[best.next] - column.measured[best.rank];
   const double charge = std::min(std::log2(static_cast<double>(best.cuts)), std::log2(range / gap));
-  best.gain = static_cast<float>(best.raw_gain - charge / at.weight);
+  best.gain = static_cast<float>(gain - charge / at.weight);
   best.info = at.bench.info(std::vector<double>{low, known - low}, split.missing, at.weight);
   best.is_valid = best.gain > 0;
   return best;
@@ -126,8 +127,9 @@ inline Offer best_ordered_cut(const NodeView& at, const Branches<double>& split,
     best.level = present[b + 1];
   }
   if (best.level < 0) return best;
-  best.raw_gain = gain_of(at, split, least_rest);
-  best.gain = static_cast<float>(best.raw_gain - std::log2(static_cast<double>(best.cuts)) / at.weight);
+  const double gain = gain_of(at, split, least_rest);
+  best.raw_gain = static_cast<float>(gain);
+  best.gain = static_cast<float>(gain - std::log2(static_cast<double>(best.cuts)) / at.weight);
   best.info = at.bench.info(std::vector<double>{low_weight, known - low_weight}, split.missing, at.weight);
   best.is_valid = best.gain > 0;
   best.group.assign(static_cast<size_t>(levels), 1);
@@ -143,7 +145,7 @@ inline Offer each_level(const NodeView& at, const Branches<double>& split, int32
   offer.is_valid = true;
   offer.branches = levels;
   offer.cuts = std::count_if(split.weight.begin(), split.weight.end(), [](double weight) { return weight > 0.5; });
-  offer.gain = offer.raw_gain = gain_of(at, split, rest_of(at.bench, split));
+  offer.gain = offer.raw_gain = static_cast<float>(gain_of(at, split, rest_of(at.bench, split)));
   offer.info = at.bench.info(split.weight, split.missing, at.weight);
   return offer;
 }

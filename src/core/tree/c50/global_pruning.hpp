@@ -30,13 +30,20 @@ class GlobalPruner {
 
  private:
   double as_leaf(size_t id) const { return static_cast<float>(tree_.node[id].weight - tree_.weight_of(id, tree_.node[id].label)); }
+  // The other classes are added up one by one: another last bit than that of `as_leaf`, which decides equal ratios.
+  double leaf_errors(size_t id) const {
+    float sum = 0;
+    for (const auto& [label, weight] : tree_.counts_of(id))
+      if (label != tree_.node[id].label) sum += static_cast<float>(weight);
+    return sum;
+  }
   double extra_errors(size_t id) const { return as_leaf(id) - errors_[id]; }
 
   // Children come after their parent, so one pass from the end sums up what is below every node.
   void sum_up() {
     for (size_t id = tree_.node.size(); id-- > 0;) {
       const Node& node = tree_.node[id];
-      errors_[id] = node.is_leaf() ? as_leaf(id) : 0;
+      errors_[id] = node.is_leaf() ? leaf_errors(id) : 0;
       leaves_[id] = node.is_leaf() && node.weight > 1e-3 ? 1 : 0;
       for (int32_t b = 0; b < node.branches; ++b) {
         const auto child = static_cast<size_t>(node.first + b);

@@ -47,6 +47,18 @@ Real decrease(const NodeCases<Real>& at, const Branches<Real>& split) {
   return static_cast<Real>((known / at.weight) * (before - after / known));
 }
 
+// The same for levels in release 8's float32: the entropy before the test is summed in double, that of the branches in float32. Inferred from
+// the ties of its trees (docs/decisions/0010-c45-ties.md).
+inline float float_gain_of_levels(const NodeCases<float>& at, const Branches<float>& split) {
+  const float known = judged_weight(at, split);
+  if (has_own_branch(at) || !(known > 0)) return decrease<numbers::Entropy, float>(at, split);
+  const std::vector<double> counts(split.known.begin(), split.known.end());
+  const auto before = static_cast<float>(numbers::entropy<double>(counts, at.x_log2_x) / known);
+  float after = 0;
+  for (size_t b = 0; b < split.weight.size(); ++b) after += numbers::entropy<float>(split.row(b), at.x_log2_x);
+  return (known / at.weight) * (before - after / known);
+}
+
 // In the order of operations that decides Id3's ties.
 template <std::floating_point Real>
 Real id3_gain(const NodeCases<Real>& at, const Branches<Real>& split) {
@@ -100,6 +112,8 @@ template <std::floating_point Real> Worth<Real> worth_of_cuts(std::string_view m
 template <std::floating_point Real> Worth<Real> worth_of_levels(std::string_view measure) {
   Worth<Real> found = worth_of_cuts<Real>(measure);
   if (measure == "id3") found.gain = &id3_gain<Real>;
+  if constexpr (std::same_as<Real, float>)
+    if (found.gain == &decrease<numbers::Entropy, float>) found.gain = &float_gain_of_levels;
   return found;
 }
 

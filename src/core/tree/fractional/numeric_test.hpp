@@ -178,7 +178,8 @@ ColumnTest<Real> best_cut(const NodeCases<Real>& at, Branches<Real> split, std::
   if (!best.is_valid) return best;
   split.weight = {best_low, static_cast<Real>(known - best_low)};
   best.info = info_of(at, split);
-  if (rules.mdl) best.gain = static_cast<Real>(best.gain - std::log2(static_cast<double>(best.cuts)) / at.weight);
+  // The charge is rounded before it is taken off: it decides ties with tests that are charged less.
+  if (rules.mdl) best.gain -= static_cast<Real>(std::log2(static_cast<double>(best.cuts)) / at.weight);
   if (rules.mdl && !rules.greater(best.gain, 0)) best.is_valid = false;
   return best;
 }

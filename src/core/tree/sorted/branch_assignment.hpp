@@ -137,7 +137,8 @@ class BranchAssigner {
     const int style = settings_.surrogate_style;
     if (view.is_nominal()) {
       const NarrowLevels& levels = partitioned_.levels(size_t(column));
-      return surrogate_levels(partitioned_.tags(node), levels, view, column, target_, amounts, side_, assigned, style, settings_.is_cart);
+      return surrogate_levels(partitioned_.tags(node), levels, view, column, target_, amounts, side_, assigned, style, settings_.is_cart,
+                              node.split.is_mirrored);
     }
     const auto all = partitioned_.entries(node, size_t(column));
     return surrogate_cut(all.first(known_in(all)), view, column, target_, amounts, side_, assigned, style);

@@ -3,12 +3,16 @@
 // Numbers are normal in each class, every level that has come counts one more than it occurs, a value that is missing or a level
 // that never came adds nothing, and a class that never came is not named.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <limits>
 
 #include "tree/streaming/node.hpp"
 
 namespace baytree::tree::streaming {
 
+constexpr double kHalfOfLargest = std::numeric_limits<double>::max() / 2;
 constexpr size_t kFewBins = 16;  // mean and spread of a class hardly need more
 
 struct Cell {
@@ -31,7 +35,9 @@ class Span {
   // The number at a place: the middle of its bin.
   double number(double place) const {
     const double middle = bins_.grid.exponent() == kExact ? 0.0 : std::ldexp(0.5, bins_.grid.exponent());
-    return bins_.low.front() + middle + 2 * (half_ * place);
+    const double low = bins_.low.front(), value = low + middle + 2 * (half_ * place);
+    // next to the largest double the distance of two numbers is none itself
+    return std::isfinite(value) ? value : 2 * std::clamp(low / 2 + middle / 2 + half_ * place, -kHalfOfLargest, kHalfOfLargest);
   }
   double length(double share) const { return 2 * (half_ * share); }
 

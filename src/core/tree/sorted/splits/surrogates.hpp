@@ -116,50 +116,47 @@ struct SidesOfLevel {
   double rows[2] = {0, 0};
 };
 
-// Of the missing level, which stays empty, and each other, with the weights of all of them.
+// Fills the sums of each level; the missing one stays empty.
 template <RowAmounts R>
-BranchWeights sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const R& amounts,
+void sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const R& amounts,
                                   std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
-  BranchWeights both;
   narrow.with([&](const auto* shifted) {
     for (const uint32_t tag : tags) {
       const uint32_t row = target.row(tag);
       SidesOfLevel& own = level[shifted[row]];
       if (side[row] > 1 || shifted[row] == 0) continue;
       own.assigned.weight[side[row]] += amounts.weight(row), own.rows[side[row]] += amounts.size(row);
-      both.weight[side[row]] += amounts.weight(row);
     }
   });
-  return both;
 }
 // Rows that count 1 each: sides 0, 1, 2 and none have a cell each, so that no row is asked where it is.
-inline BranchWeights sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const UnitRows&,
-                                         std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
+inline void sum_sides_of_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const Target& target, const UnitRows&,
+                                std::span<const uint8_t> side, std::span<SidesOfLevel> level) {
   std::vector<uint32_t> cells(4 * level.size(), 0);
   narrow.with([&](const auto* shifted) {
     for (const uint32_t tag : tags) ++cells[4 * size_t(shifted[target.row(tag)]) + (side[target.row(tag)] & 3)];
   });
-  BranchWeights both;
   for (size_t at = 1; at < level.size(); ++at)
-    for (size_t b = 0; b < 2; ++b) {
-      const double rows = cells[4 * at + b];
-      level[at].assigned.weight[b] = level[at].rows[b] = rows, both.weight[b] += rows;
-    }
-  return both;
+    for (size_t b = 0; b < 2; ++b) level[at].assigned.weight[b] = level[at].rows[b] = cells[4 * at + b];
 }
 
-// Each level goes the way of its heavier side. A test with fewer than two disagreeing rows is refused, as rpart does.
+// Each level goes the way of its heavier side; a tied one goes the way that most weight goes, and to rpart's right branch where that is
+// tied, too: the first branch of a mirrored split. A test with fewer than two disagreeing rows is refused, as rpart does.
 template <RowAmounts R>
 Surrogate surrogate_levels(std::span<const uint32_t> tags, const NarrowLevels& narrow, const ColumnView& view, int32_t column,
                            const Target& target, const R& amounts, std::span<const uint8_t> side, const BranchWeights& primary, int style,
-                           bool needs_two_wrong) {
+                           bool needs_two_wrong, bool is_mirrored) {
   std::vector<SidesOfLevel> level(size_t(view.levels) + 1);
-  const BranchWeights both = sum_sides_of_levels(tags, narrow, target, amounts, side, level);
+  sum_sides_of_levels(tags, narrow, target, amounts, side, level);
+  // Summed over the levels like the score, so that a test that sends every row one way gains exactly nothing.
+  BranchWeights both;
+  for (const SidesOfLevel& each : level)
+    for (size_t b = 0; b < 2; ++b) both.weight[b] += each.assigned.weight[b];
   Surrogate found;
   found.column = column;
   double score = 0;
   double wrong = 0;
-  const bool is_first_heavier = both.weight[0] > both.weight[1];
+  const bool is_first_heavier = both.weight[0] != both.weight[1] ? both.weight[0] > both.weight[1] : is_mirrored;
   for (size_t c = 0; c + 1 < level.size(); ++c) {
     const auto& [assigned, rows] = level[c + 1];
     if (!(rows[0] + rows[1] > 0)) continue;
