@@ -10,6 +10,7 @@ import sklearn.linear_model
 import sklearn.naive_bayes
 import sklearn.tree
 from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baytree as bt
 import baytree.sklearn as ours
@@ -33,6 +34,40 @@ def made(kind, name):
 
 def rows(name):
     return IRIS.data, IRIS.data[:, 3] if name.endswith("Regressor") else IRIS.target
+
+
+def failed_by_scikit_learn(estimator):
+    """The checks that its own class of this name fails."""
+    if not isinstance(estimator, ours.LogisticRegressionCV):
+        return {}
+    names = ("check_sparsify_coefficients", "check_non_transformer_estimators_n_iter")
+    return dict.fromkeys(names, "scikit-learn's own class fails it")
+
+
+@pytest.mark.scikit_learn
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([getattr(ours, name)() for name in ours.__all__], expected_failed_checks=failed_by_scikit_learn)
+def test_scikit_learn_s_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_quadratic_discriminant_analysis_offers_no_partial_fit():
+    assert not hasattr(ours.QuadraticDiscriminantAnalysis(), "partial_fit")
+    assert "sample_weight" not in inspect.signature(ours.QuadraticDiscriminantAnalysis.fit).parameters
+
+
+@pytest.mark.parametrize("name", ["LogisticRegression", "LogisticRegressionCV", "QuadraticDiscriminantAnalysis"])
+def test_nan_of_an_array_is_refused_and_gaps_of_a_frame_are_filled(name):
+    X, y = IRIS.data.copy(), IRIS.target
+    model = made(getattr(ours, name), name).fit(X, y)
+    X[::20, 0] = np.nan
+    for ask in (model.predict, model.predict_proba, model.decision_function, model.predict_log_proba):
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            ask(X)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.fit(X, y)
+    if name != "QuadraticDiscriminantAnalysis":  # whose classes would be flat where a gap is marked
+        assert model.fit(pd.DataFrame(X, columns=list("abcd")), y).score(pd.DataFrame(X, columns=list("abcd")), y) > 0.8
 
 
 @pytest.mark.parametrize("name", ours.__all__)
@@ -69,6 +104,30 @@ def test_numbers_are_scikit_learn_s(name):
     mine, theirs = (made(kind, name).fit(X, y) for kind in (getattr(ours, name), THEIRS[name]))
     ask = "predict_proba" if hasattr(theirs, "predict_proba") else "predict"
     np.testing.assert_allclose(getattr(mine, ask)(X), getattr(theirs, ask)(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ours.__all__)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_column_that_numbers_the_rows_is_learnt_from_as_in_scikit_learn(name):
+    X, y = rows(name)
+    random, sizes = np.random.default_rng(0), np.round(10 * X[:, :2])
+    frame = pd.DataFrame({"id": np.arange(1, len(X) + 1), "size": sizes[:, 0].astype(int), "width": sizes[:, 1]})
+    frame, y = frame.assign(noise=random.normal(size=len(X)) ** 2), random.permutation(y)
+    if name == "CategoricalNB":
+        frame = frame.drop(columns="noise")
+    as_numbers = pd.DataFrame(frame.to_numpy(float), columns=frame.columns)  # lies in one array
+    for table in (frame, as_numbers):
+        optimum = {"tol": 1e-8, "max_iter": 10_000} if name.startswith("Logistic") else {}
+        both = (made(kind, name).set_params(**optimum) for kind in (getattr(ours, name), THEIRS[name]))
+        mine, theirs = (each.fit(table, y) for each in both)
+        assert mine.schema_.left_out == ()
+        assert mine.feature_names_in_.tolist() == theirs.feature_names_in_.tolist()
+        near = 1e-4 if name.startswith("Logistic") else 1e-9
+        ask = "predict_proba" if hasattr(theirs, "predict_proba") else "predict"
+        np.testing.assert_allclose(getattr(mine, ask)(table), getattr(theirs, ask)(table), atol=near)
+        for attribute in ("coef_", "feature_importances_", "theta_", "means_", "feature_count_"):
+            if hasattr(theirs, attribute):
+                assert np.shape(getattr(mine, attribute)) == np.shape(getattr(theirs, attribute))
 
 
 @pytest.mark.slow

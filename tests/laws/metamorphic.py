@@ -181,7 +181,7 @@ SUBJECTS = {
     "tree": _tree(bt.DecisionTreeClassifier()),
     "tree, entropy": _tree(bt.DecisionTreeClassifier(criterion="entropy")),
     "tree, sums": _tree(bt.DecisionTreeClassifier(max_split_columns=3), constant=COUNTS, copy=COUNTS, double=SIZES),
-    "tree, averaged": _tree(bt.DecisionTreeClassifier(averaging="prunings"), constant=COUNTS, copy=COUNTS, double=PRIOR),
+    "tree, averaged": _tree(bt.DecisionTreeClassifier(averaging="prunings"), copy=COUNTS, double=PRIOR),
     "tree of numbers": _rounded(_tree(bt.DecisionTreeRegressor(max_depth=4))),
     "CART": _tree(bt.CARTClassifier(cp=0.0, min_split=2), double=SIZES),
     "CART of numbers": _rounded(_tree(bt.CARTRegressor(min_split=2), double=SIZES)),
@@ -200,7 +200,7 @@ SUBJECTS = {
         )
     },
     "ID3": _tree(bt.ID3Classifier(), (counts,)),
-    "tree with naive Bayes leaves": _tree(bt.NBTreeClassifier(min_bayes=10), constant=COUNTS, copy=COUNTS, double=PRIOR),
+    "tree with naive Bayes leaves": _tree(bt.NBTreeClassifier(min_bayes=10), copy=COUNTS, double=PRIOR),
     "optimal tree": _tree(bt.OptimalTreeClassifier(max_depth=3, time_limit=None)),
     "streaming tree": _tree(bt.StreamingTreeClassifier(grace=10, confidence=0.1), order=IN_ORDER, double=IN_ORDER),
     "streaming tree, adaptive": _tree(

@@ -62,6 +62,7 @@ class Estimator(BaseEstimator):
 
     _accepts_infinite = False
     _learns_infinite = False
+    _leaves_out_identifiers = True  # numeric columns that only number the rows
     schema: SchemaLike
     unseen: str
     n_jobs: int | None
@@ -216,7 +217,7 @@ class Estimator(BaseEstimator):
         return read_truth(X, y, sample_weight, self._read_labels, type(self).__name__)
 
     def _schema_of(self, frame: Columns) -> Schema:
-        return schema_of(frame, self.schema)
+        return schema_of(frame, self.schema, self._leaves_out_identifiers)
 
     def _check_common_parameters(self) -> None:
         settings.one_of("unseen", self.unseen, ("missing", "error"))

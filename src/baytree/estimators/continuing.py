@@ -38,7 +38,7 @@ class ContinuingEstimator(Estimator):
 
     def _census_of(self, entered: Entered) -> Census | None:
         """What the columns of a batch hold, beside what they are taken for."""
-        has_own_kinds = type(self)._schema_of is not Estimator._schema_of
+        has_own_kinds = type(self)._schema_of is not Estimator._schema_of or not self._leaves_out_identifiers
         return None if entered.frame is None or has_own_kinds else batch_census(entered.frame, self.schema)
 
     def _told(self, whole: Census | None, batch: Census | None) -> Self:

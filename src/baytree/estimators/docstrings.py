@@ -59,8 +59,8 @@ ATTRIBUTES = {
     "n_leaves_": ("int", "The number of leaves."),
     "depth_": ("int", "The number of tests on the longest way from the root to a leaf."),
     "feature_importances_": (
-        "ndarray of shape (n_columns,)",
-        "What each column's tests, and its surrogates, gained of the criterion, as shares of the whole.",
+        "ndarray of shape (n_features_in_,)",
+        "Decrease of the criterion by the tests and surrogates of each column, as a proportion; 0 for columns left out.",
     ),
     "trace_": (
         "list of dict",

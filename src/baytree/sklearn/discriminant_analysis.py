@@ -20,7 +20,7 @@ from baytree.sklearn.covariances import (
     covariance_of,
     covariances_of,
 )
-from baytree.sklearn.drop_in import DropIn
+from baytree.sklearn.drop_in import DropIn, WithoutGaps, refuse_gaps
 from baytree.table.schema import Schema
 
 
@@ -176,11 +176,13 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         """The rows on the discriminant axes, strongest first."""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        return self.model_.coordinates(self._encoded(X))[:, : self.n_components]
+        rows = self._encoded(X)
+        return self.model_.coordinates(rows)[:, : self.n_components]
 
     def decision_function(self, X: FrameLike) -> np.ndarray:
         """The linear scores: of the second of two classes against the first, else one per class."""
-        scores = self.model_.linear.scores(self._encoded(X))
+        rows = self._encoded(X)
+        scores = self.model_.linear.scores(rows)
         if scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         offset = 0.0 if self.solver == "svd" else self._offset(X)
@@ -206,7 +208,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
     def _for_rows(self, entered: Entered) -> dict[str, Any]:
         schema, n_rows = entered.rows.schema, entered.rows.n_rows
         if n_rows <= len(schema.classes):
-            raise ValueError("The number of samples must be more than the number of classes.")
+            raise ValueError(f"The number of samples must be more than the number of classes; got n_samples={n_rows}.")
         most = min(len(schema), len(schema.classes) - 1)
         if self.n_components is not None and self.n_components > most:
             raise ValueError(f"n_components cannot be larger than min(n_features, n_classes - 1), which is {most}.")
@@ -225,7 +227,7 @@ class LinearDiscriminantAnalysis(_Analysis, discriminant.LinearDiscriminantAnaly
         return Linear("mle", np.zeros(1), priors)
 
 
-class QuadraticDiscriminantAnalysis(_Analysis, discriminant.QuadraticDiscriminantAnalysis):
+class QuadraticDiscriminantAnalysis(_Analysis, WithoutGaps, discriminant.QuadraticDiscriminantAnalysis):
     """scikit-learn's QuadraticDiscriminantAnalysis: Gaussian classes with a covariance each.
 
     Parameters
@@ -285,6 +287,16 @@ class QuadraticDiscriminantAnalysis(_Analysis, discriminant.QuadraticDiscriminan
         self.tol = tol
         self.covariance_estimator = covariance_estimator
 
+    def fit(self, X: FrameLike, y: TargetLike = None) -> Self:  # type: ignore[override]
+        """Learns from a table; `y` is the labels, or the name of the target column in `X`. Rows have no weights."""
+        refuse_gaps(X)
+        return super().fit(X, y)
+
+    @property
+    def partial_fit(self) -> Any:  # type: ignore[override]
+        """Not there: a covariance that is refused where it has no full rank needs all rows at once."""
+        raise AttributeError("QuadraticDiscriminantAnalysis has no partial_fit; use bt.QuadraticDiscriminantAnalysis")
+
     @property
     def covariance_(self) -> list[np.ndarray]:
         """The covariance of each class."""
@@ -304,7 +316,8 @@ class QuadraticDiscriminantAnalysis(_Analysis, discriminant.QuadraticDiscriminan
 
     def decision_function(self, X: FrameLike) -> np.ndarray:
         """The log density of each class and its prior; of two classes, the second against the first."""
-        scores = self.model_.scores(self._encoded(X))
+        rows = self._encoded(X)
+        scores = self.model_.scores(rows)
         if scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         return scores - np.log(self.model_.design.scale).sum()

@@ -8,14 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baytree.estimators.additive import AdditiveClassifier
-from baytree.estimators.base import Estimator
-from baytree.given import FrameLike, TargetLike, WeightsLike
+from baytree.estimators.base import Classifier, Estimator
+from baytree.estimators.scikit_base import check_is_fitted
+from baytree.given import FrameLike, RejectLike, TargetLike, WeightsLike
 from baytree.table.schema import SchemaLike
+from baytree.table.table import Table
 
 
 class DropIn(Estimator):
-    """An estimator with scikit-learn's parameters alone: what this library adds stands at its default."""
+    """An estimator with scikit-learn's parameters alone: what this library adds stands at its default.
 
+    Every numeric column of a frame is learnt from, also one that only numbers the rows.
+    """
+
+    _leaves_out_identifiers = False
     schema: SchemaLike = None
     unseen = "missing"
     n_jobs: int | None = None
@@ -25,6 +31,41 @@ class DropIn(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = False
         return tags
+
+
+class WithoutGaps(DropIn, Classifier):
+    """A classifier that refuses NaN in arrays, as scikit-learn's does; gaps of a frame are filled by the mean and marked."""
+
+    def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
+        """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
+        check_is_fitted(self, "model_")
+        refuse_gaps(X)
+        return super().predict(X, reject=reject)
+
+    def predict_proba(self, X: FrameLike) -> np.ndarray:
+        """The probability of each class for each row, in the order of `classes_`."""
+        check_is_fitted(self, "model_")
+        refuse_gaps(X)
+        return super().predict_proba(X)
+
+    def _encoded(self, X: FrameLike) -> Table:
+        check_is_fitted(self, "model_")
+        refuse_gaps(X)
+        return super()._encoded(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def refuse_gaps(X: FrameLike) -> None:
+    """Refuses NaN in arrays."""
+    values = getattr(X, "data", None) if hasattr(X, "tocsr") else X
+    if isinstance(values, (list, tuple)):
+        values = np.asarray(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError("Input X contains NaN. Give a data frame to have gaps filled by the mean and marked")
 
 
 class GoingOn(DropIn, AdditiveClassifier):

@@ -12,7 +12,7 @@ from baytree.estimators.linear.face import LogisticClassifier
 from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.linear.logistic.learner import Logistic
 from baytree.linear.logistic.options import Options
-from baytree.sklearn.drop_in import DropIn
+from baytree.sklearn.drop_in import WithoutGaps, refuse_gaps
 from baytree.table.schema import Schema
 
 SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -26,7 +26,7 @@ _FAILED = {  # what each solver says where it stops early
 }
 
 
-class LogisticDropIn(DropIn, LogisticClassifier):
+class LogisticDropIn(WithoutGaps, LogisticClassifier):
     """What both logistic regressions share: how scikit-learn's parameters are read, and what a fitted model tells."""
 
     dual: bool
@@ -68,7 +68,8 @@ class LogisticDropIn(DropIn, LogisticClassifier):
 
     def predict_log_proba(self, X: FrameLike) -> np.ndarray:
         """The logarithm of `predict_proba`, also where that is too small for a double."""
-        scores = self.model_.linear.scores(self._encoded(X))
+        rows = self._encoded(X)
+        scores = self.model_.linear.scores(rows)
         return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
     def _remember_dtype(self, X: FrameLike) -> None:
@@ -238,15 +239,6 @@ class LogisticRegression(LogisticDropIn):
         elif self.penalty is not None and self.l1_ratio not in (None, share):
             notices.warn(f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; the penalty is taken")
         return share, self.penalty is not None
-
-
-def refuse_gaps(X: FrameLike) -> None:
-    """Refuses NaN in arrays, as scikit-learn does; gaps of a frame are filled by the mean and marked."""
-    values = getattr(X, "data", None) if hasattr(X, "tocsr") else X
-    if isinstance(values, (list, tuple)):
-        values = np.asarray(values)
-    if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError("Input X contains NaN. Give a data frame to have gaps filled by the mean and marked")
 
 
 def refuse_pairs(solver: str, share: float, is_penalised: bool, dual: bool) -> None:

@@ -16,7 +16,8 @@ from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.learner import Learnt
 from baytree.linear.logistic.model import LogisticModel
 from baytree.linear.model import NEVER
-from baytree.sklearn.logistic import SOLVERS, LogisticDropIn, LogisticRegression, refuse_gaps, refuse_pairs
+from baytree.sklearn.drop_in import refuse_gaps
+from baytree.sklearn.logistic import SOLVERS, LogisticDropIn, LogisticRegression, refuse_pairs
 
 
 class LogisticRegressionCV(LogisticDropIn):
@@ -148,7 +149,8 @@ class LogisticRegressionCV(LogisticDropIn):
         for share in shares:
             refuse_pairs(settings.one_of("solver", self.solver, SOLVERS), float(share), True, self.dual)
         X, y = _apart(X, y)
-        y = np.asarray(y)
+        self._enter(X, y, sample_weight)  # rows, labels and weights are refused as by any estimator
+        X, y = _selectable(X), _of_one_type(np.asarray(y).ravel())
         if self.solver == "liblinear" and len(np.unique(y)) > 2:
             raise ValueError("The 'liblinear' solver does not support multiclass classification.")
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -283,6 +285,18 @@ def _apart(X: FrameLike, y: TargetLike) -> tuple[FrameLike, TargetLike]:
         return X, y
     rest = [name for name in X.columns if name != y]
     return X[rest], X[y]
+
+
+def _selectable(X: FrameLike) -> FrameLike:
+    """The same rows in a form of which folds can be taken: a frame, an array, or a sparse matrix by rows."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    return X if hasattr(X, "columns") else np.asarray(X)
+
+
+def _of_one_type(y: np.ndarray) -> np.ndarray:
+    """Labels that are objects, but no strings, as what they are: splitters ask for their type."""
+    return np.array(y.tolist()) if y.dtype == object and not isinstance(y[0], str) else y
 
 
 def _teach_classes(model: LogisticRegression, classes: np.ndarray) -> None:

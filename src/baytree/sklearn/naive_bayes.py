@@ -14,6 +14,7 @@ from baytree.bayes.estimation import Estimation, Group
 from baytree.estimators.bayes import bernoulli_dropin, categorical_dropin, count_dropins, gaussian_dropin
 from baytree.estimators.bayes.discrete_dropin import LEAST_ALPHA, DiscreteNB
 from baytree.estimators.bayes.face import BayesClassifier
+from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.sklearn.drop_in import GoingOn
@@ -334,14 +335,17 @@ class CategoricalNB(_Counts, categorical_dropin.CategoricalNB):
 
     def predict(self, X: FrameLike, *, reject: RejectLike = None) -> np.ndarray:
         """The most probable class of each row, as the classes came; with `reject`, None where none is worth giving."""
+        check_is_fitted(self, "model_")  # before the codes are checked
         return super().predict(_codes(X), reject=reject)
 
     def predict_proba(self, X: FrameLike) -> np.ndarray:
         """The probability of each class for each row, in the order of `classes_`."""
+        check_is_fitted(self, "model_")
         return super().predict_proba(_codes(X))
 
     def predict_joint_log_proba(self, X: FrameLike) -> np.ndarray:
         """log p(c) + Σ log p(x_j | c) for each row and class, before it is normalised: [n_rows, n_classes]."""
+        check_is_fitted(self, "model_")
         return super().predict_joint_log_proba(_codes(X))
 
     def _filled(self, schema: Schema) -> Schema:

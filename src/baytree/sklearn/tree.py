@@ -414,7 +414,7 @@ def _one_output(y: TargetLike) -> TargetLike:
     shape = getattr(y, "shape", None) or (np.shape(y) if isinstance(y, (list, tuple)) else ())
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(f"y has {shape[1]} columns: multi-output is not supported; fit a tree for each")
-    return np.asarray(y).ravel() if len(shape) == 2 else y
+    return np.asarray(y) if len(shape) == 2 else y  # a column is made flat, with a warning, where labels are read
 
 
 def _most_features(given: Any, n: int) -> int:

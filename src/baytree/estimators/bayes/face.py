@@ -109,15 +109,10 @@ class BayesClassifier(AdditiveClassifier):
         return plot_column(self.model_, self.schema_, self.schema_.names.index(self.schema_[column].name), ax)
 
     def leave_one_out(self, X: FrameLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> np.ndarray:
-        """The probabilities of each learnt row by the model that never saw it: exact, without a refit.
-
-        The rows must be those that were learnt: each one in turn is taken away from what was seen.
-        """
-        check_is_fitted(self, "seen_")
-        table = self._enter_more(X, y, sample_weight, self.schema_).table
-        if table.schema != self.schema_:
-            raise ValueError("these rows hold classes or levels that were never learnt; give the rows of the fit")
-        return leave_one_out(self._learner(table.schema), table, self.seen_)
+        """The probabilities of each row of a table under the model of all its other rows, exactly, in one pass."""
+        table = self._enter(X, y, sample_weight).table
+        learner = self._learner(table.schema)
+        return leave_one_out(learner, table, learner.observe(table))
 
     def _drawn_classes(self, n: int, label: object, fixed: dict[str, Any], random: np.random.Generator) -> np.ndarray:
         if label is not None:

@@ -125,12 +125,18 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def scalings_(self) -> np.ndarray:
         """The discriminant axes for features in original units. [n_features, n_axes]"""
-        return self.model_.axes / self.model_.design.scale[:, None]
+        axes = self.model_.axes / self.model_.design.scale[:, None]
+        return self.schema_.with_numbers_left_out(axes, self.model_.design.source, axis=0)
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the linear scores in original units. [n_classes, n_features]"""
-        return self.model_.linear.in_original_units()[0]
+        """The coefficients of the linear scores in original units. [n_classes, n_features]
+
+        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        """
+        return self.schema_.with_numbers_left_out(
+            self.model_.linear.in_original_units()[0], self.model_.linear.design.source
+        )
 
     @property
     def intercept_(self) -> np.ndarray:

@@ -45,8 +45,13 @@ class LogisticClassifier(Classifier):
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the features in original units. [1 or n_classes, n_features]"""
-        return self.model_.linear.in_original_units()[0]
+        """The coefficients of the features in original units. [1 or n_classes, n_features]
+
+        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        """
+        return self.schema_.with_numbers_left_out(
+            self.model_.linear.in_original_units()[0], self.model_.linear.design.source
+        )
 
     @property
     def intercept_(self) -> np.ndarray:

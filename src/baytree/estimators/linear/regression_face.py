@@ -34,8 +34,12 @@ class LinearRegressor(Regressor):
 
     @property
     def coef_(self) -> np.ndarray:
-        """The coefficients of the features in original units. [n_features]"""
-        return self.model_.linear.in_original_units()[0][0]
+        """The coefficients of the features in original units. [n_features]
+
+        A column of numbers that is left out, as an identifier, has the coefficient 0.
+        """
+        linear = self.model_.linear
+        return self.schema_.with_numbers_left_out(linear.in_original_units()[0][0], linear.design.source)
 
     @property
     def intercept_(self) -> float:

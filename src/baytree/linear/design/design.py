@@ -15,6 +15,7 @@ from baytree.linear.design.array_checks import check_floats, check_integers
 from baytree.linear.design.feature_layout import VALUE, WIDE, Layout
 from baytree.linear.design.sparse import SparseMatrix, entries, side_by_side, stacked
 from baytree.linear.design.word_features import Words
+from baytree.table.frames.raw import FEW
 from baytree.table.schema import Column, Kind, Schema
 from baytree.table.table import SparseColumns, Table, refuse_infinite
 
@@ -118,7 +119,7 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
             return x.product(weight) - above @ weight
         out = np.zeros((len(table), weight.shape[1]))
         for rows, x in self.blocks(table):
-            out[rows] = x @ weight[: self.n_dense]
+            out[rows] = product(x, weight[: self.n_dense])
         for own, words in self.text(table):
             out += words.product(weight[own])
         return out
@@ -189,3 +190,11 @@ class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="desig
         if gap.any():
             x[gap] = np.broadcast_to(self.layout.fill, x.shape)[gap]
         return x
+
+
+def product(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """x @ weight; of at most `FEW` rows one after the other, since BLAS may round a row otherwise beside others.
+
+    x [n_rows, n_features], weight [n_features, k] → [n_rows, k]
+    """
+    return np.matmul(x[:, None], weight)[:, 0] if len(x) <= FEW else x @ weight

@@ -79,7 +79,7 @@ def _matrix_moments(rows: Parts, weight: float) -> Moments:
 
 def _matrix_rows(step: int, table: Table) -> Strung:
     whole = row_matrix(table)
-    return Strung.of(whole[every(step, table.first, len(whole))])
+    return Strung.of(table.first, whole[every(step, table.first, len(whole))])
 
 
 def _matrix_sums(pivot: np.ndarray, table: Table) -> np.ndarray:

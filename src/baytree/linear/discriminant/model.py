@@ -9,7 +9,7 @@ import numpy as np
 
 from baytree.linear.coefficients import coefficient_table
 from baytree.linear.design.array_checks import check_floats
-from baytree.linear.design.design import Design
+from baytree.linear.design.design import Design, product
 from baytree.linear.ledgers import ledgers
 from baytree.linear.model import NEVER, LinearModel
 from baytree.model import Explanation, softmax
@@ -114,7 +114,7 @@ class QuadraticDiscriminant(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         out = np.empty((len(table), len(self.start)))
         for rows, x in self.design.blocks(table):
             for k in range(len(self.start)):
-                out[rows, k] = self.start[k] - _half_square((x - self.mean[k]) @ self.whiten[k].T)
+                out[rows, k] = self.start[k] - _half_square(product(x - self.mean[k], self.whiten[k].T))
         return out
 
     def answers(self, table: Table) -> np.ndarray:
