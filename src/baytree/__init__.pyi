@@ -3,6 +3,7 @@
 from baytree import datasets as datasets
 from baytree.bayes.one_parameter import estimate_bernoulli as estimate_bernoulli
 from baytree.bayes.one_parameter import estimate_normal as estimate_normal
+from baytree.choose.by_hand import classification_error as classification_error
 from baytree.choose.by_hand import conditional_entropy as conditional_entropy
 from baytree.choose.by_hand import entropy as entropy
 from baytree.choose.by_hand import gini as gini

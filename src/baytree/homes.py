@@ -39,6 +39,7 @@ HOMES = {
     "SelectFeatures": "choose.select.filters",
     "StreamingTreeClassifier": "estimators.tree.streaming",
     "Text": "table.schema",
+    "classification_error": "choose.by_hand",
     "compare": "choose.compare.compare",
     "compare_assumptions": "choose.compare.assumptions",
     "conditional_entropy": "choose.by_hand",

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import baytree as bt
 from baytree.statistics.corpora import Corpus
@@ -150,6 +151,28 @@ def test_leaving_a_row_out_is_fitting_without_it(estimate):
             columns[rest], LABELS[rest]
         )
         assert np.allclose(answer[row], fresh.predict_proba(columns.iloc[row : row + 1])[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [bt.NaiveBayesClassifier(), bt.GaussianNB(), bt.LinearDiscriminantAnalysis()])
+def test_leave_one_out_needs_no_fit_and_leaves_the_model_alone(model):
+    X, y = RNG.normal(size=(40, 3)), np.arange(40) % 3
+    answer = clone(model).leave_one_out(X, y)
+    assert np.array_equal(answer, clone(model).fit(X, y).leave_one_out(X, y))
+    other = clone(model).fit(X[:20], y[:20])
+    before = other.predict_proba(X)
+    assert np.array_equal(answer, other.leave_one_out(X, y))
+    assert np.array_equal(before, other.predict_proba(X))
+
+
+@pytest.mark.parametrize("estimate", ["mle", "map", "bayes"])
+def test_leaving_a_row_out_with_a_constant_column_is_fitting_without_it(estimate):
+    X, y = RNG.normal(size=(40, 3)), np.arange(40) % 3 // 2
+    X[:, 1], X[:, 2] = 2.0, np.where(np.arange(40) == 7, 3.0, 2.0)  # constant; and but for one row
+    answer = bt.NaiveBayesClassifier(estimate=estimate).leave_one_out(X, y)
+    for row in range(40):
+        rest = np.arange(40) != row
+        fresh = bt.NaiveBayesClassifier(estimate=estimate).fit(X[rest], y[rest])
+        assert np.allclose(answer[row], fresh.predict_proba(X[row : row + 1])[0], atol=1e-11)
 
 
 @pytest.mark.parametrize("estimate", ["mle", "map", "bayes"])

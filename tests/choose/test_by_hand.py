@@ -1,6 +1,7 @@
 """The numbers of a first course: entropies, gains and one-parameter estimates, as they are worked out by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import baytree as bt
@@ -13,7 +14,35 @@ COINS = [([1, 1], 1.0), ([7], 0.0), ([1] * 8, 3.0), ([1 / 3, 2 / 3], 0.918296), 
 
 @pytest.mark.parametrize(("counts", "bits"), COINS)
 def test_entropies_of_coins_and_counts(counts, bits):
-    assert bt.entropy(counts) == pytest.approx(bits, abs=1e-6)
+    assert bt.entropy(counts=counts) == pytest.approx(bits, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"), [(bt.entropy, 0.954434), (bt.gini, 0.46875), (bt.classification_error, 0.375)]
+)
+def test_numeric_labels_are_labels_and_not_counts(measure, value):
+    labels = [0, 0, 0, 1, 1, 1, 1, 1]
+    frame = {"y": labels}
+    given = [(frame, "y"), (pd.DataFrame(frame), "y"), (np.array(labels),), (pd.Series(labels, dtype=float),)]
+    for arguments in given:
+        assert measure(*arguments) == pytest.approx(value, abs=1e-6)
+    assert measure(labels=labels) == pytest.approx(value, abs=1e-6)
+    assert measure({"a": 3, "b": 5}) == measure(counts=[3, 5]) == pytest.approx(value, abs=1e-6)
+    assert measure(["a"] * 3 + ["b"] * 5) == measure([True] * 3 + [False] * 5) == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("measure", [bt.entropy, bt.gini, bt.classification_error])
+def test_a_list_of_numbers_is_refused_with_both_remedies(measure):
+    for numbers in ([9, 5], (0.5, 0.5), [1, None, 2], [np.float64(1)]):
+        with pytest.raises(ValueError, match=r"labels=\[0, 1, 1\].* counts=\[9, 5\]"):
+            measure(numbers)
+    for arguments in ({}, {"values": ["a"], "counts": [1]}, {"counts": [1], "labels": ["a"]}):
+        with pytest.raises(ValueError, match="exactly one of"):
+            measure(**arguments)
+    with pytest.raises(ValueError, match="name the one that is meant"):
+        measure({"y": [0, 1]})
+    with pytest.raises(ValueError, match=r"0\.25 .*counts="):
+        measure(np.array([0.25, 0.75]))
 
 
 def test_entropy_of_majors_and_what_is_left_of_liking_gladiator():
@@ -91,9 +120,9 @@ def test_the_table_of_a_gain_adds_up():
 
 
 def test_what_is_not_a_distribution_is_refused():
-    for counts in ([], [-1, 2], [0, 0]):
-        with pytest.raises(ValueError, match="counts or probabilities"):
-            bt.entropy(counts)
+    for counts in ([], [-1, 2], [0, 0], [[1, 2]]):
+        with pytest.raises(ValueError, match="one count or proportion for each class"):
+            bt.entropy(counts=counts)
     with pytest.raises(ValueError, match="there is no column 'Wnd'"):
         bt.entropy(TENNIS, "Wnd")
 

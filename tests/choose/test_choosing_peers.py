@@ -54,6 +54,23 @@ def test_correlations_are_scipys_and_named_by_the_kinds_of_the_columns():
     assert ranked["number"].score == pytest.approx(stats.spearmanr(X[:, 0], X[:, 1]).statistic)
 
 
+def test_spearman_of_three_classes_uses_ranks_and_has_the_p_value_of_kruskal_and_wallis():
+    X, _ = groups()
+    X = np.round(X, 1)  # with ties
+    y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.7])]
+    theirs = stats.kruskal(*(X[y == label, 0] for label in np.unique(y)))
+    score = np.sqrt(theirs.statistic / (len(X) - 1))
+    for number in (X[:, 0], np.exp(3 * X[:, 0])):  # the same ranks
+        rank = bt.rank_features({"x": number}, y, by="spearman").ranks[0]
+        assert (rank.score, rank.p, rank.how) == (pytest.approx(score), pytest.approx(theirs.pvalue), "η of ranks")
+    by_level = bt.rank_features({"level": y}, np.exp(3 * X[:, 0]), by="spearman", task="regression").ranks[0]
+    assert (by_level.score, by_level.p) == (pytest.approx(score), pytest.approx(theirs.pvalue))
+    two = np.where(X[:, 1] > 0, "up", "down")
+    spearman = bt.rank_features({"x": X[:, 0]}, two, by="spearman").ranks[0].score
+    code = (two == "up").astype(np.intp)
+    assert measures.kruskal_wallis(X[:, 0], code, 2).statistic == pytest.approx(abs(spearman))
+
+
 def test_f_and_its_corrections_are_scipys():
     X, y = groups()
     ranking = bt.rank_features(X, y, by="anova")

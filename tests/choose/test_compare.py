@@ -259,7 +259,7 @@ def test_text_is_left_to_the_models_that_take_it_and_the_largest_class_is_told()
     words = ["cheap prize claim now free money", "see you at home for dinner then", "call me when you are at work"]
     rows = {"text": [f"{words[i % 3]} {i}" for i in range(60)], "y": ["spam" if i % 3 == 0 else "ham" for i in range(60)]}
     result = bt.compare(rows, "y", ["majority", "c45", "cart", "nb", "lda"], cv=3, schema={"text": "text"})
-    assert [entry.short for entry in result.entries] == ["nb"]
+    assert [entry.short for entry in result.entries] == ["nb", "majority"]
     assert "C4.5, CART, pruned by 1 SE, LDA (column 'text' is text" in str(result).replace("\n", " ")
     assert "always answering ham: Brier score 0.222" in str(result)
 
@@ -304,3 +304,24 @@ def test_raw_tables_need_no_option_but_the_target(table):
     result = bt.compare(frame, frame.columns[-1], cv=3, repeats=1)
     assert len(result.entries) >= 3
     assert max(map(len, str(result).splitlines())) <= 80
+
+
+@pytest.mark.parametrize("columns", [["words"], ["words", "number"]])
+def test_the_majority_class_is_listed_for_tables_with_text(columns):
+    choice = np.random.default_rng(0)
+    label = choice.integers(0, 3, 120) > 0
+    words = [f"{'good fine' if yes else 'bad poor'} thing number {k}" for k, yes in enumerate(label)]
+    table = pd.DataFrame({"words": words, "number": choice.normal(size=120), "label": np.where(label, "yes", "no")})
+    result = bt.compare(table[[*columns, "label"]], "label", ["majority", "nb"], cv=3, schema={"words": "text"})
+    assert [entry.short for entry in result.entries] == ["nb", "majority"]
+    baseline = result.entries[1]
+    assert baseline.name == "majority class"
+    assert np.allclose(baseline.fitted.predict_proba(table[columns]), [1 - label.mean(), label.mean()])
+    assert set(baseline.fitted.predict(table[columns])) == {"yes"}
+
+
+def test_a_tree_with_tests_still_refuses_text():
+    table = {"words": [f"thing number {k}" for k in range(30)], "y": ["a", "b"] * 15}
+    for model in (bt.DecisionTreeClassifier(max_depth=1), bt.DecisionTreeClassifier(max_depth=0, branching="multiway")):
+        with pytest.raises(ValueError, match="'words' is text"):
+            model.set_params(schema={"words": "text"}).fit(table, "y")

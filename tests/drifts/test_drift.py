@@ -7,6 +7,7 @@ import pytest
 
 import baytree as bt
 from baytree.drifts.batch import MOST_NEW
+from baytree.drifts.comparing import missing_chance
 
 MODELS = [bt.CARTClassifier, bt.NaiveBayesClassifier, bt.LogisticRegression]
 
@@ -136,3 +137,47 @@ def test_a_profile_of_some_rows_raises_no_alarm_on_more_rows_of_the_same_table(m
     model = bt.NaiveBayesClassifier().fit(drawn(40_000), "y")
     assert model.profile_.n_looked_at < 1001
     assert sum(bool(bt.drift(model, drawn(20_000)).alarms) for _ in range(10)) <= 2
+
+
+def with_missing(choice, n_rows, proportion):
+    """Return rows with a numeric and a nominal column; `proportion` of the cells of both are missing, exactly."""
+    n_missing = round(n_rows * proportion)
+    frame = pd.DataFrame({"number": choice.normal(size=n_rows), "level": choice.choice(list("abcde"), n_rows)})
+    for name in frame:
+        frame.loc[choice.permutation(n_rows)[:n_missing], name] = None
+    return frame.assign(other=choice.normal(size=n_rows), y=choice.choice(["no", "yes"], n_rows))
+
+
+@pytest.mark.parametrize("n_before", [300, 10_000])
+@pytest.mark.parametrize("n_now", [300, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_proportion_of_missing_values_that_rises_from_1_to_8_percent_is_found(n_before, n_now, seed):
+    choice = np.random.default_rng(seed)
+    model = bt.NaiveBayesClassifier().fit(with_missing(choice, n_before, 0.01), "y")
+    assert set(bt.drift(model, with_missing(choice, n_now, 0.08)).alarms) == {"number", "level"}
+
+
+def test_a_proportion_of_missing_values_that_falls_is_found():
+    choice = np.random.default_rng(0)
+    model = bt.NaiveBayesClassifier().fit(with_missing(choice, 1000, 0.2), "y")
+    assert set(bt.drift(model, with_missing(choice, 500, 0.0)).alarms) == {"number", "level"}
+
+
+@pytest.mark.parametrize(("n_before", "n_now"), [(300, 300), (2000, 50), (50, 2000)])
+@pytest.mark.parametrize("proportion", [0.002, 0.01, 0.08, 0.5, 0.99])
+def test_missing_values_at_random_raise_an_alarm_in_about_1_of_100_tables(n_before, n_now, proportion):
+    choice, n_alarms = np.random.default_rng(7), 0
+    for _ in range(100):
+        before, now = (choice.random(n) < proportion for n in (n_before, n_now))
+        n_alarms += missing_chance(before.sum(), n_before - before.sum(), now.sum(), n_now - now.sum()) < 0.01
+    assert n_alarms <= 4
+
+
+def test_the_chance_of_missing_values_is_that_of_exact_counting_where_few_are_expected():
+    from scipy.stats import hypergeom
+
+    for counts in ((3, 297, 9, 41), (0, 40, 5, 100), (60, 2, 30, 9), (5, 0, 7, 3)):
+        missing_before, _, missing_now, known_now = counts
+        drawn = hypergeom(sum(counts), missing_before + missing_now, missing_now + known_now)
+        tail = min(drawn.cdf(missing_now), drawn.sf(missing_now - 1))
+        assert missing_chance(*counts) == pytest.approx(min(1.0, 2 * tail), rel=1e-9)

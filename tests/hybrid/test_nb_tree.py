@@ -364,3 +364,21 @@ def test_a_node_is_shown_with_the_share_that_its_class_has_of_its_rows():
     model = bt.NBTreeClassifier().fit(bt.datasets.load("titanic"), "survived")
     nodes = model.model_.summary(model.schema_).tree.nodes
     assert all(node.value == max(weight for _, weight in node.counts) / node.weight for node in nodes)
+
+
+@pytest.mark.parametrize("value", [1.0, 3, "a", True])
+@pytest.mark.parametrize("name", ["titanic", "penguins", "play-tennis"])
+def test_a_constant_column_changes_nothing(name, value):
+    frame = bt.datasets.load(name, as_="pandas")
+    target = {"titanic": "survived", "penguins": "species", "play-tennis": "PlayTennis"}[name]
+    inputs, more = frame.drop(columns=target), frame.assign(constant=value)
+    for make in (
+        lambda: bt.NBTreeClassifier(min_bayes=5),
+        lambda: bt.DecisionTreeClassifier(averaging="prunings", max_depth=4),
+    ):
+        plain, wider = make().fit(frame, target), make().fit(more, target)
+        np.testing.assert_allclose(
+            wider.predict_proba(more.drop(columns=target)), plain.predict_proba(inputs), atol=1e-12, rtol=0
+        )
+        if isinstance(plain, bt.DecisionTreeClassifier):
+            assert wider.prune("bayes").n_leaves_ == plain.prune("bayes").n_leaves_

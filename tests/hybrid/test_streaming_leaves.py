@@ -110,3 +110,10 @@ def test_two_trees_merged_name_as_many_rows_as_both():
     merged = one.merge(other)
     np.testing.assert_array_equal(merged.seen_.named, one.seen_.named + other.seen_.named)
     assert merged.naive_bayes_ == (0,)
+
+
+def test_numbers_next_to_the_largest_double_are_learnt_from():
+    X = np.zeros((14, 2))
+    X[0, 0] = float.fromhex("-0x1.ffffffffffffep+1023")
+    model = bt.StreamingTreeClassifier(leaves="adaptive", grace=10, confidence=0.1).fit(X, np.arange(14) % 2)
+    assert np.isfinite(model.predict_proba(X)).all()

@@ -1,28 +1,39 @@
-"""Entropy, Gini impurity and information gain as they are worked out by hand: a number, and the table of its calculation."""
+"""Entropy, Gini impurity, classification error and information gain: a number with the table of its calculation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baytree.choose.given_counts import amounts, branches, column_of, counted
+from baytree.choose.given_counts import branches, class_counts, counted
 from baytree.choose.measure import Measure
 from baytree.given import FrameLike
 from baytree.settings import one_of
 
 
-def entropy(values: FrameLike, column: str | None = None) -> Measure:
-    """H = −Σ p log₂ p in bits, of a column of values, of counts, or of probabilities.
+def entropy(
+    values: FrameLike | None = None,
+    column: str | None = None,
+    *,
+    counts: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+) -> Measure:
+    """H = −Σ p log₂ p in bits, of labels, counts or proportions.
 
     Parameters
     ----------
-    values : array-like, dict or frame
-        The values of a column; numbers, or a dict of numbers, are counts or probabilities of classes; with `column`, a
-        frame.
+    values : frame, array, Series, list or dict, optional
+        A frame, with `column`; or the labels of rows, where numbers are labels like any other; or a dict of the counts of
+        classes. A bare list or tuple of numbers is refused, because it could be either: use `labels` or `counts`.
     column : str, optional
-        The column of the frame that is meant.
+        Column of the frame.
+    counts : array-like or dict, optional
+        Counts or proportions of the classes.
+    labels : array-like, optional
+        Labels of rows.
 
     Returns
     -------
@@ -32,7 +43,9 @@ def entropy(values: FrameLike, column: str | None = None) -> Measure:
     Examples
     --------
     >>> import baytree as bt
-    >>> round(bt.entropy([1 / 3, 2 / 3]), 3)
+    >>> bt.entropy(labels=[0, 1, 1, 0])
+    1.0
+    >>> round(bt.entropy(counts=[1 / 3, 2 / 3]), 3)
     0.918
     >>> print(bt.entropy({"No": 5, "Yes": 9}))
     entropy in bits = 0.9403
@@ -41,19 +54,29 @@ def entropy(values: FrameLike, column: str | None = None) -> Measure:
     Yes      9  0.6429     0.4098
     sum     14       1     0.9403
     """
-    return _of_one("entropy", values, column)
+    return _impurity("entropy", *class_counts(values, column, counts, labels))
 
 
-def gini(values: FrameLike, column: str | None = None) -> Measure:
-    """1 − Σ p², the chance that two rows drawn at random are of different classes.
+def gini(
+    values: FrameLike | None = None,
+    column: str | None = None,
+    *,
+    counts: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+) -> Measure:
+    """1 − Σ p², the probability that two rows drawn at random are of different classes.
 
     Parameters
     ----------
-    values : array-like, dict or frame
-        The values of a column; numbers, or a dict of numbers, are counts or probabilities of classes; with `column`, a
-        frame.
+    values : frame, array, Series, list or dict, optional
+        A frame, with `column`; or the labels of rows, where numbers are labels like any other; or a dict of the counts of
+        classes. A bare list or tuple of numbers is refused, because it could be either: use `labels` or `counts`.
     column : str, optional
-        The column of the frame that is meant.
+        Column of the frame.
+    counts : array-like or dict, optional
+        Counts or proportions of the classes.
+    labels : array-like, optional
+        Labels of rows.
 
     Returns
     -------
@@ -63,10 +86,49 @@ def gini(values: FrameLike, column: str | None = None) -> Measure:
     Examples
     --------
     >>> import baytree as bt
-    >>> bt.gini([1, 1])
+    >>> bt.gini(counts=[1, 1])
     0.5
     """
-    return _of_one("gini", values, column)
+    return _impurity("gini", *class_counts(values, column, counts, labels))
+
+
+def classification_error(
+    values: FrameLike | None = None,
+    column: str | None = None,
+    *,
+    counts: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+) -> Measure:
+    """1 − max p, the proportion of rows outside the most frequent class.
+
+    Parameters
+    ----------
+    values : frame, array, Series, list or dict, optional
+        A frame, with `column`; or the labels of rows, where numbers are labels like any other; or a dict of the counts of
+        classes. A bare list or tuple of numbers is refused, because it could be either: use `labels` or `counts`.
+    column : str, optional
+        Column of the frame.
+    counts : array-like or dict, optional
+        Counts or proportions of the classes.
+    labels : array-like, optional
+        Labels of rows.
+
+    Returns
+    -------
+    Measure
+        A float; `print` shows the calculation.
+
+    Examples
+    --------
+    >>> import baytree as bt
+    >>> print(bt.classification_error({"No": 5, "Yes": 15}))
+    classification error = 0.2500
+         count   share   1 − p
+    No       5  0.2500  0.7500
+    Yes     15  0.7500  0.2500
+    least   20       1  0.2500
+    """
+    return _impurity("error", *class_counts(values, column, counts, labels))
 
 
 def conditional_entropy(values: FrameLike, given: ArrayLike | str, column: str | None = None) -> Measure:
@@ -142,13 +204,21 @@ _IMPURITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def _of_one(measure: str, values: FrameLike, column: str | None) -> Measure:
-    counts, names = amounts(values if column is None else column_of(values, column))
-    share, terms = _shares(counts), _terms(measure, counts)
+_TITLES = {"entropy": "entropy in bits", "gini": "gini", "error": "classification error"}
+_TERMS: dict[str, tuple[str, str]] = {  # what the last column holds for each class, and how the last row sums it up
+    "entropy": ("−p log₂ p", "sum"),
+    "gini": ("p(1 − p)", "sum"),
+    "error": ("1 − p", "least"),
+}
+
+
+def _impurity(criterion: str, counts: np.ndarray, names: Sequence[str]) -> Measure:
+    """The impurity of these counts, with a row for each class."""
+    share, terms = _shares(counts), _terms(criterion, counts)
     rows = [[name, *row] for name, *row in zip(names, counts.tolist(), share.tolist(), terms.tolist(), strict=True)]
-    value = float(_IMPURITIES[measure](counts))
-    title, term = ("entropy in bits", "−p log₂ p") if measure == "entropy" else ("gini", "p(1 − p)")
-    return Measure.of(value, title, ["", "count", "share", term], [*rows, ["sum", counts.sum(), share.sum(), value]])
+    value, (term, total) = float(_IMPURITIES[criterion](counts)), _TERMS[criterion]
+    last = [total, counts.sum(), share.sum(), value]
+    return Measure.of(value, _TITLES[criterion], ["", "count", "share", term], [*rows, last])
 
 
 def _left(criterion: str, counts: np.ndarray, levels: Sequence[str], classes: Sequence[str], title: str) -> Measure:
@@ -165,6 +235,9 @@ def _shares(counts: np.ndarray) -> np.ndarray:
     return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1e-300)
 
 
-def _terms(measure: str, counts: np.ndarray) -> np.ndarray:
+def _terms(criterion: str, counts: np.ndarray) -> np.ndarray:
+    """What each class contributes to the calculation of an impurity, in the shape of `counts`."""
     share = _shares(counts)
-    return -share * np.log2(np.where(share > 0, share, 1.0)) if measure == "entropy" else share * (1 - share)
+    if criterion == "entropy":
+        return -share * np.log2(np.where(share > 0, share, 1.0))
+    return share * (1 - share) if criterion == "gini" else 1 - share

@@ -44,7 +44,7 @@ _BY_CV = {"Cs": STRENGTHS, "max_iter": 100}
 _SPLINES = {"max_degree": 2, "max_terms": 41}  # more terms take long, and pruning keeps few of them
 _LOGISTIC = "LogisticRegressionCV"
 CLASSIFIERS = {
-    "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, effort=0.2),
+    "majority": Family(BASELINE, "DecisionTreeClassifier", {"max_depth": 0}, effort=0.2, takes_text=True),
     "id3": Family("ID3", "ID3Classifier"),
     "c45": Family("C4.5", "C45Classifier", effort=1.3),
     "c50": Family("C5.0", "C50Classifier", effort=2.4),

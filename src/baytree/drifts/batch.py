@@ -127,7 +127,10 @@ def _new_levels(raw: Raw, column: Column) -> tuple[NewLevels, np.ndarray]:
 
 
 def _is_empty(raw: Raw) -> bool:
-    return isinstance(raw, Numbers) and bool(np.isnan(raw.values).all())
+    if not isinstance(raw, Numbers):
+        return False
+    given = raw.matrix.array[:, raw.column]  # not as doubles: codes beyond 2^53 have none
+    return given.dtype.kind == "f" and bool(np.isnan(given).all())
 
 
 def _is_beyond(values: Values, before: Sketch | Counts) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
@@ -63,11 +64,42 @@ def distance(pair: Pair, n_new: int = 0) -> float:
     return float((np.abs(difference).sum() + n_new / total_now) / 2)
 
 
-def chance(pair: Pair, n_new: int) -> float:
-    """The chance of so large a chi-squared statistic, of cells, new levels and missing values in both."""
+def chances(pair: Pair, n_new: int) -> list[float]:
+    """The p of each test of a column: of the distribution of its values, and of its missing values where there are any."""
+    missing = [pair.missing_before, pair.missing_now - n_new]
+    known = [float(pair.before.sum()), float(pair.now.sum()) + n_new]
+    tests = [_chance_of_values(pair, n_new) if all(known) else 1.0]
+    if any(missing):
+        tests.append(missing_chance(missing[0], known[0], missing[1], known[1]))
+    return tests
+
+
+def _chance_of_values(pair: Pair, n_new: int) -> float:
+    """The chance of so large a chi-squared statistic, of cells and new levels in both."""
     cells = _few(pair) if pair.is_ordered else np.stack([pair.before, pair.now])
-    extra = [[0.0, pair.missing_before], [float(n_new), pair.missing_now - n_new]]
-    return chi_square_tail(*chi_square(_pooled(np.concatenate([cells, extra], axis=1))))
+    return chi_square_tail(*chi_square(_pooled(np.concatenate([cells, [[0.0], [float(n_new)]]], axis=1))))
+
+
+def missing_chance(missing_before: float, known_before: float, missing_now: float, known_now: float) -> float:
+    """The chance of proportions of missing values that differ as much, if they are the same in training and now.
+
+    Chi-squared; where fewer than `LEAST_EXPECTED` rows are expected in a cell, Fisher's exact test, twice its smaller tail.
+    """
+    table = np.array([[missing_before, known_before], [missing_now, known_now]], float)
+    total = table.sum()
+    if not total or (np.outer(table.sum(axis=1), table.sum(axis=0)) / total).min() >= LEAST_EXPECTED:
+        return chi_square_tail(*chi_square(table))
+    whole = np.rint(table).astype(int)
+    n_now, n_missing = int(whole[1].sum()), int(whole[:, 0].sum())
+    least, most = max(0, n_now - int(whole[:, 1].sum())), min(n_now, n_missing)
+    ways = np.array([_log_choose(n_missing, k) + _log_choose(whole[:, 1].sum(), n_now - k) for k in range(least, most + 1)])
+    share = np.exp(ways - ways.max())
+    place = int(whole[1, 0]) - least
+    return min(1.0, 2 * float(min(share[: place + 1].sum(), share[place:].sum()) / share.sum()))
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
 def holm(chances: list[float]) -> list[float]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from baytree.drifts.batch import Batch, profile_of
-from baytree.drifts.comparing import Pair, chance, distance, holm, paired
+from baytree.drifts.comparing import Pair, chances, distance, holm, paired
 from baytree.drifts.effects import effect, imagined
 from baytree.predictor import Predictor
 from baytree.show.terminal import aligned, escaped
@@ -28,7 +28,8 @@ class ColumnDrift(msgspec.Struct, frozen=True):
         From 0, distributed as in training, to 1: of numbers the largest difference of shares up to a number
         (Kolmogorov–Smirnov), of levels half the sum of all differences.
     p : float
-        The chance of so large a difference in any column if nothing has changed (chi-squared, Holm).
+        The chance of so large a difference in any column if nothing has changed: the smaller of a test of the values and one
+        of the missing values (chi-squared, Holm over all tests).
     missing : float
         The share of missing values, without new levels; 1 where the column is not there.
     missing_before : float
@@ -116,8 +117,10 @@ class Drift:
         profile, batch, schema = profile_of(self._predictor), self.batch, self._predictor.schema
         share = profile.n_looked_at / max(int(profile.rows[0]), 1)
         pairs = [paired(*each).known_by(share) for each in zip(profile.columns, batch.columns, strict=True)]
-        chances = [chance(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
-        adjusted, rows = holm(chances), imagined(self._predictor, profile)
+        tests = [chances(pair, new.n_cells) for pair, new in zip(pairs, batch.new, strict=True)]
+        every = iter(holm([p for own in tests for p in own]))
+        adjusted = [min(next(every) for _ in own) for own in tests]
+        rows = imagined(self._predictor, profile)
         told = [
             self._told(column.name, j, pairs[j], adjusted[j], rows if adjusted[j] < ALARM else None)
             for j, column in enumerate(schema.columns)

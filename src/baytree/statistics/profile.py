@@ -71,6 +71,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="prof
         """The number of rows behind these shares: what a test that compares them with others has to go by."""
         return int((self.rows if self.looked_at is None else self.looked_at)[0])
 
+    def n_varying(self) -> int:
+        """The number of columns that hold more than one value, a missing one among them."""
+        counts = [column.counts if isinstance(column, Sketch) else column for column in self.columns]
+        return sum(int(np.count_nonzero(each.cells.rounded().any(axis=1)) > 1) for each in counts)
+
     def __add__(self, other: Self) -> Self:
         columns = tuple(mine + theirs for mine, theirs in zip(self.columns, other.columns, strict=True))  # type: ignore
         target = None if self.target is None or other.target is None else self.target + other.target

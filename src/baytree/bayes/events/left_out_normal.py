@@ -34,10 +34,12 @@ def add_left_out_densities(
     pooled = seen.pooled()
     centre, unit = np.nan_to_num(pooled.mean()[0]), np.nan_to_num(pooled.deviation()[0])
     n, exponent = bounded(seen.weight)
-    unit = np.where(unit > 0, unit, np.inf)  # a constant column adds nothing
+    varies = unit > 0  # a constant column adds nothing, as in `derive`
+    columns = tuple(column for column, is_told in zip(columns, varies.tolist(), strict=True) if is_told)
+    n, centre, unit = n[:, varies], centre[varies], unit[varies]
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = in_units(seen.mean(), centre, unit)
-        squares = n * np.nan_to_num(seen.deviation() / unit) ** 2
+        mean = in_units(seen.mean()[:, varies], centre, unit)
+        squares = n * np.nan_to_num(seen.deviation()[:, varies] / unit) ** 2
     weight = np.empty(0) if table.is_unweighted else np.ldexp(table.weight, -exponent)
     cells = n, mean, squares, centre, unit
     setting = rule.estimate, float(np.ldexp(rule.alpha, -exponent)), rule.floor, float(np.ldexp(1.0, -exponent))

@@ -22,8 +22,8 @@ def importance(problem: Problem, estimator: EstimatorLike = None) -> Ranking:
         raise ValueError(f"{type(fitted).__name__} has no feature_importances_; give a tree")
     names = problem.schema.names
     worth = np.asarray(fitted.feature_importances_, dtype=np.float64)
-    if len(worth) != len(names):
-        worth = worth[[problem.schema.inputs.index(name) for name in names]]
+    if len(worth) == len(problem.schema.inputs):
+        worth = worth[[problem.schema.inputs.index(source) for source in problem.schema.sources]]
     return _ranking("importance", problem, worth, [type(fitted).__name__] * len(names))
 
 

@@ -44,9 +44,9 @@ def rank_features(
     by : str
         ``information_gain``, ``gain_ratio``, ``symmetric_uncertainty`` (in bits, from counts), ``chi2`` (the test of
         independence), ``correlation`` (Pearson, Spearman, point-biserial, Cramér's V or η, by the kinds of column and
-        target), ``spearman`` (the same, numbers by their ranks), ``anova`` (F), ``mrmr`` (relevance less redundancy),
-        ``importance`` (of a fitted `estimator`), ``lasso`` (how strong the penalty is when the column enters the L1 path,
-        the first one 1).
+        target), ``spearman`` (the same, numbers by their ranks; for three or more classes Kruskal and Wallis's test),
+        ``anova`` (F), ``mrmr`` (relevance less redundancy), ``importance`` (of a fitted `estimator`), ``lasso`` (how strong
+        the penalty is when the column enters the L1 path, the first one 1).
     cuts : {"auto", "best", "mdl", "quantiles"}
         How numbers become levels: the one best cut, Fayyad and Irani's cuts, ten equal shares; "auto" is "best" for
         measures in bits and "quantiles" for chi² and mRMR.

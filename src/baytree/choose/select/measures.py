@@ -92,6 +92,18 @@ def correlation_ratio(values: np.ndarray, group: np.ndarray, n_groups: int) -> T
     return Test(float(eta), anova(values, group, n_groups).p, "η")
 
 
+def kruskal_wallis(values: np.ndarray, group: np.ndarray, n_groups: int) -> Test:
+    """η of the ranks, √(H / (n − 1)), with the p-value of Kruskal and Wallis's H; equal values share their mean rank.
+
+    For two groups it is the absolute value of Spearman's correlation of the values with the group.
+    """
+    between, within, (degrees, _) = _sums_of_squares(_ranks(values), group, n_groups)
+    if degrees < 1 or between + within == 0:
+        return Test(0.0, 1.0, "η of ranks")
+    share = between / (between + within)
+    return Test(float(np.sqrt(share)), float(special.chdtrc(degrees, (len(values) - 1) * share)), "η of ranks")
+
+
 def regression_f(x: np.ndarray, y: np.ndarray) -> Test:
     """The F test of the slope of y on x."""
     r = pearson(x, y)

@@ -147,10 +147,11 @@ class Measure:
             codes = numbers.astype(np.int32)
             if n_classes:
                 return measures.cramers_v(Counts.of(codes, label, None, n_levels, n_classes).known())
-            return measures.correlation_ratio(label, codes, n_levels)
+            return (measures.kruskal_wallis if self.by == "spearman" else measures.correlation_ratio)(label, codes, n_levels)
+        is_by_ranks = column.kind is Kind.ORDINAL or self.by == "spearman"
         if n_classes > 2:
-            return measures.correlation_ratio(numbers, label, n_classes)
-        if column.kind is Kind.ORDINAL or self.by == "spearman":
+            return (measures.kruskal_wallis if is_by_ranks else measures.correlation_ratio)(numbers, label, n_classes)
+        if is_by_ranks:
             return measures.spearman(numbers, label.astype(np.float64))
         return measures.pearson(numbers, label.astype(np.float64), "point-biserial" if n_classes else "Pearson")
 

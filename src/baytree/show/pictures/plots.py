@@ -119,7 +119,5 @@ def complexity_plot(table: ComplexityTable, ax: Axes | None = None) -> Axes:
 
 
 def _named_importances(model: FittedTree) -> tuple[list[str], np.ndarray]:
-    """The columns as they were given, or as the schema names them where they are others."""
-    share = np.asarray(model.feature_importances_)
-    given = [str(name) for name in getattr(model, "feature_names_in_", model.schema_.names)]
-    return given if len(given) == len(share) else list(model.schema_.names), share
+    """The importances of the columns as they were given, and their names."""
+    return [str(name) for name in model.schema_.inputs], np.asarray(model.feature_importances_)

@@ -57,9 +57,11 @@ def _root_error(table: ComplexityTable) -> str:
 
 
 def _advice(table: ComplexityTable) -> list[str]:
+    if len(table.splits) == 1:
+        return ["the tree is a single leaf, so there is nothing to prune"]
     found = least_and_1se(table)
     if found is None:
-        return ["without cross-validated errors: give the rows, cost_complexity_path(X, y)"]
+        return ["without cross-validated errors: CARTClassifier and CARTRegressor compute them, cost_complexity_path(X, y)"]
     least, small = found
     told = f"least cv error: {table.splits[least]} splits; smallest within one std of it: {table.splits[small]} splits"
     return [f"{told} (cp={table.cp[small]:.6g})"]
