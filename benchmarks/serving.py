@@ -110,7 +110,7 @@ def _process(command: list) -> Iterator[tuple[int, int]]:
 def _spent(server: tuple[int, int], body: bytes, seconds: float = 3.0) -> float:
     """Processor seconds of the server for each request."""
     process, port = server
-    head = "POST /models/m/predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    head = "POST /models/m/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     head += f"Content-Length: {len(body)}\r\n\r\n"
 
     async def connection(until: float) -> int:

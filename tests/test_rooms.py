@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "baytree"
 # From the ground up; a room may import what stands before it, and itself. A file may stand lower than its room.
 LEVELS = [
-    {"_core", "given", "homes", "notices", "summary", "show.terminal", "version"},
-    {"show.notebook"},
+    {"_core", "given", "homes", "notices", "summary", "show.terminal", "temporary_files", "version"},
+    {"show.notebook", "atomic_files"},
     {"engine.threads"},
     {"engine.blas"},
     {"table"},

@@ -502,6 +502,34 @@ def test_a_late_word_where_the_model_knows_numbers_is_missing_with_a_note(late, 
         assert "column 'code': 'abc' is not a number and is taken as missing" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["fit", "rank", "fit --memory 1GB"])
+def test_a_table_with_a_header_only_is_named(command, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n")
+    first, *more = command.split()
+    result = run(first, tmp_path / "t.csv", "-t", "y", *more)
+    assert (result.exit_code, "t.csv: there is a header but no row" in result.output) == (1, True), result.output
+
+
+def test_a_target_that_is_not_there_names_the_header_option_where_names_look_like_values(tmp_path):
+    (tmp_path / "t.csv").write_text("5.1,3.5,setosa\n4.9,3.0,virginica\n")
+    result = run("fit", tmp_path / "t.csv", "-t", "species")
+    assert (result.exit_code, "if its first row is no header, use --header 0" in result.output) == (2, True)
+    (tmp_path / "t.csv").write_text("length,kind\n4.9,virginica\n")
+    assert "--header 0" not in run("fit", tmp_path / "t.csv", "-t", "species").output
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "json", "ndjson"])
+def test_a_nested_column_is_refused_with_the_option_that_leaves_it_out(suffix, tmp_path):
+    table, model = tmp_path / f"t.{suffix}", tmp_path / "m.baytree"
+    frame = pl.DataFrame({"x": [1, 2, 8, 9], "tags": [["p"], ["q"], [], ["p"]], "y": ["a", "a", "b", "b"]})
+    getattr(frame, f"write_{suffix}")(table)
+    result = run("fit", table, "-t", "y", "-o", model)
+    assert (result.exit_code, "--drop 'tags'" in result.output) == (1, True), result.output
+    done("fit", table, "-t", "y", "--drop", "tags", "-o", model)
+    assert done("predict", model, table).splitlines() == ["prediction", "a", "a", "b", "b"]
+    done("fit", table, "-t", "y", "--drop", "tags", "--memory", "1GB")
+
+
 def test_text_on_standard_output_is_plain_csv(titanic):
     out = done("predict", titanic, "titanic", "--proba")
     assert len(list(csv.reader(io.StringIO(out)))) == 2202

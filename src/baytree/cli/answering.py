@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baytree.atomic_files import is_written_in_place
 from baytree.cli import arguments
 from baytree.cli.command_parameters import MODEL, OUTPUT, REJECT, STRICT, TABLE
 from baytree.cli.console import progress, say, tell
@@ -62,6 +63,7 @@ def predict(
     from baytree.streams import batch_answers
     from baytree.table import files
 
+    arguments.refuse_input_as_output(output, model, table)
     predictor, kept = arguments.predictor(model, options["strict"]), names(keep)
     if (proba or reject is not None) and batch_answers.target_of(predictor).classes is None:
         raise click.UsageError(f"{model} predicts a number: it has no classes and no probabilities")
@@ -72,7 +74,7 @@ def predict(
             for columns in batch_answers.answers(predictor, source, proba, done, kept, reasons, reject):
                 write(columns)
 
-    if output:  # a file appears at the end, so it can be begun anew where a later value asks for other types
+    if output and not is_written_in_place(output):  # a file appears at the end, so a second attempt may replace the first
         files.attempt(source, write_all)
     else:
         write_all(files.checked(source))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
     from baytree.table.files import Asked, Source
 
 
-def source(table: str, how: Asked) -> Source:
-    """The table that was named: a file, `-`, or a bundled table where there is no such file. What is odd in it is told."""
+def source(table: str, how: Asked, target: str | None = None) -> Source:
+    """The table that was named: a file, `-`, or a bundled table where there is no such file. What is odd in it is told.
+
+    Of a workbook this is the first sheet, or the one that has the target.
+    """
     from baytree import datasets
     from baytree.table import files
 
@@ -31,7 +37,7 @@ def source(table: str, how: Asked) -> Source:
     if name in datasets.names() and not Path(table).exists():
         return files.in_memory(name, datasets.load(name, as_="polars"))
     try:
-        found = files.opened(table, how)
+        found = files.opened(table, how) if target is None else files.opened_with(table, how, target)
     except files.PathError as error:
         near = [] if Path(table).exists() else get_close_matches(name, datasets.names(), 1)
         hint = f"; did you mean the bundled table {near[0]!r}?" if near else ""
@@ -41,11 +47,36 @@ def source(table: str, how: Asked) -> Source:
     return found
 
 
+def refuse_input_as_output(output: Path | None, *inputs: str | Path | None) -> None:
+    """Refuse an output file that is also an input: by the same name, another path, a link, or standard input."""
+    if output is None or not output.is_file():
+        return
+    for given in inputs:
+        for path in _files_of(given):
+            if os.path.samestat(path.stat() if isinstance(path, Path) else os.fstat(path), output.stat()):
+                raise click.UsageError(f"-o {output} names the input {given}, which would be lost; name another file")
+
+
+def _files_of(given: str | Path | None) -> list[Path | int]:
+    """The files that an argument names: one, those of a pattern, or the descriptor of standard input."""
+    if given is None:
+        return []
+    if str(given) == "-":
+        try:
+            return [sys.stdin.fileno()]
+        except (OSError, ValueError):  # it is closed, or no file
+            return []
+    return [Path(found) for found in ([given] if Path(given).exists() else glob(str(given)))]
+
+
 def columns(names: Iterable[str], table: Source) -> None:
     """Refuse names that are not columns of the table."""
     for name in names:
         if name not in table.columns:
-            raise click.UsageError(f"{table.name}: {unknown('column', name, table.columns)}")
+            from baytree.table.files.arrangement import may_be_values
+
+            hint = "; if its first row is no header, use --header 0" if may_be_values(table.columns) else ""
+            raise click.UsageError(f"{table.name}: {unknown('column', name, table.columns)}{hint}")
 
 
 def offers(short: str, params: Iterable[str], schema: Mapping[str, Any], task: str | None = None) -> dict[str, Estimator]:
@@ -110,7 +141,8 @@ def source_for_both(old: Predictor, new: Predictor, table: str, options: Mapping
     from baytree.table import files
 
     (words, levels), (more, others) = _reading(old), _reading(new)
-    found = source(table, asked({**options, "keep": ()}, words=words | {name for name in more if name not in levels}))
+    words |= {name for name in more if name not in levels}
+    found = source(table, asked({**options, "keep": ()}, words=words, needed={*levels, *others}))
     for model in (old, new):
         columns([name for name in model.needed(found.columns) if name not in found.columns], found)
     return files.checked(_passed_over(found, {**others, **levels}))
@@ -126,7 +158,7 @@ def some_columns(model: Predictor, table: str, options: Mapping[str, Any]) -> So
 def _as_trained(model: Predictor, table: str, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
     """The table, its columns read as in training, and the levels of those that the model knows."""
     words, levels = _reading(model)
-    return source(table, asked({**options, "keep": ()}, words=words)), levels
+    return source(table, asked({**options, "keep": ()}, words=words, needed=levels)), levels
 
 
 def _reading(model: Predictor) -> tuple[set[str], dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baytree.atomic_files import write_file
 from baytree.choose import models as families
 from baytree.cli import arguments, pages, refit
 from baytree.cli.command_parameters import TABLE, TARGET
@@ -69,6 +70,9 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     """
     from baytree.choose.problem import Problem
 
+    directory = output or Path(f"{pages.file_name(table)}-compared")
+    for name in ("model.baytree", "results.json", "report.html"):
+        arguments.refuse_input_as_output(None if no_save else directory / name, table)
     frame, schema = _frame(table, target, options)
     problem = Problem.of(frame, target, options["task"], schema or None)
     if not click.get_current_context().meta.get("quiet"):
@@ -82,7 +86,7 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
     again = refit.command(click.get_current_context(), result.recommendation.short)
     click.echo(f"\nto learn it again:\n  {escaped(again)}")
     if not no_save:
-        _save(result, output, Path(f"{pages.file_name(table)}-compared"))
+        _save(result, directory, is_asked_for=output is not None)
     if result.is_interrupted:
         leave_at_once(Stopped.exit_code)
 
@@ -90,20 +94,19 @@ def compare(table: str, target: str, models: str | None, output: Path | None, no
 compare.help = cleandoc(compare.help or "").replace("MODELS", pages.listed_models(families.FAMILIES))
 
 
-def _save(result: Comparison, output: Path | None, usual: Path) -> None:
+def _save(result: Comparison, directory: Path, is_asked_for: bool) -> None:
     """Saves where it was asked for; where it was not, not being able to is only worth a note."""
     from baytree.storage import save
 
-    directory = output or usual
     try:
         (directory / "models").mkdir(parents=True, exist_ok=True)
         save(result.recommended, directory / "model.baytree")
         for short, model in result.models.items():
             save(model, directory / "models" / f"{short}.baytree")
-        (directory / "results.json").write_text(result.to_json() + "\n", encoding="utf-8")
+        write_file(directory / "results.json", result.to_json().encode() + b"\n")
         result.report(directory / "report.html")
     except OSError as error:
-        if output is not None:
+        if is_asked_for:
             raise
         say(f"\nnot saved: {directory}: {error.strerror}; name a directory with -o")
         return
@@ -160,6 +163,7 @@ def rank(table: str, target: str, by: str, cuts: str, output: Path | None, **opt
 
     if by not in MEASURES:
         raise click.UsageError(unknown("measure", by, MEASURES))
+    arguments.refuse_input_as_output(output, table)
     frame, schema = _frame(table, target, options)
     ranking = rank_features(frame, target, by, cuts=cuts, task=options["task"], schema=schema or None)
     click.echo(escaped(str(ranking), keep="\n"))
@@ -176,7 +180,7 @@ def _frame(table: str, target: str, options: dict[str, Any]) -> tuple[pl.DataFra
     from baytree.table import files
 
     schema, dropped = declared(options), names(options["drop"])
-    source = arguments.source(table, asked(options, schema))
+    source = arguments.source(table, asked(options, schema), target)
     arguments.columns([target, *schema, *dropped], source)
     return files.all_rows(source).drop(dropped), schema
 

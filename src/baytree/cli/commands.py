@@ -70,6 +70,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     from baytree.streams.batch_learning import learn
     from baytree.streams.lesson import Lesson
 
+    arguments.refuse_input_as_output(output, table)
     schema = declared(options)
     offers = arguments.offers(model, param, schema, options["task"])
     lesson = Lesson(target, options["weight"], tuple(names(options["drop"])), options["task"])
@@ -78,7 +79,7 @@ def fit(table: str, target: str, model: str, param: tuple[str, ...], output: Pat
     if engine_options.is_asked_for(table, options):
         learnt = engine_options.learnt(offers, table, lesson, options, how)
     else:
-        source = arguments.source(table, how)
+        source = arguments.source(table, how, target)
         arguments.columns([target, *schema, *weights, *lesson.drop], source)
         with progress(source.size, "learning") as done:
             learnt = learn(offers, source, lesson, done)
@@ -103,6 +104,7 @@ def show(model: Path, schema: bool, output: Path | None) -> None:
       baytree show m.baytree --schema
       baytree show m.baytree -o tree.svg
     """
+    arguments.refuse_input_as_output(output, model)
     predictor = arguments.predictor(model)
     if output is not None:
         showing.draw(predictor, model, output)
@@ -123,6 +125,7 @@ def merge(paths: tuple[Path, ...], output: Path) -> None:
     """
     if len(paths) < 2:
         raise click.UsageError("name at least two models")
+    arguments.refuse_input_as_output(output, *paths)
     from baytree.estimators.continuing import ContinuingEstimator
     from baytree.storage import save
 

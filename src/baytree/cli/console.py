@@ -15,6 +15,7 @@ import click
 from baytree import notices
 from baytree.notices import unknown
 from baytree.show.terminal import escaped
+from baytree.temporary_files import remove_all, removed_on_signals
 
 LONG_WORK = 50 << 20  # bytes, from which on progress is shown
 
@@ -30,6 +31,10 @@ class Commands(click.Group):
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        with removed_on_signals():
+            return super().main(*arguments, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -60,6 +65,7 @@ class Stopped(click.ClickException):
 
 def leave_at_once(code: int) -> NoReturn:
     """Ends the process without waiting for threads that are still learning."""
+    remove_all()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -37,6 +37,7 @@ def diff(old: Path, new: Path, table: str | None, as_json: bool, output: Path | 
     from baytree.diffs import diff as compared
     from baytree.streams.batch_answers import flips_of
 
+    arguments.refuse_input_as_output(output, old, new, table)
     before, after = arguments.predictor(old), arguments.predictor(new)
     found = compared(before, after)
     if table is not None:

@@ -34,6 +34,7 @@ def write_model(model: Path, target: str, output: Path | None, reject: float | N
       baytree export m.baytree --to c -o model.c
       baytree export m.baytree --to onnx -o model.onnx
     """
+    arguments.refuse_input_as_output(output, model)
     if target not in EXPORTS:
         raise click.UsageError(unknown("target", target, EXPORTS))
     given = {name: value for name, value in options.items() if value is not None}

@@ -31,12 +31,13 @@ def serve(models: tuple[Path, ...], host: str, port: int, token_file: Path | Non
     """
     try:
         from baytree.serve import running
+        from baytree.serve.app import is_loopback
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise click.UsageError(f"serving needs {error.name}: pip install 'baytree[serve]'") from None
     token = None if token_file is None else running.read_token(token_file)
-    if token is None and not running.is_loopback(host):
+    if token is None and not is_loopback(host):
         raise click.UsageError(f"--host {host} is open to other machines: name a --token-file, too")
     paths = [arguments.model_file(path) for path in models]
     running.run(paths, host, port, token, click.echo, reject)

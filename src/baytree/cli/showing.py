@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baytree.atomic_files import write_file
 from baytree.cli import arguments
 from baytree.cli.command_parameters import MODEL
 from baytree.cli.console import say
@@ -44,6 +45,7 @@ def report(model: Path, table: str | None, rows: int | None, output: Path, **opt
     from baytree.reports import report as written
     from baytree.table import files
 
+    arguments.refuse_input_as_output(output, model, table)
     predictor = arguments.predictor(model)
     frame = None
     if table is not None:
@@ -109,7 +111,7 @@ def draw(predictor: Predictor, model: Path, output: Path) -> None:
     from baytree.tree.view.cards import draw as drawing
 
     tree = predictor.model.tree if isinstance(summary, BayesTreeSummary) else predictor.model
-    output.write_text(to_svg(drawing(tree, predictor.schema)), encoding="utf-8")
+    write_file(output, to_svg(drawing(tree, predictor.schema)).encode())
 
 
 def beliefs(belief: dict[Any, float]) -> str:

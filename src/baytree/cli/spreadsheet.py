@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
+from baytree.atomic_files import open_output
 from baytree.show.terminal import escaped, is_number
 from baytree.table import files
 
@@ -20,10 +19,10 @@ Write = Callable[[Mapping[str, Sequence[Any]]], Any]
 def written(path: Path | None) -> Generator[Write]:
     """What to call with columns, batch after batch: they go to the file, which appears at the end, or to standard output."""
     if path is None:
-        yield _columns_to(sys.stdout, _escaped_inert if sys.stdout.isatty() else inert)
+        yield _columns_to(sys.stdout.write, _escaped_inert if sys.stdout.isatty() else inert)
         return
-    with _replaced(path) as stream:
-        yield _columns_to(stream, inert)
+    with open_output(path) as stream:
+        yield _columns_to(lambda text: stream.write(text.encode()), inert)
 
 
 def inert(text: str) -> str:
@@ -44,34 +43,13 @@ def _escaped_inert(text: str) -> str:
     return escaped(inert(text))
 
 
-def _columns_to(stream: TextIO, shown: Callable[[str], str]) -> Write:
+def _columns_to(write_text: Callable[[str], Any], shown: Callable[[str], str]) -> Write:
     is_begun = False
 
     def write(columns: Mapping[str, Sequence[Any]]) -> None:
         nonlocal is_begun
         names = {shown(name): values for name, values in columns.items()}
-        stream.write(files.to_csv(names, shown, has_header=not is_begun))
+        write_text(files.to_csv(names, shown, has_header=not is_begun))
         is_begun = True
 
     return write
-
-
-@contextmanager
-def _replaced(path: Path) -> Generator[TextIO]:
-    """A stream whose text takes the place of the file at the end, or never."""
-    handle, draft = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as stream:
-            yield stream
-        os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(draft)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -58,6 +58,8 @@ def asked(options: Mapping[str, Any], kinds: Mapping[str, Any] | None = None, **
         encoding=options.get("encoding"),
         header=options.get("header"),
         keep=frozenset(names(options.get("keep") or ())),
+        drop=frozenset(names(options.get("drop") or ())),
+        needed=frozenset(more["needed"]) if "needed" in more else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from baytree.atomic_files import write_file
 from baytree.diffs.change import Change, Value, told
 from baytree.diffs.flips import Flips
 from baytree.show.names import counted, shortened
@@ -80,7 +81,7 @@ class Difference(msgspec.Struct, frozen=True):
         from baytree.diffs.difference_page import page_of  # only who looks needs it
         from baytree.show.report.page import to_html
 
-        Path(path).write_text(to_html(page_of(self)), encoding="utf-8", errors="backslashreplace")
+        write_file(path, to_html(page_of(self)).encode("utf-8", "backslashreplace"))
         return Path(path)
 
     def __str__(self) -> str:
