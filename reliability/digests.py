@@ -22,7 +22,14 @@ import baytree as bt
 from baytree import datasets
 
 LARGE = 3_000  # rows: larger tables are cut to this many, so that a run takes minutes
-REGRESSORS = ["CARTRegressor", "CHAIDRegressor", "DecisionTreeRegressor", "LinearRegression", "LinearRegressionCV", "MARSRegressor"]
+REGRESSORS = [
+    "CARTRegressor",
+    "CHAIDRegressor",
+    "DecisionTreeRegressor",
+    "LinearRegression",
+    "LinearRegressionCV",
+    "MARSRegressor",
+]
 CLASSIFIERS = [
     name
     for name in sorted(bt.__all__)
@@ -51,7 +58,8 @@ def model_digests(name: str, frame: pl.DataFrame, target: str) -> Iterator[tuple
     except Exception as error:
         yield "fit", type(error).__name__
         return
-    makers = {"file": lambda: model.dumps() if hasattr(model, "dumps") else _saved(model), "summary": lambda: str(model.summary())}
+    makers = {"file": lambda: model.dumps() if hasattr(model, "dumps") else _saved(model)}
+    makers["summary"] = lambda: str(model.summary())
     makers["predictions"] = lambda: model.predict(frame.drop(target)).tolist()
     makers |= {goal: lambda goal=goal: bt.export(model, goal) for goal in TARGETS}
     for part, make in makers.items():
