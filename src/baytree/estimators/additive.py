@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree.engine.far_frame import FarFrame
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import SETTLING, Classifier, Entered, Regressor
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed, joined_profiles
 from baytree.table.infer import together

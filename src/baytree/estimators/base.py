@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import msgspec
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings
 from baytree.engine.elsewhere import Source
@@ -23,7 +25,6 @@ from baytree.engine.far_frame import FarFrame, far_frame
 from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
-from baytree.estimators.scikit_base import BaseEstimator, ClassifierMixin, RegressorMixin, check_is_fitted
 from baytree.given import FrameLike, RejectLike, TargetLike, WeightsLike
 from baytree.learner import Learner, Learnt, profiled, profiled_later
 from baytree.limits.intervals import holding

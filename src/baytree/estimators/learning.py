@@ -9,13 +9,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from sklearn.base import clone
 
 from baytree import notices
 from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.base import Entered, Estimator
-from baytree.estimators.scikit_base import clone
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, FirstStep, InTwoSteps, Learner, Learnt
 from baytree.table.frames import RawFrame

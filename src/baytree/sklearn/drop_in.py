@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree.estimators.additive import AdditiveClassifier
 from baytree.estimators.base import Classifier, Estimator
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, RejectLike, TargetLike, WeightsLike
 from baytree.table.schema import SchemaLike
 from baytree.table.table import Table

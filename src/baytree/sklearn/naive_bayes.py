@@ -8,13 +8,13 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices
 from baytree.bayes.estimation import Estimation, Group
 from baytree.estimators.bayes import bernoulli_dropin, categorical_dropin, count_dropins, gaussian_dropin
 from baytree.estimators.bayes.discrete_dropin import LEAST_ALPHA, DiscreteNB
 from baytree.estimators.bayes.face import BayesClassifier
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, PriorsLike, RejectLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.sklearn.drop_in import GoingOn

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import clone
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
@@ -16,7 +17,6 @@ from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
 from baytree.estimators.base import Estimator
 from baytree.estimators.learning import learner_of
-from baytree.estimators.scikit_base import clone
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike, FrameLike
 from baytree.model import Model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings
 from baytree.choose.conformal.asked_rows import Answering, Asked, OfFrame, models_of
@@ -13,7 +14,6 @@ from baytree.choose.problem import Problem
 from baytree.choose.validate.trials import can_subtract, codes_among, learnt, prepared, reads_alike
 from baytree.choose.validate.validation import problem_of
 from baytree.estimators.learning import learner_of
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.folds.cv import CV, Fold, Folds
 from baytree.given import EstimatorLike, FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from baytree.choose.native import selected
 from baytree.choose.problem import Problem
 from baytree.estimators.method_docstrings import complete_methods
-from baytree.estimators.scikit_base import BaseEstimator, check_is_fitted
 from baytree.given import FrameLike
 from baytree.table.frames.arrays import as_two_dimensional
 

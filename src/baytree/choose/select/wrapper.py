@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.choose import metrics
@@ -15,7 +16,6 @@ from baytree.choose.select.scorers import scorer
 from baytree.choose.select.search import Search
 from baytree.choose.select.selector import ColumnSelector
 from baytree.choose.validate.validation import problem_of
-from baytree.estimators.scikit_base import check_is_fitted, is_classifier
 from baytree.folds.cv import CV
 from baytree.given import EstimatorLike, FrameLike, TargetLike
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_learn_from
@@ -16,7 +17,6 @@ from baytree.choose.validate.significance import Interval
 from baytree.choose.validate.trials import fitted, prepared, reads_alike, trials
 from baytree.choose.validate.validation import problem_of
 from baytree.estimators.learning import settled
-from baytree.estimators.scikit_base import clone
 from baytree.estimators.tree.face import TreeFace
 from baytree.folds.cv import CV, Fold
 from baytree.given import EstimatorLike, FrameLike, TargetLike

@@ -13,6 +13,7 @@ from typing import Self
 
 import msgspec
 import numpy as np
+from sklearn.base import clone
 
 from baytree.choose.validate.fold_tables import to_answer_for
 from baytree.choose.validate.result import CrossValidation
@@ -21,7 +22,6 @@ from baytree.engine.elsewhere import Elsewhere, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
 from baytree.estimators.additive import AdditiveEstimator
 from baytree.estimators.learning import far_rows, learner_of
-from baytree.estimators.scikit_base import clone
 from baytree.folds.cv import CV, Folds, names_rows, read_cv
 from baytree.given import EstimatorLike, FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive

@@ -12,6 +12,8 @@ from time import perf_counter
 from typing import Any, TypeGuard
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
@@ -19,7 +21,6 @@ from baytree.engine.parts import InMemory
 from baytree.engine.threads import in_order
 from baytree.estimators.base import Estimator
 from baytree.estimators.learning import FirstSteps, first_step_of, has_own_kinds, learner_of, schema_of, settled
-from baytree.estimators.scikit_base import BaseEstimator, clone, has_fit_parameter
 from baytree.folds.cv import Fold
 from baytree.given import EstimatorLike
 from baytree.learner import Additive, FirstStep, Learner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 
 from baytree.choose.problem import Problem
 from baytree.choose.validate.far_folds import validated_where_rows_are
@@ -10,7 +11,6 @@ from baytree.choose.validate.result import CrossValidation
 from baytree.choose.validate.trials import trials
 from baytree.engine.engines import elsewhere
 from baytree.estimators.base import Estimator
-from baytree.estimators.scikit_base import is_classifier
 from baytree.folds.cv import CV
 from baytree.given import EstimatorLike, FrameLike, TargetLike, WeightsLike
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree.bayes.estimation import Estimation, Group
 from baytree.bayes.events.text.word_likelihood import WordLikelihood, top_words
@@ -16,7 +17,6 @@ from baytree.bayes.learner import NaiveBayesLearner
 from baytree.bayes.model import NaiveBayes
 from baytree.bayes.seen import Seen
 from baytree.estimators.additive import AdditiveClassifier
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, RandomLike, TargetLike, WeightsLike
 from baytree.settings import ByClass
 from baytree.show.results import frame_of

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.bayes import joint
 from baytree.bayes.combinations import Combinations
 from baytree.bayes.joint_table import JointTable
 from baytree.estimators.additive import AdditiveClassifier
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import RandomLike
 from baytree.show.results import frame_of
 from baytree.table.sample import Columns, census_of

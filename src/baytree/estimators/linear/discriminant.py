@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveClassifier
-from baytree.estimators.scikit_base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
 from baytree.given import FrameLike, PriorsLike, RandomLike, TargetLike, WeightsLike
 from baytree.linear.discriminant.learner import Discriminant, LedoitWolf, Linear, Quadratic, refuse_text
 from baytree.linear.discriminant.model import LinearDiscriminant, QuadraticDiscriminant

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Classifier
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike
 from baytree.linear.coefficients import CoefficientTable
 from baytree.linear.design.learn import MISSING_POLICIES

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Entered
 from baytree.estimators.linear.convergence import ConvergenceWarning
 from baytree.estimators.linear.face import LogisticClassifier
 from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.folds.cv import CV, names_rows
 from baytree.linear.curve import Curve
 from baytree.linear.logistic.learner import LogisticCV

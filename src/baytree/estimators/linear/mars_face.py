@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sklearn.utils.validation import check_is_fitted
+
 from baytree import settings
 from baytree.estimators.base import Estimator
 from baytree.estimators.linear.face import followed_columns
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.splines.importance import ImportanceTable
 from baytree.linear.splines.learner import Mars, refuse_text

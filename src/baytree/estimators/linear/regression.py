@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.engine.blas import at_most
 from baytree.engine.parts import InMemory
 from baytree.estimators.additive import AdditiveRegressor
 from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.linear.penalty_path import Path
 from baytree.linear.regression.from_products import path_to

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Entered
 from baytree.estimators.linear.regression_face import LinearRegressor, picture_of
 from baytree.estimators.linear.strengths import MOST_STRENGTHS, folds_setting, is_count, named_folds, positive_values
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.folds.cv import CV, names_rows
 from baytree.linear.curve import Curve
 from baytree.linear.penalty_path import Path

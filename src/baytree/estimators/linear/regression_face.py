@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings
 from baytree.estimators.base import Regressor
 from baytree.estimators.linear.face import l1_share_of
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.linear.design.learn import MISSING_POLICIES
 from baytree.linear.penalty_path import Path
 from baytree.linear.regression.model import Regression

@@ -7,10 +7,10 @@ from typing import Self
 
 import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree.estimators.base import Classifier
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.estimators.tree.face import TreeFace, TreeShape
 from baytree.given import CostsLike
 from baytree.learner import Learnt

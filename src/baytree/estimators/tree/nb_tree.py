@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from sklearn.utils.validation import check_is_fitted
+
 from baytree import settings as given
 from baytree.bayes.estimation import Estimation
 from baytree.bayes.events import default_event, grouped
 from baytree.bayes.learner import NaiveBayesLearner
 from baytree.estimators.base import Classifier
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.estimators.tree.face import TreeShape
 from baytree.estimators.tree.open_trees import CLASS_CRITERIA
 from baytree.hybrid.learner import NBTreeLearner

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from baytree import settings as given
 from baytree._core import TreeStream
 from baytree.engine.parts import InMemory
 from baytree.estimators.base import SETTLING, Classifier
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.estimators.tree.face import TreeFace
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.hybrid.model import BayesTree

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sklearn.utils.validation import check_is_fitted
+
 from baytree.estimators.base import Estimator
-from baytree.estimators.scikit_base import check_is_fitted
 from baytree.given import FrameLike
 from baytree.show.tree.card_layout import Drawing
 from baytree.tree.model import outline
