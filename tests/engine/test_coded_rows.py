@@ -102,7 +102,7 @@ def test_rows_are_coded_once_however_many_rounds_there_are(tmp_path, monkeypatch
 
 def test_what_has_no_room_in_memory_is_kept_on_disk():
     folder = folders.Folder(room=100)
-    folder.filled((folders.Looked(bytes([k]) * 60, Sighting("")) for k in range(4)), Sighting(""))
+    folder.filled(((bytes([k]) * 60, Sighting("")) for k in range(4)), Sighting(""))
     made = folder.made(lambda content: content * 2)
     for _ in range(2):
         assert made.total(lambda content: [bytes(content)]) == [bytes([k]) * 120 for k in range(4)]

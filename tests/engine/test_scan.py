@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,31 @@ def test_every_kind_of_file_gives_the_model_of_memory(kind, table, tmp_path):
     rows = table.drop("w")
     scanned = bt.NaiveBayesClassifier().fit(on_disk(rows, tmp_path, 4, kind), "y")
     assert dumps(scanned) == dumps(bt.NaiveBayesClassifier().fit(rows, "y"))
+
+
+@pytest.mark.parametrize(
+    "late",
+    [{}, {"c": "green"}, {"y": "perhaps"}, {"y": None}, {"a": None}, {"a": 1e9}, {"c": "a sentence of several words"}],
+    ids=str,
+)
+def test_whatever_the_last_rows_hold_the_model_and_its_warnings_are_those_of_memory(late, tmp_path, monkeypatch):
+    monkeypatch.setattr(scanning, "_SHARE", 1 << 60)  # no piece stays in memory
+    r, n = np.random.default_rng(3), 3000
+    a, b = r.normal(size=(2, n))
+    label = np.where(a + r.normal(size=n) > 0, "yes", "no")
+    rows = pl.DataFrame({"a": a, "b": b, "c": r.choice(["red", "blue"], n), "y": label})
+    is_late = pl.int_range(pl.len()) >= 2990
+    rows = rows.with_columns(pl.when(is_late).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in late.items())
+    (expected, in_memory), (model, scanned) = fitted(rows), fitted(on_disk(rows, tmp_path, 6))
+    assert dumps(model) == dumps(expected)
+    assert scanned == in_memory
+
+
+def fitted(rows):
+    """The model of these rows, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return bt.NaiveBayesClassifier().fit(rows, "y"), [str(each.message) for each in caught]
 
 
 def test_predictions_come_in_the_order_of_the_files(table, tmp_path):

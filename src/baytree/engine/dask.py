@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Look, Rehearse, refuse_more_than_fits
+from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.gathering import Perhaps
 from baytree.engine.keeping.packing import packed_bytes
 from baytree.engine.sighting import Sighting
@@ -45,7 +45,7 @@ class DaskFrame:
         self.frame = frame
         self.columns = tuple(map(str, frame.columns))
 
-    def packed(self, look: Look, rehearse: Rehearse | None = None) -> tuple[Persisted | OnWorkers, Sighting]:
+    def packed(self, look: Look) -> tuple[Persisted | OnWorkers, Sighting]:
         """Every partition packed on its worker, and what was seen in it added up."""
         looking = dask.delayed(partial(telling_errors, _packed, look), pure=False)
         looked = [looking(part, f"partition {k}") for k, part in enumerate(self.frame.to_delayed())]

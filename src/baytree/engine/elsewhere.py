@@ -30,7 +30,6 @@ from baytree.table.table import Table
 T = TypeVar("T")
 Content = Packed | bytes  # of a piece: an engine that keeps it in this process may leave it as it lies
 Look = Callable[[FrameLike, str], tuple[Content, Sighting]]
-Rehearse = Callable[["Packs", Sighting], None]  # learns from these pieces, of which this was seen, as if they were all rows
 
 
 class Packs(Protocol):
@@ -56,11 +55,8 @@ class Source(Protocol):
     memory: int  # bytes that rows may take on this machine
     advice: str  # what helps where rows would take more
 
-    def packed(self, look: Look, rehearse: Rehearse | None = None) -> tuple[Packs, Sighting]:
-        """One round over the rows as they are: every piece packed, and what was seen in it added up.
-
-        An engine that has no room for all pieces may rehearse what will be asked of them, and ask it as they pass.
-        """
+    def packed(self, look: Look) -> tuple[Packs, Sighting]:
+        """One round over the rows as they are: every piece packed, and what was seen in it added up."""
         ...
 
     def total(self, work: Callable[[FrameLike], S]) -> S:

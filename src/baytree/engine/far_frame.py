@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -17,22 +17,13 @@ from baytree.table.sample import ReadLabels, warn_of_unlabelled, with_target
 from baytree.table.schema import Kind, Schema
 
 
-def far_frame(
-    source: Source,
-    y: TargetLike,
-    sample_weight: WeightsLike,
-    read_labels: ReadLabels,
-    rehearse: Callable[[FarFrame], None] | None = None,
-) -> FarFrame:
-    """The columns of rows elsewhere; target and weights are columns among them.
-
-    `rehearse` learns from such columns: an engine may try on some rows what will be asked of all.
-    """
+def far_frame(source: Source, y: TargetLike, sample_weight: WeightsLike, read_labels: ReadLabels) -> FarFrame:
+    """The columns of rows elsewhere; target and weights are columns among them."""
     if not isinstance(y, str):
         raise ValueError("rows that are not in memory have their target as a column: give its name, as in fit(rows, 'y')")
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise ValueError("rows that are not in memory have their weights as a column: give its name as sample_weight")
-    return FarFrame(source, y, sample_weight, read_labels, rehearse)
+    return FarFrame(source, y, sample_weight, read_labels)
 
 
 class FarFrame:
@@ -41,16 +32,8 @@ class FarFrame:
     is_named = True
     matrix = None
 
-    def __init__(
-        self,
-        source: Source,
-        target: str,
-        weight: str | None,
-        read_labels: ReadLabels,
-        rehearse: Callable[[FarFrame], None] | None = None,
-    ):
+    def __init__(self, source: Source, target: str, weight: str | None, read_labels: ReadLabels):
         self.source, self.target, self.weight, self._read_labels = source, target, weight, read_labels
-        self._rehearse = rehearse
         for name, what in ((target, "target"), (weight, "sample_weight")):
             if name is not None and name not in source.columns:
                 raise ValueError(f"no {what} column {name!r}; the columns are {', '.join(map(repr, source.columns))}")
@@ -96,16 +79,10 @@ class FarFrame:
     def _read(self, declared: Mapping[str, Any] | None) -> Sighting:
         looking = partial(look, declared, self.target, self.weight, self._read_labels)
         self._declared = declared
-        self._packs, self._seen = self.source.packed(looking, self._rehearsal if self._rehearse else None)
+        self._packs, self._seen = self.source.packed(looking)
         _tell(self._seen, self.target)
         return self._seen
 
-    def _rehearsal(self, packs: Packs, seen: Sighting) -> None:
-        """Learns from pieces of which this was seen, as if they were all."""
-        assert self._rehearse is not None
-        some = FarFrame(self.source, self.target, self.weight, self._read_labels)
-        some._packs, some._seen, some._declared = packs, seen, self._declared
-        self._rehearse(some)
 
 
 def _tell(seen: Sighting, target: str) -> None:

@@ -13,9 +13,8 @@ import numpy as np
 
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Content, Look, Packs, Rehearse, refuse_more_than_fits
-from baytree.engine.keeping.folders import Folder, Foresee, Looked
-from baytree.engine.rounds.foresight import Foreseen, foreseen
+from baytree.engine.elsewhere import SPACE, Content, Look, refuse_more_than_fits
+from baytree.engine.keeping.folders import Folder
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
 from baytree.engine.watching import told
@@ -43,32 +42,18 @@ class Scan:
         named = self.paths[0].name if len(self.paths) == 1 else f"{len(self.paths)} files from {self.paths[0].name}"
         return f"Scan({named}: {', '.join(self.columns)})"
 
-    def packed(self, look: Look, rehearse: Rehearse | None = None) -> tuple[Folder, Sighting]:
-        """Every batch packed, or asked as it passes, and what was seen in it added up."""
-        foresee = partial(self._foreseen, rehearse) if rehearse else None
-        folder, total = Folder(self.memory // _SHARE, partial(self._again, look)), Sighting("")
+    def packed(self, look: Look) -> tuple[Folder, Sighting]:
+        """Every batch packed, and what was seen in it added up."""
+        folder, total = Folder(self.memory // _SHARE), Sighting("")
         try:
             for source in told(self.sources, len(self.sources)):
-                total = files.attempt(source, partial(_filled, folder, look, total, foresee))
+                total = files.attempt(source, partial(_filled, folder, look, total))
             if not total.n_given:
                 raise files.FileError(f"{', '.join(path.name for path in self.paths[:3])}: there is a header but no row")
         except BaseException:
             folder.remove()
             raise
         return folder, total
-
-    def _foreseen(self, rehearse: Rehearse, packs: Packs, seen: Sighting) -> Foreseen | None:
-        """What will be asked, where the files say how many rows they have."""
-        from baytree.table.files.whole import n_rows_of
-
-        sizes = [n_rows_of(source) for source in self.sources]
-        known = [size for size in sizes if size is not None]
-        return foreseen(rehearse, sum(known), packs, seen) if len(known) == len(sizes) else None
-
-    def _again(self, look: Look) -> Iterator[Content]:
-        """Every batch, packed once more."""
-        for source in self.sources:
-            yield from threads.streamed(lambda batch: look(*batch[:2])[0], _placed(source))
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """The rows, batch by batch, of types that hold for all rows of a file."""
@@ -154,25 +139,18 @@ def paths_of(path: str | os.PathLike) -> list[Path]:
     return [each for each in paths if each.is_file()] or paths
 
 
-def _filled(folder: Folder, look: Look, total: Sighting, foresee: Foresee | None, source: files.Source) -> Sighting:
-    return folder.filled(_looked_at(folder, look, total.n_given, source), total, foresee)
+def _filled(folder: Folder, look: Look, total: Sighting, source: files.Source) -> Sighting:
+    return folder.filled(_looked_at(look, source), total)
 
 
-def _looked_at(folder: Folder, look: Look, before: int, source: files.Source) -> Iterator[Looked]:
-    """What `look` makes of each batch of a file, which it is told with its place there, and what is foreseen, as well."""
-
-    def looked(batch: tuple[pl.DataFrame, str, int]) -> Looked:
-        frame, place, first = batch
-        (content, seen), foreseen = look(frame, place), folder.foreseen
-        answer = None if foreseen is None else foreseen.seen(content, place, before + first)
-        return Looked(content, seen, before + first, answer)
-
-    return threads.streamed(looked, _placed(source))
+def _looked_at(look: Look, source: files.Source) -> Iterator[tuple[Content, Sighting]]:
+    """Each batch of a file, packed, and its summary."""
+    return threads.streamed(lambda batch: look(*batch), _placed(source))
 
 
-def _placed(source: files.Source) -> Iterator[tuple[pl.DataFrame, str, int]]:
-    """Each batch, its place in words, and how many rows come before it."""
+def _placed(source: files.Source) -> Iterator[tuple[pl.DataFrame, str]]:
+    """Each batch, and the name of its file and rows for messages."""
     first = 0
     for frame in source.batches():
-        yield frame, f"{source.name}, rows {first + 1:,} to {first + len(frame):,}", first
+        yield frame, f"{source.name}, rows {first + 1:,} to {first + len(frame):,}"
         first += len(frame)

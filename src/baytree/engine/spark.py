@@ -18,7 +18,7 @@ import numpy as np
 
 from baytree.engine import threads
 from baytree.engine.budget import bytes_of
-from baytree.engine.elsewhere import SPACE, Look, Rehearse, refuse_more_than_fits
+from baytree.engine.elsewhere import SPACE, Look, refuse_more_than_fits
 from baytree.engine.keeping import kept_files
 from baytree.engine.keeping.packing import packed_bytes
 from baytree.engine.sighting import Sighting
@@ -52,7 +52,7 @@ class SparkFrame:
     def __init__(self, frame: DataFrame):
         self.frame, self.columns = frame, tuple(frame.columns)
 
-    def packed(self, look: Look, rehearse: Rehearse | None = None) -> tuple[Cached, Sighting]:
+    def packed(self, look: Look) -> tuple[Cached, Sighting]:
         """Every partition packed in blocks, and what was seen in them added up."""
         blocks = self.frame.mapInArrow(partial(_packed, look), _PACKED).cache()
         found = told_at_once(partial(_collected, blocks.select("part", "block", "kept", "seen")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any, Self
 
@@ -10,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from baytree.engine.far_frame import FarFrame
 from baytree.engine.parts import InMemory
-from baytree.estimators.base import SETTLING, Classifier, Entered, Regressor
+from baytree.estimators.base import SETTLING, Classifier, Regressor
 from baytree.estimators.continuing import ContinuingEstimator, refuse_strangers, with_classes
 from baytree.given import FrameLike, TargetLike, WeightsLike
 from baytree.learner import Additive, Learnt, Observed, joined_profiles
@@ -61,12 +59,6 @@ class AdditiveEstimator(ContinuingEstimator):
         with SETTLING:
             whole = together(self._census, census)
             return self._settle_with(more, entered.has_text_names)._told(whole, census)
-
-    def _rehearsal(self) -> Callable[[FarFrame], None]:
-        def rehearse(frame: FarFrame) -> None:
-            self._learn(Entered(self._parts_of(frame), True, None))
-
-        return rehearse
 
     def _settle(self, schema: Schema, learnt: Learnt, has_text_names: bool) -> None:
         super()._settle(schema, learnt, has_text_names)

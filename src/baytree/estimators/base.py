@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from baytree import notices, settings
 from baytree.engine.elsewhere import Source
 from baytree.engine.engines import elsewhere
-from baytree.engine.far_frame import FarFrame, far_frame
+from baytree.engine.far_frame import far_frame
 from baytree.engine.parts import InMemory, Parts
 from baytree.estimators import docstrings
 from baytree.estimators.method_docstrings import complete_methods
@@ -195,14 +195,8 @@ class Estimator(BaseEstimator):
 
     def _far_rows(self, source: Source, y: TargetLike, sample_weight: WeightsLike) -> Parts:
         """The rows of an engine, under the schema that all of them together have."""
-        return self._parts_of(far_frame(source, y, sample_weight, self._labels, self._rehearsal()))
-
-    def _parts_of(self, frame: FarFrame) -> Parts:
+        frame = far_frame(source, y, sample_weight, self._labels)
         return frame.parts(self._schema_of(frame), self._accepts_infinite, self.n_jobs)
-
-    def _rehearsal(self) -> Callable[[FarFrame], None] | None:
-        """What learns from some rows as from all; None where that asks more than one round."""
-        return None
 
     def _sample(self, X: FrameLike, y: TargetLike, sample_weight: WeightsLike) -> Sample:
         return read_sample(X, y, sample_weight, self._labels, type(self).__name__)

@@ -8,78 +8,54 @@ import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
 
 from baytree import temporary_files
 from baytree.atomic_files import open_if_abandoned, try_lock
 from baytree.engine import threads
-from baytree.engine.elsewhere import Content, Packs
+from baytree.engine.elsewhere import Content
 from baytree.engine.keeping.packing import packed_bytes
-from baytree.engine.rounds.foresight import Foreseen
 from baytree.engine.sighting import Sighting
 from baytree.engine.threads import S
-from baytree.engine.told import Failed, Told
 from baytree.engine.watching import told
 
 PREFIX = "baytree-scan-"
 LOCK = "lock"  # a file in the folder, which the process that uses the folder holds a lock on
-Again = Callable[[], Iterator[Content]]
-Foresee = Callable[[Packs, Sighting], Foreseen | None]  # by the first pieces, and what was seen in them
-
-
-class Looked(NamedTuple):
-    """A piece, what was seen in it, how many rows come before it, and what it answered to what is foreseen."""
-
-    content: Content
-    seen: Sighting
-    first: int = 0
-    answer: Told | None = None
 
 
 class Folder:
     """Packed pieces: in memory as far as there is room, the others in files of a private folder.
 
-    Where it can be foreseen what will be asked, pieces for which there is no room answer it as they pass, and are not kept;
-    should something else be asked, they are read `again`. The folder is removed with this object, at the latest when Python
-    ends.
+    The folder is removed with this object, at the latest when Python ends.
     """
 
-    def __init__(self, room: int = 0, again: Again | None = None):
+    def __init__(self, room: int = 0):
         _remove_abandoned()
         self.path = temporary_files.create_folder(f"{PREFIX}{os.getpid()}-")
         self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
         self.room, self.n_pieces = room, 0
-        self.foreseen: Foreseen | None = None
-        self._again, self._is_rehearsed = again, False
-        self._passed: set[int] = set()  # pieces that were not kept
         self._held: dict[int, Content] = {}
         self._size = 0  # of what is held
         self._lock = Lock()
 
-    def filled(self, pieces: Iterator[Looked], total: Sighting, foresee: Foresee | None = None) -> Sighting:
-        """Takes further pieces, and gives what was seen in them and before; foresees when there is no more room."""
+    def filled(self, pieces: Iterator[tuple[Content, Sighting]], total: Sighting) -> Sighting:
+        """Adds further pieces; returns the sum of their summaries and `total`."""
         before = self.n_pieces
         for k in [k for k in self._held if k >= before]:  # the last attempt may have failed
             self._size -= len(self._held.pop(k))
         try:
-            for piece in pieces:
-                has_room = self._is_answered(piece) or self._keep(self.n_pieces, piece.content)
+            for content, seen in pieces:
+                self._keep(self.n_pieces, content)
                 self.n_pieces += 1
-                total = total + piece.seen
-                if not has_room and foresee and not self._is_rehearsed:
-                    self.foreseen, self._is_rehearsed = foresee(self, total), True
+                total = total + seen
         except OSError as error:
             raise _unwritten(self.path, error) from None
         except BaseException:
-            self.n_pieces, self.foreseen = before, None  # pieces that come again must not be added twice
+            self.n_pieces = before  # pieces that come again must not be added twice
             raise
         return total
 
     def total(self, work: Callable[[Content], S]) -> S:
         """One round: what `work` makes of each piece, added up in the order of the pieces."""
-        if self.foreseen is not None and self.foreseen.is_of(work):
-            return self.foreseen.answer.heard()
-        self._complete()
         found = threads.streamed(lambda k: work(self._piece(k)), range(self.n_pieces))
         answers = told(found, self.n_pieces)
         total = next(answers)
@@ -91,36 +67,10 @@ class Folder:
 
     def made(self, make: Callable[[Content], bytes]) -> MadeFolder:
         """What `make` makes of each piece, made when a round first asks for it."""
-        self._complete()
         return MadeFolder(self, make)
 
-    def _is_answered(self, piece: Looked) -> bool:
-        """Whether the piece has answered what is foreseen; after an error nothing is, and the round itself will tell."""
-        if self.foreseen is None:
-            return False
-        place = piece.seen.place
-        answer = piece.answer or self.foreseen.seen(piece.content, place, piece.first)
-        if isinstance(answer.value, Failed):
-            self.foreseen = None
-            return False
-        self.foreseen.add(answer, place, piece.first)
-        self._passed.add(self.n_pieces)
-        return True
-
-    def _complete(self) -> None:
-        """Keeps the pieces, too, that only passed."""
-        if not self._passed or self._again is None:
-            return
-        try:
-            for k, content in enumerate(self._again()):
-                if k in self._passed:
-                    self._keep(k, content)
-        except OSError as error:
-            raise _unwritten(self.path, error) from None
-        self._passed.clear()
-
-    def _keep(self, k: int, content: Content) -> bool:
-        """Keeps a piece, and says whether there was room for it in memory."""
+    def _keep(self, k: int, content: Content) -> None:
+        """Keeps a piece, in memory where there is room for it."""
         with self._lock:  # rounds run on threads
             is_held = len(content) + self._size <= self.room
             if is_held:
@@ -128,7 +78,6 @@ class Folder:
                 self._size += len(content)
         if not is_held:
             self._file(k).write_bytes(packed_bytes(content))
-        return is_held
 
     def _piece(self, k: int) -> Content:
         return self._held[k] if k in self._held else self._file(k).read_bytes()

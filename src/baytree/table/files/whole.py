@@ -85,18 +85,6 @@ def open_parquet(path: Path, name: str, asked: Asked = PLAINLY) -> Parquet:
     return Parquet(path, name, tuple(schema), missing=asked.missing, unread=unread)
 
 
-def n_rows_of(source: Any) -> int | None:
-    """How many rows a file says that it has; None where it does not, or is damaged."""
-    import polars as pl
-
-    if not isinstance(source, Parquet):
-        return None
-    try:
-        return pl.scan_parquet(source.path, glob=False).select(pl.len()).collect().item()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return None
-
-
 def verify_pages(path: Path) -> None:
     """Reads a Parquet file to its end and refuses it where a page does not have its checksum; a page without one passes."""
     try:
