@@ -6,6 +6,7 @@ import pytest
 from tables_elsewhere import on_disk
 
 import baytree as bt
+from baytree.engine import elsewhere
 from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import InMemory
 from baytree.storage import dumps
@@ -73,62 +74,40 @@ def test_only_the_rows_of_small_nodes_are_brought(table, tmp_path, monkeypatch):
     assert brought == []
 
 
-FRACTIONAL = {
+GATHERED = {
     "C4.5": lambda: bt.C45Classifier(),
     "J48": lambda: bt.C45Classifier(conventions="j48"),
     "one level against the rest": lambda: bt.C45Classifier(binary=True, confidence=0.1),
-    "not raised": lambda: bt.C45Classifier(raising=False),
-    "not pruned": lambda: bt.C45Classifier(pruning=None, collapse=False, midpoint=True),
     "ID3": lambda: bt.ID3Classifier(),
 }
+ENGINES = ["scan", pytest.param("dask", marks=pytest.mark.dask)]
 
 
-def complete(table: pl.DataFrame) -> pl.DataFrame:
-    """Rows without gaps, and a column that says nothing, so that pruning raises branches."""
-    rows = table.select("age", "colour", "size", pl.col("width").round(1), "y").drop_nulls()
-    return rows.with_columns(noise=pl.Series(np.random.default_rng(3).choice(["a", "b", "c"], len(rows)).tolist()))
-
-
-@pytest.mark.parametrize("name", FRACTIONAL)
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("place", ENGINES, indirect=True)
+@pytest.mark.parametrize("name", GATHERED)
 @pytest.mark.usefixtures("small_nodes")
-def test_a_tree_of_several_branches_from_counts_is_that_of_memory_bit_for_bit(name, table, tmp_path):
-    rows = complete(table)
-    rows = rows.select("colour", "size", "noise", "y") if name == "ID3" else rows
-    here, there = FRACTIONAL[name]().fit(rows, "y"), FRACTIONAL[name]().fit(on_disk(rows, tmp_path, 7), "y")
+def test_c45_and_id3_gather_rows_that_fit(name, place, weights, table):
+    rows = table.select("colour", "size", "y", "w") if name == "ID3" else table
+    rows = rows.drop("w") if weights is None else rows
+    here, there = (GATHERED[name]().fit(each, "y", sample_weight=weights) for each in (rows, place(rows, 7)))
     assert dumps(there) == dumps(here)
 
 
-def test_a_cut_of_a_small_node_may_lie_at_any_number_of_the_table(table, tmp_path, monkeypatch):
-    for module in (growth, grown_in_rounds):
-        monkeypatch.setattr(module, "SMALL", 40)
-    rows = complete(table).with_columns(width=pl.Series(np.random.default_rng(5).normal(size=len(complete(table))).round(4)))
-    make = FRACTIONAL["not pruned"]().set_params(midpoint=False)
-    assert dumps(make.fit(on_disk(rows, tmp_path, 2), "y")) == dumps(make.fit(rows, "y"))
+@pytest.mark.parametrize("place", ENGINES, indirect=True)
+@pytest.mark.parametrize("name", GATHERED)
+@pytest.mark.usefixtures("small_nodes")
+def test_c45_and_id3_refuse_rows_that_do_not_fit(name, place, table, monkeypatch):
+    monkeypatch.setattr(elsewhere, "SPACE", 1 << 20)
+    rows = place(table.select("colour", "size", "y"), 3)
+    with pytest.raises(ValueError, match=r"needs all rows in memory at once.*may take 2.00 GB; .*max_surrogates=0"):
+        GATHERED[name]().fit(rows, "y")
 
 
 @pytest.fixture
 def scarce_memory(monkeypatch):
     """Rows do not fit, so that none is gathered."""
     monkeypatch.setattr(Elsewhere, "fits", False)
-
-
-@pytest.mark.parametrize("weights", [None, "w"])
-@pytest.mark.parametrize("name", ["J48", "one level against the rest"])
-@pytest.mark.usefixtures("small_nodes", "scarce_memory")
-def test_parts_of_rows_that_follow_several_branches_add_up_the_same_in_any_pieces(name, weights, table, tmp_path):
-    rows = table.with_columns(pl.col("width").round(1))
-    rows = rows.drop("w") if weights is None else rows.filter(pl.col("w") > 0)
-    trees = [FRACTIONAL[name]().fit(on_disk(rows, tmp_path, k), "y", sample_weight=weights) for k in (1, 8)]
-    assert len({dumps(tree) for tree in trees}) == 1
-    here = FRACTIONAL[name]().fit(rows, "y", sample_weight=weights).predict_proba(rows)
-    assert np.abs(trees[0].predict_proba(rows) - here).max() <= (1e-12 if name == "J48" else 1e-6)
-
-
-@pytest.mark.usefixtures("small_nodes")
-def test_fractions_of_rows_are_added_up_in_their_order_where_they_fit(table, tmp_path):
-    rows = table.drop("w")
-    here, there = bt.C45Classifier().fit(rows, "y"), bt.C45Classifier().fit(on_disk(rows, tmp_path, 7), "y")
-    assert dumps(there) == dumps(here)
 
 
 NUMBERS = {

@@ -89,14 +89,7 @@ def rows_of(table: Table, arithmetic: Arithmetic) -> Rows:
 
 def grow_nodes(rows: Rows, n_classes: int, policy: Policy, n_threads: int = 1, traces: bool = False) -> Growth:
     """The full tree of these rows, neither collapsed nor pruned."""
-    single = PROGRAMS[policy.arithmetic].single and is_counted_in_single(rows.weight)
-    return grow_nodes_in(single, rows, n_classes, policy, n_threads, traces)
-
-
-def grow_nodes_in(
-    single: bool, rows: Rows, n_classes: int, policy: Policy, n_threads: int = 1, traces: bool = False
-) -> Growth:
-    """The same in float32 or not, whatever the weights."""
+    single = PROGRAMS[policy.arithmetic].single and _is_counted_in_single(rows.weight)
     with refusing_branches(rows.names, rows.levels):
         nodes, tried = _core.fractional_grow(
             rows.columns, rows.levels, rows.label, rows.weight, rows.chosen, n_classes,
@@ -126,14 +119,9 @@ def regrown(tree: Tree) -> _core.Growth:
     )  # fmt: skip
 
 
-def is_counted_in_single(weight: np.ndarray) -> bool:
+def _is_counted_in_single(weight: np.ndarray) -> bool:
     """Whether float32 can hold these weights and their sum exactly."""
-    return is_single(float(weight.sum()), np.array_equal(weight, np.floor(weight)))
-
-
-def is_single(total: float, is_whole: bool) -> bool:
-    """Whether float32 can hold weights of this sum exactly."""
-    return total <= _EXACT_SINGLE and is_whole
+    return float(weight.sum()) <= _EXACT_SINGLE and np.array_equal(weight, np.floor(weight))
 
 
 def refuse(policy: Policy) -> None:

@@ -78,7 +78,7 @@ def stand_ins(counts: tuple[np.ndarray, ...], codes: Codes, schema: Schema, colu
     A split depends on nothing else, so the search finds the same one in them. Within a class, each column's codes are laid
     out in order along the weight of the class; a row is a stretch in which no column changes.
     """
-    pieces = [stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
+    pieces = [_stretches([counts[j][:, k] for j in columns]) for k in range(counts[0].shape[1])]
     weight = np.concatenate([own for own, _ in pieces])
     label = np.repeat(np.arange(len(pieces), dtype=np.int32), [len(own) for own, _ in pieces])
     code = [np.concatenate([found[place] for _, found in pieces]) for place in range(len(columns))]
@@ -87,7 +87,7 @@ def stand_ins(counts: tuple[np.ndarray, ...], codes: Codes, schema: Schema, colu
     return Table(only, values, weight, label)
 
 
-def stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+def _stretches(counts: list[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The weights of the rows that stand in for a class, and for each column their codes."""
     ends = [np.cumsum(column) for column in counts]
     edge = np.unique(np.concatenate(ends))
