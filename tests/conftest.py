@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, settings
+
+import law_settings
 
 # a busy machine must not decide whether a law holds
 settings.register_profile("same each time", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same each time")
-FEW = 5  # examples of a law in the fast suite; `make test` tries as many as the law asks for
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
@@ -26,16 +27,10 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     return [] if left_out & {mark.name for mark in marks} else None
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "not slow and" not in config.option.markexpr:
-        return
-    for law in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
-        wanted = law._hypothesis_internal_use_settings  # what `@settings` leaves on a function; there is no public way to it
-        law._hypothesis_internal_use_settings = settings(wanted, max_examples=min(wanted.max_examples, FEW))
-
-
-def pytest_configure() -> None:
-    """All tests know Ctrl-C."""
+def pytest_configure(config: pytest.Config) -> None:
+    """All tests know Ctrl-C, and laws of the fast suite try few examples."""
+    if "not slow and" in config.option.markexpr:
+        law_settings.try_few_examples()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background, and so would be what tests start
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -5,10 +5,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
+from law_settings import settings
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.choose.compare.advice import Advice, Scored, advise
 from baytree.choose.compare.compare import repeats_for
 from baytree.choose.validate.significance import corrected_t
+from law_settings import settings
 
 POINT = 0.01
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics as sk
@@ -24,6 +24,7 @@ from baytree.choose.select import measures
 from baytree.choose.validate import significance
 from baytree.statistics import discretize
 from baytree.statistics.information import entropy
+from law_settings import settings
 
 
 def groups(n: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

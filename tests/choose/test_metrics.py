@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
@@ -14,6 +14,7 @@ import baytree as bt
 from baytree.choose import metrics
 from baytree.choose.metrics import Answers
 from baytree.cli import main
+from law_settings import settings
 
 
 def answers(seed: int, n_classes: int = 3, n: int = 40) -> Answers:

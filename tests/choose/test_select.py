@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -17,6 +17,7 @@ import baytree as bt
 from baytree.choose.select import measures
 from baytree.statistics import discretize
 from baytree.statistics.information import entropy
+from law_settings import settings
 
 PLAY_TENNIS = """outlook temperature humidity wind play
 sunny hot high weak no

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics as sk
@@ -24,6 +24,7 @@ from baytree.choose.validate.fold_tables import to_answer_for, to_learn_from
 from baytree.choose.validate.trials import from_frame, from_table, prepared, reads_alike, trials
 from baytree.estimators.learning import FirstSteps
 from baytree.folds.cv import Fold
+from law_settings import settings
 
 
 def mixed(n: int = 60, seed: int = 0) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.feature_selection import SequentialFeatureSelector
@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import baytree as bt
 from baytree.choose.problem import Problem
 from baytree.choose.select.scorers import AddingScorer, RefittingScorer, scorer
+from law_settings import settings
 
 
 def mixed(n: int, seed: int) -> pd.DataFrame:

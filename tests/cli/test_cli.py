@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -30,6 +30,7 @@ from baytree.cli import arguments, main
 from baytree.cli.spreadsheet import inert
 from baytree.show.terminal import aligned, escaped
 from baytree.table import files
+from law_settings import settings
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202eevil\r\x9b2J"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -14,6 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import baytree as bt
+from law_settings import settings
 
 OF_NUMBERS = [DecisionTreeClassifier(random_state=0), GaussianNB(), LinearDiscriminantAnalysis(), LogisticRegression()]
 OF_COUNTS = [BernoulliNB(), MultinomialNB(), ComplementNB(), ComplementNB(norm=True), CategoricalNB()]

@@ -28,12 +28,13 @@ from export_cases import (
     fitted,
     with_sums,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree import storage
 from baytree.exports import export
+from law_settings import settings
 
 
 def module_of(source: str) -> dict:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -21,6 +21,7 @@ from baytree.engine.parts import InMemory
 from baytree.hybrid import learner as hybrid
 from baytree.tree.model import routing
 from baytree.tree.model.links import parents
+from law_settings import settings
 
 GROWN = {"criterion": "entropy", "max_depth": 2, "min_leaf": 3}
 

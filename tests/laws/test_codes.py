@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import baytree as bt
 from baytree.table.frames import factorise_together, read
+from law_settings import settings
 
 small = st.integers(-40, 40)
 far = st.one_of(small, st.integers(-(2**63), 2**63 - 1))

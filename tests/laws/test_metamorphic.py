@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
+from law_settings import settings
 from metamorphic import SUBJECTS, allowed, level_classifiers, own_laws
 
 OWN = [(name, law) for name, subject in SUBJECTS.items() for law in own_laws(subject)]

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.linear.splines.basis import columns_of
 from baytree.linear.splines.follow import pieces_of
+from law_settings import settings
 
 WAYS = {"a": "up", "b": "down", "rank": "up"}
 RANKS = ["S", "M", "L", "XL"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -13,6 +13,7 @@ from baytree.statistics.profile import Profile, distance, some_rows
 from baytree.statistics.sketch import EXACT, MOST_BUCKETS, Sketch
 from baytree.table.schema import Column, Kind, Schema, Target
 from baytree.table.table import Table
+from law_settings import settings
 
 finite = st.floats(-1e300, 1e300)
 close = st.one_of(st.floats(-1000, 1000), st.sampled_from([0.0, -0.0, np.nan, 1e9, -1e-300, np.inf]))

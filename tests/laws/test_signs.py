@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
+from law_settings import settings
 
 WAYS = {"a": "up", "b": "down", "c": "up", "d": "down"}
 SIGN = np.array([1, -1, 1, -1, 0])

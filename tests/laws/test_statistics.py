@@ -4,13 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from baytree.statistics.counts import Counts
 from baytree.statistics.exact import ExactSum, is_of_rows, joined
 from baytree.statistics.moments import Moments
+from law_settings import settings
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 any_value = st.one_of(finite, st.just(np.nan), st.sampled_from([0.0, -0.0, 5e-324, 1e300, 1e15 + 0.125, 2**53 + 2.0]))

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.linear.discriminant.from_scatter import inverse_factor
+from law_settings import settings
 
 KINDS = [bt.LinearDiscriminantAnalysis, bt.QuadraticDiscriminantAnalysis]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import baytree as bt
+from law_settings import settings
 
 SHAPES = ("plain", "separable", "nearly separable", "collinear", "offset", "scales", "far", "one value", "marks")
 

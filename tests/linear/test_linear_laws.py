@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_logistic import rows
 
 import baytree as bt
+from law_settings import settings
 
 MODELS = {
     "lda": bt.LinearDiscriminantAnalysis,

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import baytree as bt
 from baytree.linear.quadratic import solve
+from law_settings import settings
 
 few = settings(max_examples=10, deadline=None)
 PENALTIES = [{"penalty": "l2"}, {"penalty": "l1", "C": 0.3}, {"penalty": "elasticnet", "l1_ratio": 0.5, "C": 0.3}]

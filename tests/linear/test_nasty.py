@@ -5,11 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import baytree as bt
+from law_settings import settings
 
 MODELS = {
     "lda": bt.LinearDiscriminantAnalysis,

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
+from law_settings import settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import linear_model
 
 import baytree as bt
 from baytree.linear.regression.student import f_tail, reach, two_sided_p
+from law_settings import settings
 
 R_TREES = {
     "intercept": -57.98765891838095,

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mixed_frames import PANDAS, N, fitted
 
 import baytree as bt
+from law_settings import settings
 
 any_text = st.text(st.characters(codec=None), max_size=8)  # lone surrogates and NUL included
 

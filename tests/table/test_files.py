@@ -16,13 +16,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.table import files
 from baytree.table.files import blocks, delimited
 from baytree.table.files.column_types import MISSING
+from law_settings import settings
 
 REPEAT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)

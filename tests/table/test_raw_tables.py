@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -19,6 +19,7 @@ from baytree.table import encode
 from baytree.table.frames import read
 from baytree.table.infer import Census
 from baytree.table.reading.evidence import Evidence
+from law_settings import settings
 
 REPEAT = settings(deadline=None, max_examples=20)
 CELLS = st.sampled_from(["1,5", "2.5", "n/a", "13.02.2024", "red", "$3", "yes", "-", "1,234"])

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy.sparse import csr_array
@@ -19,6 +19,7 @@ from baytree.table.table import Tokens
 from baytree.table.text import count as text
 from baytree.table.text.bags import joined, recode, union, weighed
 from baytree.table.text.frequency import DocumentFrequency, inverse_frequency, within_limits
+from law_settings import settings
 
 OPTIONS = [
     Text(),

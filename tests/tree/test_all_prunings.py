@@ -5,13 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.tree.grow.costs import equal_costs
 from baytree.tree.prune.all_prunings import averaged, most_probable
 from baytree.tree.prune.cost_complexity import kept
+from law_settings import settings
 
 N_COLUMNS = 3
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import baytree as bt
+from law_settings import settings
 
 MAKERS = {
     "c4.5": lambda **given: bt.C45Classifier(n_jobs=1, **given),

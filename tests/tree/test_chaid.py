@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -19,6 +19,7 @@ from baytree.tree.grow.counting.bonferroni import log_binomial, log_multiplier, 
 from baytree.tree.grow.counting.candidate import Rules
 from baytree.tree.grow.counting.counted import Cells, NodeCounts
 from baytree.tree.grow.counting.level_trials import tried
+from law_settings import settings
 
 test_groups.__test__ = False
 

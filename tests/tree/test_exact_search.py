@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
+from law_settings import settings
 
 
 def _cuts(x: np.ndarray) -> list[tuple[float, np.ndarray]]:

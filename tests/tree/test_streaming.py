@@ -7,11 +7,12 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.storage import ModelFileError, document, dumps, loads
+from law_settings import settings
 
 KINDS = {"x": "numeric", "colour": "nominal", "size": ["S", "M", "L"], "flat": "numeric"}
 EAGER = {"grace": 20, "confidence": 0.01, "max_bins": 8}

@@ -4,12 +4,13 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
 from baytree.tree.model.links import depths, parents, preorder
 from baytree.tree.model.structure import Tree
+from law_settings import settings
 
 LEARNERS = [
     bt.DecisionTreeClassifier(),

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -23,6 +23,7 @@ from baytree.tree.model.outline import class_names, export_text, outlined
 from baytree.tree.model.structure import Surrogates, Tree
 from baytree.tree.rules.leaf_rules import paths, rules
 from baytree.tree.view.cards import draw
+from law_settings import settings
 
 HOSTILE = [
     "<script>alert(1)</script>", 'quote " and \\',

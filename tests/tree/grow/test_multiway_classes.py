@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import baytree as bt
@@ -14,6 +14,7 @@ from baytree.engine.parts import InMemory
 from baytree.tree.grow.counting.coded_rows import coded_rows, count_classes
 from baytree.tree.grow.grow import Search, _fractional, grow
 from baytree.tree.grow.policy import Branching, Criterion, Missing, Policy, Stopping
+from law_settings import settings
 
 CRITERIA = (Criterion.ERROR, Criterion.ENTROPY, Criterion.GINI, Criterion.GAIN_RATIO, Criterion.CHI2)
 MISSING = (Missing.LEARNED, Missing.CATEGORY, Missing.LARGEST)
