@@ -2,28 +2,24 @@
 
 import json
 import os
+import sys
 
 import pytest
 import sklearn.discriminant_analysis
-import sklearn.linear_model._logistic
+import sklearn.linear_model
 import sklearn.naive_bayes
-import sklearn.tree._classes
+import sklearn.tree
 
 import baytree.sklearn as ours
 
-ROOMS = (
-    sklearn.naive_bayes,
-    sklearn.discriminant_analysis,
-    sklearn.tree,
-    sklearn.tree._classes,
-    sklearn.linear_model,
-    sklearn.linear_model._logistic,
-)
+PACKAGES = (sklearn.naive_bayes, sklearn.discriminant_analysis, sklearn.tree, sklearn.linear_model)
 OURS = {name: getattr(ours, name) for name in ours.__all__}  # before anything is swapped
-for room in ROOMS:
+for package in PACKAGES:
     for name, kind in OURS.items():
-        if hasattr(room, name):
-            setattr(room, name, kind)
+        if hasattr(package, name):
+            defined_in = sys.modules[getattr(package, name).__module__]
+            for module in (package, defined_in):
+                setattr(module, name, kind)
 
 outcomes: dict[str, dict[str, list[str]]] = {}  # by module; names of tests are not unique
 

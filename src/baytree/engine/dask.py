@@ -69,7 +69,9 @@ class DaskFrame:
 
     def predicted(self, answer: Callable[[FrameLike], np.ndarray], names: Sequence[str], empty: np.ndarray) -> Any:
         """The answers for each row, as a lazy series or frame."""
-        meta = _labelled(empty, names, self.frame._meta.index[:0])
+        from dask.dataframe.dispatch import make_meta
+
+        meta = _labelled(empty, names, make_meta(self.frame).index[:0])
         return self.frame.map_partitions(partial(_answered, answer, tuple(names)), meta=meta)
 
 

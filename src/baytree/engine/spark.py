@@ -8,11 +8,11 @@ on this machine, or, where it is large, on the workers first.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -101,10 +101,7 @@ class Cached:
 
     def made(self, make: Callable[[bytes], bytes]) -> Cached:
         """What `make` makes of each block, which workers keep in files of their own."""
-        from pyspark import cloudpickle
-
-        key = hashlib.sha256(cloudpickle.dumps(make)).hexdigest()[:32]
-        return Cached(self.blocks, self.n_parts, self.n_tasks, partial(kept_files.made, key, make))
+        return Cached(self.blocks, self.n_parts, self.n_tasks, partial(kept_files.made, uuid4().hex, make))
 
     def total(self, work: Callable[[bytes], S]) -> S:
         """One round: what `work` makes of each block, added up in the order of the blocks.

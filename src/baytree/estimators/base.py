@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
@@ -80,13 +81,16 @@ class Estimator(BaseEstimator):
         complete_methods(cls)
 
     @classmethod
-    @cache  # a comparison asks a hundred times, and each time the signature would be read anew
-    def _get_param_names(cls) -> list[str]:
-        return super()._get_param_names()
+    @cache  # each construction asks, and each time the signature would be read anew
+    def parameter_names(cls) -> list[str]:
+        """The names of the parameters, in alphabetical order."""
+        variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        parameters = signature(cls.__init__).parameters.values()
+        return sorted(each.name for each in parameters if each.name != "self" and each.kind not in variadic)
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         for name in parameters:
-            if name not in (known := cls._get_param_names()):
+            if name not in (known := cls.parameter_names()):
                 raise TypeError(f"{cls.__name__}: {notices.unknown('parameter', name, known)}")
         return super().__new__(cls)
 
@@ -99,7 +103,7 @@ class Estimator(BaseEstimator):
             The parameters.
         """
         for name in params:
-            if name.partition("__")[0] not in (known := self._get_param_names()):
+            if name.partition("__")[0] not in (known := self.parameter_names()):
                 raise ValueError(f"{type(self).__name__}: {notices.unknown('parameter', name, known)}")
         return super().set_params(**params)
 

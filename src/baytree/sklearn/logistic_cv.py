@@ -225,13 +225,11 @@ class LogisticRegressionCV(LogisticDropIn):
         share: float,
     ) -> tuple[np.ndarray, float, int]:
         """The coefficients without a fold, the score on it, and the number of steps."""
-        from sklearn.utils import _safe_indexing
-
         model = self._one(C, share)
-        model.fit(_safe_indexing(X, train), y[train], None if weight is None else weight[train])
+        model.fit(_rows_at(X, train), y[train], None if weight is None else weight[train])
         _teach_classes(model, np.unique(y))
         own = {} if weight is None else {"sample_weight": weight[test]}
-        score = _with_labels(self._scorer(), np.unique(y))(model, _safe_indexing(X, test), y[test], **own)
+        score = _with_labels(self._scorer(), np.unique(y))(model, _rows_at(X, test), y[test], **own)
         coef = np.column_stack([model.coef_, model.intercept_]) if self.fit_intercept else model.coef_
         return _rows_of(coef, len(model.classes_)), float(score), int(model.n_iter_.max())
 
@@ -292,6 +290,17 @@ def _selectable(X: FrameLike) -> FrameLike:
     if hasattr(X, "tocsr"):
         return X.tocsr()
     return X if hasattr(X, "columns") else np.asarray(X)
+
+
+def _rows_at(X: Any, index: np.ndarray) -> FrameLike:
+    """These rows of a frame, an array or a sparse matrix, in the same type."""
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    if not hasattr(X, "columns"):
+        return X[index]
+    import narwhals as nw  # only for frames of other libraries than pandas
+
+    return nw.from_native(X, eager_only=True)[index].to_native()
 
 
 def _of_one_type(y: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import msgspec
 import numpy as np
-from sklearn.tree import _classes as theirs
+from sklearn import tree as theirs
 from sklearn.utils.validation import check_is_fitted
 
 from baytree import notices, settings

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeRegressor
 
 from baytree.tree.model.links import depths, parents, preorder
 from baytree.tree.model.places import SPREAD
@@ -31,9 +33,6 @@ def is_of_cuts(tree: Tree) -> bool:
 
 def sklearn_tree(tree: Tree, n_features: int) -> Any:
     """scikit-learn's own `Tree` with these nodes."""
-    from sklearn.tree._tree import NODE_DTYPE
-    from sklearn.tree._tree import Tree as SklearnTree
-
     if not is_of_cuts(tree):
         raise AttributeError(
             "tree_ has scikit-learn's arrays, which know cuts of numbers only, and this tree tests levels; use nodes(), "
@@ -41,7 +40,8 @@ def sklearn_tree(tree: Tree, n_features: int) -> Any:
         )
     order, place = np.fromiter(preorder(tree), np.int64, len(tree)), places_in_order(tree)
     column, inner = tree.column[order], tree.column[order] >= 0
-    nodes = np.zeros(len(tree), NODE_DTYPE)
+    kind, dtype = _kind_and_dtype()
+    nodes = np.zeros(len(tree), dtype)
     nodes["left_child"] = np.where(inner, place[tree.first[order]], _LEAF)
     nodes["right_child"] = np.where(inner, place[np.minimum(tree.first[order] + 1, len(tree) - 1)], _LEAF)
     nodes["feature"] = np.where(inner, column, _UNUSED)
@@ -50,10 +50,17 @@ def sklearn_tree(tree: Tree, n_features: int) -> Any:
     nodes["n_node_samples"] = tree.rows[order]
     nodes["weighted_n_node_samples"] = tree.weight[order]
     nodes["missing_go_to_left"] = inner & (tree.missing[order] == 0)
-    made = SklearnTree(n_features, np.array([max(tree.n_classes, 1)], np.intp), 1)
+    made = kind(n_features, np.array([max(tree.n_classes, 1)], np.intp), 1)
     values = np.ascontiguousarray(tree.value[order][:, None, :])
     made.__setstate__({"max_depth": int(depths(tree).max()), "node_count": len(tree), "nodes": nodes, "values": values})
     return made
+
+
+@cache
+def _kind_and_dtype() -> tuple[type, np.dtype]:
+    """The class of scikit-learn's `tree_`, and the type of its nodes, as a fitted tree has them."""
+    fitted = DecisionTreeRegressor().fit([[0.0]], [0.0]).tree_
+    return type(fitted), fitted.__getstate__()["nodes"].dtype
 
 
 def ways(tree: Tree) -> Any:

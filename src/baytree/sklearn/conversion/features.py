@@ -111,7 +111,7 @@ def _step(
 
 
 def _one_hot(encoder: EstimatorLike, k: int, name: str) -> tuple[str, Column, list[int]]:
-    if encoder._infrequent_enabled:
+    if encoder.min_frequency is not None or encoder.max_categories is not None:
         raise ValueError(f"column {name!r}: a one-hot encoder that joins infrequent levels cannot be taken over")
     levels = tuple(encoder.categories_[k].tolist())
     if any(level is None or level != level for level in levels):

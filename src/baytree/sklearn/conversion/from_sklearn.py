@@ -89,7 +89,7 @@ def _parts(model: EstimatorLike) -> tuple[Any | None, Any]:
 
 
 def _parameters(kind: type[Any], model: EstimatorLike) -> dict[str, Any]:
-    known = kind._get_param_names()
+    known = kind.parameter_names()
     return {name: value for name, value in model.get_params(deep=False).items() if name in known}
 
 
