@@ -79,9 +79,14 @@ $(VENV)/tools:
 	  { echo "Python could not make a virtual environment; on Debian: apt-get install python3-venv." >&2; exit 1; }
 	@touch $@
 
-$(VENV)/installed: $(VENV)/tools $(SOURCES)
+$(VENV)/build: $(VENV)/tools pyproject.toml
+	@VIRTUAL_ENV=$(VENV) $(UV) install --group build
+	@touch $@
+
+# not isolated: each isolated build has nanobind at a new path, and so compiles every file again
+$(VENV)/installed: $(VENV)/build $(SOURCES)
 	@echo "Installing baytree into $(VENV) …"
-	@VIRTUAL_ENV=$(VENV) $(UV) install --editable '.[all]'
+	@VIRTUAL_ENV=$(VENV) $(UV) install --no-build-isolation --editable '.[all]'
 	@touch $@
 
 $(VENV)/test: $(VENV)/installed

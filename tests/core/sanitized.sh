@@ -3,7 +3,8 @@
 set -eu
 VENV=.venv-sanitized
 "$PYTHON" -m uv venv --quiet --allow-existing --python "$PYTHON" "$VENV"
-"$PYTHON" -m uv pip install --quiet --python "$VENV/bin/python" --reinstall-package baytree --group test \
+"$PYTHON" -m uv pip install --quiet --python "$VENV/bin/python" --group build
+"$PYTHON" -m uv pip install --quiet --python "$VENV/bin/python" --reinstall-package baytree --no-build-isolation --group test \
   -C cmake.define.BAYTREE_SANITIZE=ON -C build-dir=build/sanitized '.[all]'
 # Leaks are not looked for: the interpreter itself keeps memory until it ends.
 LD_PRELOAD="$(${CXX:-g++} -print-file-name=libasan.so) $(${CXX:-g++} -print-file-name=libubsan.so)" \
