@@ -7,7 +7,6 @@ import pytest
 
 import baytree as bt
 from baytree.linear.logistic import held_out_loss
-from baytree.linear.logistic.rows import task_rows
 from baytree.linear.logistic.solvers import few_rows, fold_paths, newton
 
 SETTINGS = {"Cs": (0.001, 0.01, 0.1, 1.0, 30.0), "cv": 4, "max_iter": 100}
@@ -37,13 +36,12 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def steps_by_rounds(monkeypatch):
     """Small tables go the way of large ones."""
-    monkeypatch.setattr(task_rows, "_MANY", 0)
     monkeypatch.setattr(few_rows, "_MOST", 0)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda each: each["penalty"])
 @pytest.mark.parametrize("seed", range(2))
-def test_held_out_losses_of_marked_rows_are_those_of_each_problem_by_itself(penalty, seed, monkeypatch):
+def test_held_out_losses_of_numbers_and_levels_are_those_of_each_problem_by_itself(penalty, seed, monkeypatch):
     frame = mixed(seed)
     weight = None if seed else np.random.default_rng(9).integers(0, 3, 700).astype(float)
     together = bt.LogisticRegressionCV(**SETTINGS, **penalty).fit(frame, "y", sample_weight=weight)

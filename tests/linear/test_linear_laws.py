@@ -7,6 +7,10 @@ from hypothesis import strategies as st
 from test_logistic import rows
 
 import baytree as bt
+from baytree import _core
+from baytree.engine.parts import InMemory
+from baytree.linear.design.feature_layout import features_of
+from baytree.linear.design.spread import look_at, moments_by_counts, moments_of
 from law_settings import settings
 
 MODELS = {
@@ -115,3 +119,29 @@ def test_learning_in_any_parts_in_any_order_agrees_closely(kind, parts):
     for piece in order:
         model.partial_fit(X[pieces[piece]], y[pieces[piece]], classes=[0, 1, 2])
     np.testing.assert_allclose(model.predict_proba(X), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_and_spread_of_indicators_from_counts_are_those_of_dense_columns(seed):
+    rng = np.random.default_rng(seed)
+    frame = {
+        "a": np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300)),
+        "b": [f"b{k}" for k in rng.zipf(1.5, 300) % 20],
+    }
+    weight = [np.ones(300), rng.integers(0, 3, 300).astype(float), rng.random(300)][seed]
+    table = bt.LogisticRegression()._enter(frame, rng.integers(0, 2, 300), weight).table
+    rows = InMemory(table)
+    look = look_at(rows)
+    layout = features_of(table.schema, "rank", look.gaps)
+    for counted, written in zip(moments_by_counts(rows, layout, look), moments_of(rows, layout, look), strict=True):
+        np.testing.assert_allclose(counted, written, rtol=1e-13, atol=1e-16)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
+def test_the_hessian_of_mostly_zero_rows_is_that_of_any_rows(share):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(300, 17)) * (rng.random((300, 17)) < share)
+    rows[:5] = 0.0
+    out = np.zeros((17, 17))
+    _core.sparse_squares(rows, out)
+    np.testing.assert_allclose(out, rows.T @ rows, rtol=1e-12, atol=1e-12)

@@ -12,6 +12,7 @@
 #include "linear/row_hash.hpp"
 #include "linear/row_loops.hpp"
 #include "linear/sparse_products.hpp"
+#include "linear/sparse_squares.hpp"
 #include "numbers/tails.hpp"
 
 namespace baytree::bind {
@@ -70,6 +71,13 @@ void curvature_rows(Matrix x, Vector<int32_t> label, Vector<double> weight, Vect
           "curvature_rows: the shapes do not fit");
   nb::gil_scoped_release unlocked;
   linear::row_loops().curvature_rows(run, coefficient.data(), start, out.data());
+}
+
+void sparse_squares(Dense rows, DenseOutput out) {
+  const size_t q = rows.shape(1);
+  require(out.shape(0) == q && out.shape(1) == q, "sparse_squares: the shapes do not fit");
+  nb::gil_scoped_release unlocked;
+  linear::add_sparse_squares(flat(rows), q, out.data());
 }
 
 void column_moments(Matrix x, Vector<double> weight, Vector<double> pivot, size_t first, size_t last, Output<double> sum,
@@ -230,6 +238,8 @@ void bind_linear(nb::module_& module) {
   module.def("curvature_rows", &curvature_rows, nb::arg("x").noconvert(), nb::arg("label").noconvert(),
              nb::arg("weight").noconvert(), nb::arg("coefficient").noconvert(), "start"_a, "first"_a, "last"_a,
              nb::arg("out").noconvert(), "Rows with two classes, times the root of their curvature, the constant last.");
+  module.def("sparse_squares", &sparse_squares, nb::arg("rows").noconvert(), nb::arg("out").noconvert(),
+             "Adds rows' rows to a symmetric matrix, by the numbers of each row that are not 0.");
   module.def("column_moments", &column_moments, nb::arg("x").noconvert(), nb::arg("weight").noconvert(),
              nb::arg("pivot").noconvert(), "first"_a, "last"_a, nb::arg("sum").noconvert(),
              nb::arg("square").noconvert(), "Adds weighted sums and squares of each column about a pivot.");

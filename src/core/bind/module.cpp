@@ -53,7 +53,6 @@ NB_MODULE(_core, module) {
   bind_amounts(module);
   bind_wrapper(module);
   bind_linear(module);
-  bind_marked(module);
   bind_few_classes(module);
   bind_splines(module);
 }

@@ -23,7 +23,6 @@ void bind_bayes(nanobind::module_& module);
 void bind_amounts(nanobind::module_& module);
 void bind_wrapper(nanobind::module_& module);
 void bind_linear(nanobind::module_& module);
-void bind_marked(nanobind::module_& module);
 void bind_few_classes(nanobind::module_& module);
 void bind_splines(nanobind::module_& module);
 

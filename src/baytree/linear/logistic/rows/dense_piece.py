@@ -20,6 +20,7 @@ from baytree.linear.logistic.rows.loss import Slope, losses, residuals
 from baytree.statistics.strung import every
 
 _BLOCK = 1024
+_SPARSE = 0.4  # share of numbers that are not 0, up to which products of rows by these alone are quicker than by BLAS
 NO_FOLDS = np.zeros(0, np.int64)
 
 
@@ -148,7 +149,7 @@ class DensePiece(msgspec.Struct, frozen=True):
             last = min(first + _BLOCK, rows.stop)
             scaled = buffer[: last - first]
             _core.curvature_rows(self.x, self.label, self.weight, coefficient, start, first, last, scaled)
-            hessian += scaled.T @ scaled
+            hessian += _squares(scaled)
         return hessian
 
     def _curvatures(self, coefficient: np.ndarray, start: float, n_folds: int, rows: slice) -> np.ndarray:
@@ -190,6 +191,15 @@ def _add_curvature(hessian: np.ndarray, x: np.ndarray, weight: np.ndarray, share
         scaled = _times(x, root * np.sqrt(share[:, c]))
         own = slice(c * q, (c + 1) * q)
         hessian[own, own] += scaled.T @ scaled
+
+
+def _squares(rows: np.ndarray) -> np.ndarray:
+    """rows' rows; one-hot features are mostly 0. rows [n, q]"""
+    if np.count_nonzero(rows) > _SPARSE * rows.size:
+        return rows.T @ rows
+    out = np.zeros((rows.shape[1], rows.shape[1]))
+    _core.sparse_squares(rows, out)
+    return out
 
 
 def _times(x: np.ndarray, factor: np.ndarray) -> np.ndarray:

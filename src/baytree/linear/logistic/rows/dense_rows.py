@@ -15,7 +15,6 @@ from baytree.engine.gathering import Several
 from baytree.engine.parts import Kept
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.loss import Slope
-from baytree.linear.logistic.rows.marked_piece import MarkedPiece
 from baytree.linear.logistic.rows.pieces import Pieces
 from baytree.statistics.largest import Largest
 from baytree.statistics.strung import Strung
@@ -23,7 +22,7 @@ from baytree.statistics.strung import Strung
 _BROUGHT = 5_000_000  # numbers of rows that are brought here for the first steps: 40 MB
 
 
-class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
+class DenseRows(Pieces[DensePiece], frozen=True):
     """Features side by side: in the design's units, or as the caller has them and brought to those units on the way.
 
     A feature of the model is (x − centre) / scale; the constant 1 comes after the last.
@@ -31,7 +30,6 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
 
     centre: np.ndarray  # float64 [q − 1]
     scale: np.ndarray  # float64 [q − 1]
-    is_marked: bool = False  # most features are marks, of which each row has few: a curvature costs little more than a slope
 
     def every(self, step: int) -> DenseRows:
         """One row of every few; brought here where that saves rounds and they are no more than some megabytes."""
@@ -139,6 +137,6 @@ class DenseRows(Pieces[DensePiece | MarkedPiece], frozen=True):
         return coefficient, theta[:, -1] - coefficient @ self.centre
 
 
-def _slope_and_curvature(piece: DensePiece | MarkedPiece, coefficient: np.ndarray, start: np.ndarray) -> Slope:
+def _slope_and_curvature(piece: DensePiece, coefficient: np.ndarray, start: np.ndarray) -> Slope:
     """Both, by the features as they lie in the piece."""
     return msgspec.structs.replace(piece.slope(coefficient, start), curvature=piece.curvature(coefficient, start))

@@ -11,11 +11,10 @@ import numpy as np
 from baytree.engine.parts import Made
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.loss import losses
-from baytree.linear.logistic.rows.marked_piece import MarkedPiece
 from baytree.linear.logistic.rows.sparse_piece import SparsePiece
 from baytree.statistics.strung import Strung
 
-P = TypeVar("P", DensePiece, MarkedPiece, SparsePiece, DensePiece | MarkedPiece)
+P = TypeVar("P", DensePiece, SparsePiece)
 
 
 class Pieces(msgspec.Struct, Generic[P], frozen=True):

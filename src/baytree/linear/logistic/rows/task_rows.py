@@ -10,19 +10,17 @@ from baytree.engine.blas import chunks, in_order
 from baytree.engine.elsewhere import Elsewhere
 from baytree.engine.parts import Parts
 from baytree.linear.design.design import Design
-from baytree.linear.design.feature_layout import MISSING, VALUE, side_by_side
+from baytree.linear.design.feature_layout import VALUE, side_by_side
 from baytree.linear.design.look import Look
 from baytree.linear.design.sparse import SparseMatrix
 from baytree.linear.logistic.rows.dense_piece import DensePiece
 from baytree.linear.logistic.rows.dense_rows import DenseRows
-from baytree.linear.logistic.rows.marked_piece import MarkedPiece
 from baytree.linear.logistic.rows.sparse_piece import SparsePiece
 from baytree.linear.logistic.rows.sparse_rows import SparseRows
 from baytree.table.table import Table
 
 Rows = DenseRows | SparseRows
 _BLOCK = 8192  # rows whose features are made at a time
-_MANY = 200_000  # numbers in the rows; below, all features side by side are as quick
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -43,13 +41,11 @@ def rows_of(rows: Parts, design: Design, look: Look, labels: Labels) -> tuple[Ro
     if _is_usual(design) and lies_plainly and not look.gaps.any() and len(design) == len(rows.schema):
         plain = rows.kept(lambda table: _piece(side_by_side(table), table, weight, labels), DensePiece)
         return DenseRows(plain, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
-    if labels.k == 1 and _is_better_marked(rows, design):
-        marked = rows.made(lambda table: _marked(table, design, weight, labels))
-        is_value = design.layout.level == VALUE
-        centre, scale = np.where(is_value, 0.0, design.centre), np.where(is_value, 1.0, design.scale)
-        return DenseRows(marked, rows.n_rows, q, labels.k, centre, scale, is_marked=True), np.zeros(q)
-    dense = rows.made(lambda table: _piece(_features(table, design), table, weight, labels))
-    return DenseRows(dense, rows.n_rows, q, labels.k, np.zeros(q - 1), np.ones(q - 1)), np.zeros(q)
+    is_value = design.layout.level == VALUE  # numbers in standard units, indicators as 0 and 1: most of a row is then 0
+    stored = msgspec.structs.replace(design, centre=np.where(is_value, design.centre, 0.0), scale=np.where(is_value, design.scale, 1.0))
+    dense = rows.made(lambda table: _piece(_features(table, stored), table, weight, labels))
+    centre, scale = np.where(is_value, 0.0, design.centre), np.where(is_value, 1.0, design.scale)
+    return DenseRows(dense, rows.n_rows, q, labels.k, centre, scale), np.zeros(q)
 
 
 def _is_better_compressed(rows: Parts, design: Design, look: Look) -> bool:
@@ -60,14 +56,6 @@ def _is_better_compressed(rows: Parts, design: Design, look: Look) -> bool:
     if look.lie.is_sparse:
         return cells > 2_000_000 and rows.total(lambda table: _stored(table, design), rows_per_part=None) < 0.3 * cells
     return cells > 50_000_000 and (design.layout.level != VALUE).mean() > 0.8
-
-
-def _is_better_marked(rows: Parts, design: Design) -> bool:
-    """Where most features are marks of which a row has few, and the rows are not so few that nothing matters."""
-    marks = design.layout.level != VALUE
-    gaps = np.count_nonzero(design.layout.level == MISSING)
-    at_most = np.count_nonzero(~marks) + len(np.unique(design.layout.source[marks])) + gaps  # not 0 in a row
-    return rows.n_rows * len(design) > _MANY and bool(2 * at_most <= len(design))
 
 
 def _stored(table: Table, design: Design) -> float:
@@ -86,7 +74,7 @@ def _piece(x: np.ndarray, table: Table, total: float, labels: Labels) -> DensePi
 
 
 def _features(table: Table, design: Design) -> np.ndarray:
-    """A copy in standard units."""
+    """A copy, in the units of the design."""
     x = np.empty((len(table), len(design)))
 
     def fill(rows: slice) -> None:
@@ -96,28 +84,6 @@ def _features(table: Table, design: Design) -> np.ndarray:
 
     in_order(fill, chunks(len(table)))
     return x
-
-
-def _marked(table: Table, design: Design, total: float, labels: Labels) -> MarkedPiece:
-    """Numbers in standard units, and the marks of each row."""
-    is_value = design.layout.level == VALUE
-    numbers = np.flatnonzero(is_value)
-    few = Design(design.layout.take(numbers), design.centre[numbers], design.scale[numbers], design.reference)
-    order = np.concatenate([numbers, np.flatnonzero(~is_value)])
-    mark = _marks_of_rows(table, design, np.cumsum(~is_value) - 1)
-    return MarkedPiece(_features(table, few), mark, order, labels.code[table.label], table.weight / total, table.first)
-
-
-def _marks_of_rows(table: Table, design: Design, place: np.ndarray) -> np.ndarray:
-    """The marks of each row, ascending, by their places among all; those that it lacks are their number. int32 [n, slots]"""
-    n_marks = int(np.count_nonzero(design.layout.level != VALUE))
-    found = list(design.layout.marks(table))
-    mark = np.full((len(table), len(found)), n_marks, np.int32)
-    for slot, (rows, feature) in enumerate(found):
-        mark[rows, slot] = place[feature]
-    mark.sort(axis=1)
-    used = int((mark < n_marks).any(axis=0).sum())
-    return np.ascontiguousarray(mark[:, :used])
 
 
 def _sparse(table: Table, design: Design, total: float, labels: Labels) -> SparsePiece:

@@ -24,7 +24,7 @@ _NONE = np.zeros((0, 0))
 
 def are_few(rows: DenseRows) -> bool:
     """Whether these are rows in one piece of memory, of which a curvature costs next to nothing."""
-    if not isinstance(rows.pieces, Kept) or [type(piece) for piece in rows.pieces.pieces] != [DensePiece]:
+    if not isinstance(rows.pieces, Kept) or len(rows.pieces.pieces) != 1:
         return False
     if rows.k == 1:
         return rows.n_rows * rows.q**2 <= _MOST
@@ -73,5 +73,4 @@ def losses_of_few_rows(
 def _piece(rows: DenseRows) -> DensePiece:
     """All rows, in the design's units."""
     (piece,) = rows.pieces.gather()
-    assert isinstance(piece, DensePiece)
     return msgspec.structs.replace(piece, x=(piece.x - rows.centre) / rows.scale)

@@ -16,7 +16,6 @@ from baytree.linear.logistic.solvers.objective import Fit, Penalty
 _AT_ONCE = 16  # problems: the kernel takes eight at a time
 _CLOSER = 0.2  # steps by an old curvature end a little below what they are told, those by a new one far below
 _FEW = 64  # features; of more, side by side, curvatures would cost more than the steps that they save
-_ROOM = 10_000_000  # numbers in the curvatures of the folds at the strengths of a wave
 
 
 class FoldPaths(msgspec.Struct, frozen=True):
@@ -61,8 +60,7 @@ class FoldPaths(msgspec.Struct, frozen=True):
     def _curvatures(self, own: slice, before: Solved | None) -> list[np.ndarray]:
         """Those of the rows that teach at the optima on all rows; a fold that once needed another keeps its own."""
         folds = range(len(self.penalties))
-        is_small = len(folds) * (own.stop - own.start) * self.rows.q**2 <= _ROOM
-        if self.rows.q <= _FEW or (self.rows.is_marked and is_small):
+        if self.rows.q <= _FEW:
             whole = [list(self.rows.curvatures_of_others(fit.theta, self.fold_weight)) for fit in self.fits[own]]
         else:
             whole = [[curvature] * len(folds) for curvature in self.curvature[own]]
