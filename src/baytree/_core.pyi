@@ -638,11 +638,6 @@ def row_hashes(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), dev
     A number made from each row in standard units, whatever the order of its columns.
     """
 
-def problem_residuals(score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fold: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], train: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], held: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """
-    Turns the scores of several two-class problems into residuals; adds losses of taught and held-out rows.
-    """
-
 def sparse_product(start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], code: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """Adds compressed rows times a dense matrix to `out`."""
 

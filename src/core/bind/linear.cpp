@@ -98,17 +98,6 @@ void row_hashes(Matrix x, Vector<double> centre, Vector<double> scale, Output<ui
   linear::row_hashes(run, view(centre), view(scale), view(out));
 }
 
-void problem_residuals(DenseOutput score, Vector<int32_t> label, Vector<double> weight, Vector<int64_t> fold,
-                       Vector<int64_t> held_out, Output<double> train, Output<double> held) {
-  const size_t n = score.shape(0), m = score.shape(1);
-  require(label.shape(0) == n && weight.shape(0) == n && fold.shape(0) == n && held_out.shape(0) == m &&
-              train.shape(0) == m && held.shape(0) == m && m % 8 == 0,
-          "problem_residuals: the shapes do not fit");
-  nb::gil_scoped_release unlocked;
-  const linear::RowRun run{nullptr, 0, n, 0, label.data(), weight.data()};
-  linear::row_loops().residuals(score.data(), run, fold.data(), {m, held_out.data(), train.data(), held.data()});
-}
-
 // Refuses starts that fall or run past the entries, and features out of range.
 numbers::SparseRows sparse(const Vector<int64_t>& start, const Vector<int32_t>& code, const Vector<double>& value,
                            size_t features) {
@@ -246,10 +235,6 @@ void bind_linear(nb::module_& module) {
   module.def("row_hashes", &row_hashes, nb::arg("x").noconvert(), nb::arg("centre").noconvert(),
              nb::arg("scale").noconvert(), nb::arg("out").noconvert(),
              "A number made from each row in standard units, whatever the order of its columns.");
-  module.def("problem_residuals", &problem_residuals, nb::arg("score").noconvert(), nb::arg("label").noconvert(),
-             nb::arg("weight").noconvert(), nb::arg("fold").noconvert(), nb::arg("held_out").noconvert(),
-             nb::arg("train").noconvert(), nb::arg("held").noconvert(),
-             "Turns the scores of several two-class problems into residuals; adds losses of taught and held-out rows.");
   module.def("sparse_product", &sparse_product, nb::arg("start").noconvert(), nb::arg("code").noconvert(),
              nb::arg("value").noconvert(), nb::arg("weight").noconvert(), nb::arg("out").noconvert(),
              "Adds compressed rows times a dense matrix to `out`.");

@@ -18,13 +18,6 @@ struct RowRun {
   const double* weight;
 };
 
-// Several two-class problems on the same rows: a row teaches every problem but those that hold its fold out.
-struct Problems {
-  std::size_t count;             // a multiple of eight
-  const std::int64_t* held_out;  // [count], the fold that each problem holds out
-  double *train, *held;          // [count], sums of weight times loss, added to
-};
-
 // Weight and weighted mean of each class about a pivot, added to.
 struct ClassMeans {
   const double* pivot;  // [columns]
@@ -39,8 +32,6 @@ struct RowLoops {
   double (*slope)(const RowRun& run, const double* coefficient, double start, double* gradient);
   // Writes √(weight · share (1 − share)) (row, 1) to out [rows, columns + 1]: the curvature of the loss is out' out.
   void (*curvature_rows)(const RowRun& run, const double* coefficient, double start, double* out);
-  // Turns scores [rows, count] into weight (share − label), 0 where the row is held out.
-  void (*residuals)(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems);
   // Adds Σ weight (x − pivot) to sum and Σ weight (x − pivot)² to square, per column.
   void (*moments)(const RowRun& run, const double* pivot, double* sum, double* square);
   // Adds rows' rows, for rows [n, q], to the lower half of out [q, q]; what lands in the upper half means nothing.

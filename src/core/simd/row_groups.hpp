@@ -15,11 +15,6 @@ typedef double LanesThere __attribute__((vector_size(8 * lanes), aligned(8), may
 [[maybe_unused, gnu::always_inline]] inline Lanes load(const double* from) { return *reinterpret_cast<const LanesThere*>(from); }
 [[maybe_unused, gnu::always_inline]] inline void store(double* to, const Lanes& x) { *reinterpret_cast<LanesThere*>(to) = x; }
 
-typedef std::int64_t LaneBitsThere __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
-[[maybe_unused, gnu::always_inline]] inline LaneBits load(const std::int64_t* from) {
-  return *reinterpret_cast<const LaneBitsThere*>(from);
-}
-
 // Sums that are carried from step to step, by halves: eight numbers of which the machine holds four would go through memory.
 typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 
@@ -32,7 +27,6 @@ struct Halves {
   [[gnu::always_inline]] void store(double* to) const {
     *reinterpret_cast<Four*>(to) = low, *reinterpret_cast<Four*>(to + 4) = high;
   }
-  [[gnu::always_inline]] void add(const Halves& x) { low += x.low, high += x.high; }
   [[gnu::always_inline]] void add(const Halves& x, double factor) { low += factor * x.low, high += factor * x.high; }
   [[gnu::always_inline]] void add(const Halves& x, const Halves& factor) { low += x.low * factor.low, high += x.high * factor.high; }
   [[gnu::always_inline]] double summed() const {

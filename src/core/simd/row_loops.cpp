@@ -71,21 +71,6 @@ void curvature_rows(const RowRun& run, const double* coefficient, double start, 
   }
 }
 
-void residuals(double* score, const RowRun& run, const std::int64_t* fold, const Problems& problems) {
-  for (std::size_t i = 0; i < run.rows; ++i) {
-    const Lanes label = Lanes{} + static_cast<double>(run.label[i]);
-    for (std::size_t j = 0; j < problems.count; j += lanes) {
-      double* const at = score + i * problems.count + j;
-      const LaneBits learns = where_not_zero(load(problems.held_out + j) ^ fold[i]);
-      const Judged judged = judge(load(at), label);
-      const Lanes lost = run.weight[i] * judged.loss;
-      store(at, kept(learns, run.weight[i] * (judged.share - label)));
-      store(problems.train + j, load(problems.train + j) + kept(learns, lost));
-      store(problems.held + j, load(problems.held + j) + kept(~learns, lost));
-    }
-  }
-}
-
 void moments(const RowRun& run, const double* pivot, double* sum, double* square) {
   for (std::size_t i = 0; i < run.rows; ++i) {
     const double* const row = row_at(run, i);
@@ -127,6 +112,6 @@ void products(const double* rows, std::size_t n, std::size_t q, double* out) {
 
 }  // namespace
 
-const RowLoops BAYTREE_LEVEL{centre, slope, curvature_rows, residuals, moments, products};
+const RowLoops BAYTREE_LEVEL{centre, slope, curvature_rows, moments, products};
 
 }  // namespace baytree::linear

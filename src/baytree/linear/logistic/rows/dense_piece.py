@@ -15,7 +15,6 @@ import numpy as np
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
 from baytree.engine.runs import Runs
-from baytree.linear.logistic.rows.lessons import Lessons
 from baytree.linear.logistic.rows.loss import Slope, losses, residuals
 from baytree.statistics.strung import every
 
@@ -106,14 +105,6 @@ class DensePiece(msgspec.Struct, frozen=True):
         """The second derivatives of the mean loss, by the features as they lie here. [k * q, k * q]"""
         return self.runs.total(lambda rows: self._curvature(coefficient, start, rows))
 
-    def curvatures(self, coefficient: np.ndarray, start: np.ndarray, n_folds: int) -> np.ndarray:
-        """The second derivatives of the loss of each fold's rows, of two classes. [n_folds, q, q]"""
-        return self.runs.total(lambda rows: self._curvatures(coefficient[0], float(start[0]), n_folds, rows))
-
-    def lessons(self, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray) -> Lessons:
-        """What all rows say about several problems at once, each with a fold that it holds out."""
-        return self.runs.total(lambda rows: self._lessons(held_out, coefficient, start, rows))
-
     def _slope(self, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Slope:
         loss, gradient = 0.0, np.zeros((self.k, self.q))
         if self.k == 1:
@@ -152,29 +143,6 @@ class DensePiece(msgspec.Struct, frozen=True):
             hessian += _squares(scaled)
         return hessian
 
-    def _curvatures(self, coefficient: np.ndarray, start: float, n_folds: int, rows: slice) -> np.ndarray:
-        hessian = np.zeros((n_folds, self.q, self.q))
-        for first in range(rows.start, rows.stop, _BLOCK):
-            last = min(first + _BLOCK, rows.stop)
-            scaled = np.empty((last - first, self.q))
-            _core.curvature_rows(self.x, self.label, self.weight, coefficient, start, first, last, scaled)
-            for f in range(n_folds):
-                own = scaled[self.fold[first:last] == f]
-                hessian[f] += own.T @ own
-        return hessian
-
-    def _lessons(self, held_out: np.ndarray, coefficient: np.ndarray, start: np.ndarray, rows: slice) -> Lessons:
-        train, held = np.zeros(len(start)), np.zeros(len(start))
-        gradient = np.zeros((len(start), self.q))
-        for first in range(rows.start, rows.stop, _BLOCK):
-            own = slice(first, min(first + _BLOCK, rows.stop))
-            x = self.x[own]
-            score = x @ coefficient.T + start
-            _core.problem_residuals(score, self.label[own], self.weight[own], self.fold[own], held_out, train, held)
-            gradient[:, :-1] += score.T @ x
-            gradient[:, -1] += score.sum(axis=0)
-        return Lessons(train, held, gradient)
-
     def _blocks(self, rows: slice) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         for first in range(rows.start, rows.stop, _BLOCK):
             own = slice(first, min(first + _BLOCK, rows.stop))
@@ -195,7 +163,7 @@ def _add_curvature(hessian: np.ndarray, x: np.ndarray, weight: np.ndarray, share
 
 def _squares(rows: np.ndarray) -> np.ndarray:
     """rows' rows; one-hot features are mostly 0. rows [n, q]"""
-    if np.count_nonzero(rows) > _SPARSE * rows.size:
+    if np.count_nonzero(rows[::8]) > _SPARSE * rows[::8].size:
         return rows.T @ rows
     out = np.zeros((rows.shape[1], rows.shape[1]))
     _core.sparse_squares(rows, out)

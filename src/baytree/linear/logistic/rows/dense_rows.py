@@ -90,14 +90,6 @@ class DenseRows(Pieces[DensePiece], frozen=True):
         made[..., :-1] /= self.scale
         return made
 
-    def curvatures_of_others(self, theta: np.ndarray, fold_weight: np.ndarray) -> np.ndarray:
-        """The second derivatives of the mean loss of the rows that are not in a fold, of two classes. [n_folds, q, q]"""
-        (coefficient, start), n_folds = self.raw(theta), len(fold_weight)
-        raw = self.pieces.total(lambda piece: piece.curvatures(coefficient, start, n_folds))
-        own = self._products_in_units(raw)
-        others = np.maximum(fold_weight.sum() - fold_weight, 1e-300)
-        return (own.sum(axis=0) - own) / others[:, None, None]
-
     def largest_score(self, theta: np.ndarray) -> float:
         """The largest |score| of any row."""
         coefficient, start = self.raw(theta)
@@ -125,11 +117,6 @@ class DenseRows(Pieces[DensePiece], frozen=True):
         """A number made from each row's features. uint64 [n_rows]"""
         centre, scale = self.centre, self.scale  # what a function holds travels to the rows, and the rows must not
         return self.pieces.total(lambda piece: Strung.of(piece.first, piece.keys(centre, scale))).arrays[0]
-
-    def held_loss(self, theta: np.ndarray, fold: int) -> float:
-        """The mean loss of a fold's rows."""
-        coefficient, start = self.raw(theta)
-        return self._mean_loss(fold, lambda piece, held: piece.scores(coefficient, start, held))
 
     def raw(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The coefficients and the start for features as they lie in the pieces."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from baytree.engine.parts import Made
 from baytree.linear.logistic.rows.dense_piece import DensePiece
-from baytree.linear.logistic.rows.loss import losses
 from baytree.linear.logistic.rows.sparse_piece import SparsePiece
 from baytree.statistics.strung import Strung
 
@@ -46,9 +45,12 @@ class Pieces(msgspec.Struct, Generic[P], frozen=True):
         return self.pieces.total(lambda p: int(np.count_nonzero(np.where(p.fold == fold, 0.0, p.weight)))) > 0
 
     def without(self, fold: int) -> Self:
-        """The rows of all other folds: those of this one weigh nothing."""
-        weightless = self.pieces.made(lambda p: msgspec.structs.replace(p, weight=np.where(p.fold == fold, 0.0, p.weight)))
-        return self._weighed(weightless)
+        """The rows of all other folds."""
+        return self._weighed(self.pieces.made(lambda p: p.take(np.flatnonzero(p.fold != fold))))
+
+    def only(self, fold: int) -> Self:
+        """The rows of this fold."""
+        return self._weighed(self.pieces.made(lambda p: p.take(np.flatnonzero(p.fold == fold))))
 
     def in_folds(self, fold: np.ndarray) -> Self:
         """The rows in these folds. int64 [n_rows]"""
@@ -57,10 +59,6 @@ class Pieces(msgspec.Struct, Generic[P], frozen=True):
     def dealt(self, index: np.ndarray, weight: np.ndarray, fold: np.ndarray) -> Self:
         """These rows, each with its share of the weight and its fold. [n]"""
         return self._weighed(self.pieces.made(lambda piece: _dealt(piece, index, weight, fold)))
-
-    def _mean_loss(self, fold: int, scores: Callable[[P, np.ndarray], np.ndarray]) -> float:
-        lost, weight = self.pieces.total(lambda piece: _lost(piece, fold, scores))
-        return float(lost / weight)
 
     def _with(self, make: Callable[[P], P], **changes: int) -> Self:
         return msgspec.structs.replace(self, pieces=self.pieces.made(make), **changes)
@@ -75,10 +73,3 @@ class Pieces(msgspec.Struct, Generic[P], frozen=True):
 def _dealt(piece: P, index: np.ndarray, weight: np.ndarray, fold: np.ndarray) -> P:
     own = (index >= piece.first) & (index < piece.first + len(piece))
     return msgspec.structs.replace(piece.take(index[own] - piece.first), weight=weight[own], fold=fold[own])
-
-
-def _lost(piece: P, fold: int, scores: Callable[[P, np.ndarray], np.ndarray]) -> np.ndarray:
-    """The loss of a fold's rows, and their weight. [2]"""
-    held = piece.fold == fold
-    lost, _ = losses(scores(piece, held), piece.label[held])
-    return np.array([piece.weight[held] @ lost, piece.weight[held].sum()])

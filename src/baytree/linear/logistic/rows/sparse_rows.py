@@ -40,7 +40,3 @@ class SparseRows(Pieces[SparsePiece], frozen=True):
     def keys(self) -> np.ndarray:
         """A number made from each row's features. uint64 [n_rows]"""
         return self.pieces.total(lambda piece: Strung.of(piece.first, piece.keys())).arrays[0]
-
-    def held_loss(self, theta: np.ndarray, fold: int) -> float:
-        """The mean loss of a fold's rows."""
-        return self._mean_loss(fold, lambda piece, held: piece.scores(theta)[held])

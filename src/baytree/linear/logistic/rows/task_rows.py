@@ -41,11 +41,12 @@ def rows_of(rows: Parts, design: Design, look: Look, labels: Labels) -> tuple[Ro
     if _is_usual(design) and lies_plainly and not look.gaps.any() and len(design) == len(rows.schema):
         plain = rows.kept(lambda table: _piece(side_by_side(table), table, weight, labels), DensePiece)
         return DenseRows(plain, rows.n_rows, q, labels.k, design.centre, design.scale), np.zeros(q)
-    is_value = design.layout.level == VALUE  # numbers in standard units, indicators as 0 and 1: most of a row is then 0
-    stored = msgspec.structs.replace(design, centre=np.where(is_value, design.centre, 0.0), scale=np.where(is_value, design.scale, 1.0))
-    dense = rows.made(lambda table: _piece(_features(table, stored), table, weight, labels))
-    centre, scale = np.where(is_value, 0.0, design.centre), np.where(is_value, 1.0, design.scale)
-    return DenseRows(dense, rows.n_rows, q, labels.k, centre, scale), np.zeros(q)
+    # numbers in standard units, indicators as 0 and 1: most of a row is then 0
+    is_value, centre, scale = design.layout.level == VALUE, design.centre, design.scale
+    raw = msgspec.structs.replace(design, centre=np.where(is_value, centre, 0.0), scale=np.where(is_value, scale, 1.0))
+    dense = rows.made(lambda table: _piece(_features(table, raw), table, weight, labels))
+    left = np.where(is_value, 0.0, centre), np.where(is_value, 1.0, scale)
+    return DenseRows(dense, rows.n_rows, q, labels.k, *left), np.zeros(q)
 
 
 def _is_better_compressed(rows: Parts, design: Design, look: Look) -> bool:

@@ -51,7 +51,7 @@ def newton(rows: DenseRows, penalty: Penalty, theta: np.ndarray, aim: Aim, curva
         track.append(value(here, penalty, theta))
         if worst <= aim.tol and worst > before / 2:
             break
-        if worst > _GOOD * before:
+        if worst > _GOOD * before and np.log(worst / aim.ideal) > aim.most_old * np.log(before / worst):
             curvature = _curvature(rows, theta, here)
     if penalty.is_none:  # an old curvature would hide that coefficients still grow
         curvature = rows.curvature(theta)

@@ -45,11 +45,12 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 class Aim(msgspec.Struct, frozen=True):
-    """When to stop: the violation that counts as converged, the one worth trying for, and the patience."""
+    """When to stop: the violation that counts as converged, the one worth trying for, and the number of steps."""
 
     tol: float
     max_iter: int
     ideal: float
+    most_old: float = 0  # steps by an old curvature: if fewer lead to the end, no new one is computed
 
     @classmethod
     def of(cls, tol: float, max_iter: int, penalty: Penalty) -> Aim:
