@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,18 +40,16 @@ def main(output: str, census: str | None = None) -> None:
 def workloads(census: str | None) -> list[tuple[str, Callable[[], object], int]]:
     """Name, work and number of runs of each workload."""
     large, people = mixed_columns(100_000), census_table(census)
-    titanic, penguins = (datasets.load(name, as_="pandas") for name in ("titanic", "penguins"))
-    return [
-        ("compare titanic", lambda: bt.compare(titanic, datasets.describe("titanic").target), RUNS),
-        ("compare penguins", lambda: bt.compare(penguins, datasets.describe("penguins").target), RUNS),
-        ("GaussianNB 100,000 rows", lambda: bt.GaussianNB().fit(large, "y"), RUNS),
-        ("CARTClassifier 100,000 rows", lambda: bt.CARTClassifier().fit(large, "y"), RUNS),
-        ("LogisticRegression 100,000 rows", lambda: bt.LogisticRegression().fit(large, "y"), RUNS),
-        ("LogisticRegressionCV 100,000 rows", lambda: bt.LogisticRegressionCV().fit(large, "y"), RUNS),
-        ("LogisticRegressionCV titanic", lambda: bt.LogisticRegressionCV().fit(titanic, datasets.describe("titanic").target), RUNS),
-        ("LogisticRegressionCV penguins", lambda: bt.LogisticRegressionCV().fit(penguins, datasets.describe("penguins").target), RUNS),
-        ("compare census", lambda: bt.compare(people, people.columns[-1]), 1),
-    ]
+    small = {name: datasets.load(name, as_="pandas") for name in ("titanic", "penguins")}
+    listed: list[tuple[str, Callable[[], object], int]] = []
+    for name, table in small.items():
+        listed.append((f"compare {name}", partial(bt.compare, table, datasets.describe(name).target), RUNS))
+    for name in ("GaussianNB", "CARTClassifier", "DecisionTreeClassifier", "LogisticRegression", "LogisticRegressionCV"):
+        listed.append((f"{name} 100,000 rows", partial(getattr(bt, name)().fit, large, "y"), RUNS))
+    for name, table in small.items():
+        fit = partial(bt.LogisticRegressionCV().fit, table, datasets.describe(name).target)
+        listed.append((f"LogisticRegressionCV {name}", fit, RUNS))
+    return [*listed, ("compare census", partial(bt.compare, people, people.columns[-1]), 1)]
 
 
 def mixed_columns(n_rows: int, seed: int = 0) -> pd.DataFrame:
@@ -60,7 +59,7 @@ def mixed_columns(n_rows: int, seed: int = 0) -> pd.DataFrame:
     levels = {f"level{n}": rng.integers(n, size=n_rows) for n in (3, 8, 20)}
     score = numeric[:, :4] @ [1.0, -0.5, 0.5, 0.25] + (levels["level8"] % 3) - 1 + rng.logistic(size=n_rows)
     frame = pd.DataFrame(numeric, columns=[f"number{j}" for j in range(10)])
-    nominal = {name: pd.Categorical.from_codes(code, [f"l{k}" for k in range(code.max() + 1)]) for name, code in levels.items()}
+    nominal = {name: pd.Categorical(code.astype(str)) for name, code in levels.items()}
     return frame.assign(**nominal, y=np.where(score > 0, "yes", "no"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import baytree as bt
 from baytree.table import encode as door
 from baytree.table.frames import read
 from baytree.table.infer import Census
-from harness import Growth, Row, Sized, best, growth, in_turn
+from harness import Growth, Row, Sized, best, growth
 from tables import mixed, numbers
 
 
@@ -57,27 +56,6 @@ def gaussian() -> Iterator[Row]:
         20,
         f"{agree:.4f} equal; limit: 4 instructions for a register of numbers and a class, and one read",
     )
-
-
-def few_rows() -> Iterator[Row]:
-    X, y = np.random.RandomState(0).normal(size=(30, 100_000)), np.arange(30) % 2
-    sums = "limit: 400,000 exact sums of many digits, the memory that holds them, and 600,000 quotients"
-    yield from _of_few_rows("30×100,000", X, y, sums)
-    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(X.shape[1])])
-    names = "limit: 100,000 columns with names, each a record of the schema"
-    yield from _of_few_rows("30×100,000 in pandas", frame, y, names)
-
-
-def _of_few_rows(work: str, table: Any, y: np.ndarray, note: str) -> Iterator[Row]:
-    from sklearn.naive_bayes import GaussianNB
-
-    theirs, ours, raw, peer = GaussianNB(), bt.GaussianNB(), bt.NaiveBayesClassifier(), "scikit-learn, processor time"
-    fits = in_turn(lambda: theirs.fit(table, y), lambda: ours.fit(table, y), 7)
-    yield Row(f"Gaussian naive Bayes, fit {work}", peer, *fits, 0.5, note)
-    answers = in_turn(lambda: theirs.predict(table), lambda: ours.predict(table), 7)
-    yield Row(f"Gaussian naive Bayes, predict {work}", peer, *answers, 0.5)
-    fits = in_turn(lambda: theirs.fit(table, y), lambda: raw.fit(table, y), 7)
-    yield Row(f"naive Bayes of raw tables, fit {work}", peer, *fits, 0.5, note)
 
 
 def profiles() -> Iterator[Row]:
@@ -137,4 +115,4 @@ def leaving_one_out() -> Iterator[Row]:
         yield Row(f"exact leave-one-out, naive Bayes by {estimate}, 100k×20", "five fits", 5 * fit, left_out, 1)
 
 
-WORKLOADS = [encoding, gaussian, few_rows, profiles, categorical, leaving_one_out, growing]
+WORKLOADS = [encoding, gaussian, profiles, categorical, leaving_one_out, growing]

@@ -9,8 +9,7 @@
 #include "bayes/likelihood.hpp"
 #include "linear/classes/class_held_out.hpp"
 #include "linear/row_loops.hpp"
-#include "numbers/few_rows.hpp"
-#include "numbers/quotients.hpp"
+#include "numbers/moments.hpp"
 
 namespace {
 
@@ -72,22 +71,6 @@ void print_moments(const char* name, const Rows& rows, bool is_weighted) {
   digest.print(name);
 }
 
-// Of a chunk of rows: limbs that were carried side by side, and the quotients that doubles decide, as nearly all are.
-void print_few_rows(const char* name, const Rows& rows) {
-  const numbers::Matrix few{rows.values.data(), 30, n_columns, static_cast<std::ptrdiff_t>(n_columns), 1};
-  const auto tables = numbers::FewRows(few, std::span(rows.label).first(30), n_classes).observe();
-  if (!tables) return;
-  const auto view = [](const numbers::ExactTable& table) { return numbers::ExactView{table.limbs, table.width, 1}; };
-  const numbers::ExactView weight = view(tables->weight), total = view(tables->total), square = view(tables->square);
-  std::vector<double> mean(56, numbers::undecided), deviation(56, numbers::undecided);
-  numbers::find_means(weight, total, 0, 0, 56, mean.data());
-  numbers::find_deviations(weight, total, square, {0, 0, 0}, 0, 56, deviation.data());
-  Digest digest;
-  for (const auto* part : {&tables->total, &tables->square}) digest.add(std::span<const std::int64_t>(part->limbs));
-  for (const auto& part : {mean, deviation}) digest.add(std::span<const double>(part));
-  digest.print(name);
-}
-
 void print_scores(const char* name, const Rows& rows, double degrees) {
   Bits bits;
   std::vector<double> mean(n_classes * n_columns), scale(mean.size()), freedom(mean.size(), degrees), constant(mean.size());
@@ -135,7 +118,6 @@ int main() {
   print_moments("close", close, false);
   print_moments("apart", apart, false);
   print_moments("holes", holes, false);
-  print_few_rows("few rows", close);
   print_moments("weighted", close, true);
   print_moments("weighted holes", holes, true);
   print_scores("normal", close, std::numeric_limits<double>::infinity());

@@ -114,7 +114,7 @@ FEW_ROWS = {
 @pytest.mark.parametrize("n_rows", [1, 30, 383, 384, 385])
 @pytest.mark.parametrize("kind", FEW_ROWS)
 def test_the_moments_of_few_rows_are_those_of_each_column_alone(kind, n_rows):
-    """Eight columns share a grid where a table is one chunk; a column alone has a grid of its own."""
+    """The sums of a column do not depend on the columns that are summed beside it."""
     random = np.random.default_rng(n_rows)
     values = FEW_ROWS[kind](random, random.normal(size=(n_rows, 150)))
     label = random.integers(0, N_CLASSES - 1, n_rows).astype(np.int32)

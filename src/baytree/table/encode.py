@@ -19,7 +19,7 @@ from baytree.table.frames import (
     factorise_together,
     read_column,
 )
-from baytree.table.frames.positions import are_same, number_columns
+from baytree.table.frames.positions import number_columns
 from baytree.table.frames.raw import FEW
 from baytree.table.reading.forms import is_nothing
 from baytree.table.schema import Column, Kind, Schema, Target, Text
@@ -41,8 +41,6 @@ def encode(
     if _is_sparse(frame):
         return _sparse(frame, schema)
     values = _block(frame, schema)
-    if values is None:
-        values = _few_numbers(frame, schema)
     if values is None:
         found = aligned(frame, schema)
         room, columns = _room(found, schema), found.columns
@@ -143,19 +141,10 @@ def _block(frame: RawFrame, schema: Schema) -> DenseColumns | None:
     if not isinstance(given, MatrixColumns):
         return None
     if isinstance(given, NumberedColumns):
-        are_these = are_same(schema.inputs, given.names) and are_same(schema.columns, number_columns(len(given)))
+        are_these = schema.inputs == given.names and schema.columns == number_columns(len(given))
     else:
         are_these = schema.is_named and schema.names == given.names and schema.is_plain_numbers
     return DenseColumns(given.matrix.all_doubles()) if are_these else None
-
-
-def _few_numbers(frame: RawFrame, schema: Schema) -> tuple[np.ndarray, ...] | None:
-    """The columns of a frame of few rows as they lie there, where all are numbers taken as they are; threads share more."""
-    if frame.n_rows > FEW or not (frame.is_named and schema.is_named and schema.is_plain_numbers):
-        return None
-    given = [frame.columns.get(name) for name in schema.sources]
-    values = tuple(raw.values for raw in given if isinstance(raw, Numbers) and raw.unit is None)
-    return values if len(values) == len(given) else None
 
 
 def _refuse_infinite(schema: Schema, values: tuple[Values, ...] | DenseColumns, n_rows: int) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from baytree.table.frames.positions import all_places, are_same
 from baytree.table.table import DenseColumns, SparseColumns, Table
 
 _FEW_ROWS = 8
@@ -47,7 +46,7 @@ def lying_apart(table: Table, columns: Sequence[int]) -> list[np.ndarray] | None
 
 def _are_all(matrix: np.ndarray, columns: Sequence[int]) -> bool:
     """Whether these are all columns in order, of numbers that lie whole numbers apart."""
-    return are_same(tuple(columns), all_places(matrix.shape[1])) and not any(step % 8 for step in matrix.strides)
+    return list(columns) == list(range(matrix.shape[1])) and not any(step % 8 for step in matrix.strides)
 
 
 def _runs(arrays: Sequence[Any]) -> Iterator[np.ndarray]:

@@ -7,7 +7,7 @@
 #include "numbers/counted_buckets.hpp"
 #include "numbers/counts.hpp"
 #include "numbers/factorise.hpp"
-#include "numbers/few_rows.hpp"
+#include "numbers/moments.hpp"
 #include "numbers/quotients.hpp"
 #include "numbers/repeated_sums.hpp"
 #include "numbers/whole_number_codes.hpp"
@@ -47,7 +47,9 @@ nb::tuple moments_of(const Part& part, std::size_t n_columns, const Vector<std::
     std::vector<ExactTable> stripes[3] = {std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes), std::vector<ExactTable>(n_stripes)};
     workers.run(n_stripes, [&](std::size_t k, int) {
       const auto own = part(k * stripe, std::min(stripe, n_columns - k * stripe));
-      MomentTables found = numbers::moments_of(own, view(label), view(weight), n_classes);
+      MomentCells cells(n_classes, own.n_columns);
+      MomentKernel(own, view(label), view(weight), cells).observe();
+      MomentTables found = cells.tables();
       stripes[0][k] = std::move(found.weight);
       stripes[1][k] = std::move(found.total);
       stripes[2][k] = std::move(found.square);
@@ -93,18 +95,16 @@ nb::tuple carried(const ExactCells& limbs, int low, int threads) {
   return as_tuple(std::move(table), limbs.shape(0));
 }
 
-// What `many` finds for runs of cells, which threads take, and `alone` for those that it leaves undecided.
-template <std::invocable<std::size_t, std::size_t, double*> Many, std::invocable<ExactMoments&, std::size_t> Alone>
-nb::ndarray<nb::numpy, double> of_each_cell(const ExactView& weights, const ExactView& totals, int threads, const Many& many, const Alone& alone) {
+// What `quotient` gives for each cell; threads take runs of cells.
+template <std::invocable<ExactMoments&, std::size_t> Quotient>
+nb::ndarray<nb::numpy, double> of_each_cell(const ExactView& weights, const ExactView& totals, int threads, const Quotient& quotient) {
   const std::size_t n_cells = weights.n_cells(), run_cells = 4096;
-  std::vector<double> found(n_cells, undecided);
+  std::vector<double> found(n_cells);
   run(threads, [&](Workers& workers) {
     workers.run((n_cells + run_cells - 1) / run_cells, [&](std::size_t k, int) {
       const std::size_t first = k * run_cells, last = std::min(first + run_cells, n_cells);
-      many(first, last, found.data());
       ExactMoments moments(weights, totals);
-      for (std::size_t cell = first; cell < last; ++cell)
-        if (std::isnan(found[cell])) found[cell] = alone(moments, cell);
+      for (std::size_t cell = first; cell < last; ++cell) found[cell] = quotient(moments, cell);
     });
   });
   return to_numpy(std::move(found), {n_cells});
@@ -112,18 +112,14 @@ nb::ndarray<nb::numpy, double> of_each_cell(const ExactView& weights, const Exac
 
 nb::ndarray<nb::numpy, double> exact_means(const ExactLayers& weight, const ExactLayers& total, int exponent, int threads) {
   const ExactView weights = exact_view(weight, total), totals = exact_view(total, weight);
-  const auto many = [&](std::size_t first, std::size_t last, double* mean) { find_means(weights, totals, exponent, first, last, mean); };
-  return of_each_cell(weights, totals, threads, many, [&](ExactMoments& moments, std::size_t cell) { return moments.mean(cell, exponent); });
+  return of_each_cell(weights, totals, threads, [&](ExactMoments& moments, std::size_t cell) { return moments.mean(cell, exponent); });
 }
 
 nb::ndarray<nb::numpy, double> exact_deviations(const ExactLayers& weight, const ExactLayers& total, const ExactLayers& square,
                                                 std::size_t total_zeros, std::size_t square_zeros, int exponent, int threads) {
   const ExactView weights = exact_view(weight, total), totals = exact_view(total, weight), squares = exact_view(square, weight);
   const Units units{total_zeros, square_zeros, exponent};
-  const auto many = [&](std::size_t first, std::size_t last, double* deviation) {
-    find_deviations(weights, totals, squares, units, first, last, deviation);
-  };
-  return of_each_cell(weights, totals, threads, many, [&](ExactMoments& moments, std::size_t cell) { return moments.deviation(cell, squares, units); });
+  return of_each_cell(weights, totals, threads, [&](ExactMoments& moments, std::size_t cell) { return moments.deviation(cell, squares, units); });
 }
 
 void check_codes(std::span<const std::int32_t> code, std::span<const std::int32_t> label, std::size_t n_levels, std::size_t n_classes) {

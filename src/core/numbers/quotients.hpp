@@ -10,7 +10,6 @@
 #include <span>
 
 #include "numbers/exact.hpp"
-#include "numbers/quotient_loops.hpp"
 
 namespace baytree::numbers {
 
@@ -53,7 +52,6 @@ struct ExactView {
   std::size_t width, n_layers;
 
   std::size_t n_cells() const { return limbs.size() / (width * n_layers); }
-  LimbLayers layers() const { return {limbs.data(), n_layers, n_cells(), width}; }
 
   // Gives whether the number is negative.
   bool read(std::size_t cell, Digits& digits) const {
@@ -239,30 +237,5 @@ class ExactMoments {
   Division divide_;
   Digits divisor_, sum_, spread_, between_;
 };
-
-// The place of the highest limb of a number, in bits.
-inline int highest_bit(const ExactView& cells) { return limb_bits * static_cast<int>(cells.width - 1); }
-
-// Whether doubles can tell the quotients of most cells.
-inline bool are_readable(const ExactView& weight, const ExactView& sums) {
-  return weight.width == 1 && sums.width <= widest_read && sums.n_layers <= most_layers;
-}
-
-// The means of a run of cells; NaN where doubles cannot tell them.
-inline void find_means(const ExactView& weight, const ExactView& total, int exponent, std::size_t first, std::size_t last, double* mean) {
-  const int power = exponent + highest_bit(total);
-  if (!are_readable(weight, total) || std::abs(power) > farthest_power) return;
-  quotient_loops().means(weight.layers(), total.layers(), power, first, last, mean);
-}
-
-// Their deviations, likewise.
-inline void find_deviations(const ExactView& weight, const ExactView& total, const ExactView& square, const Units& units,
-                            std::size_t first, std::size_t last, double* deviation) {
-  const int total_bits = limb_bits * static_cast<int>(units.total_zeros) + 2 * highest_bit(total), power = units.exponent + total_bits;
-  const int square_power = limb_bits * static_cast<int>(units.square_zeros) + highest_bit(square) - total_bits;
-  if (!are_readable(weight, total) || !are_readable(weight, square) || std::abs(power) > farthest_power) return;
-  if (std::abs(square_power) > farthest_power / 2) return;
-  quotient_loops().deviations(weight.layers(), total.layers(), square.layers(), square_power, power, first, last, deviation);
-}
 
 }  // namespace baytree::numbers

@@ -69,19 +69,6 @@ struct ChosenRows {
   LaneRows soon;
 };
 
-// How many limbs of 32 bits hold sums of so many heights that begin at any bit of the first.
-inline constexpr int limbs_of_heights(int n_heights) { return (31 + slice_bits * (n_heights - 1)) / 32 + 3; }
-
-// Eight sums as digits in base 2^32, the last one signed.
-template <int n_heights> struct LimbLanes {
-  LaneBits limb[limbs_of_heights(n_heights)];
-};
-
-// Of all such sums so far: the bits that each limb had, and those by which it was more than the sign of the limb below.
-template <int n_heights> struct LimbReach {
-  LaneBits has[limbs_of_heights(n_heights)]{}, is_more[limbs_of_heights(n_heights)]{};
-};
-
 // The same loops compiled for one instruction set.
 struct SliceLoops {
   // One look at rows of groups of eight columns; group g begins at column column[g].
@@ -94,9 +81,6 @@ struct SliceLoops {
   void (*slice_deep)(const ChosenRows& chosen, const Slicers& slicers, Slices& slices, LaneBits& is_fine);
   // Adds rows with weights, those of the whole chunk; a value that is NaN has none.
   void (*slice_weighted)(const ChosenRows& chosen, const double* weight, const WeightedSlicers& slicers, WeightedSlices& slices);
-  // The sums of two and of three heights as limbs, the last height `shift` bits above the first limb.
-  void (*carry_total)(const LaneSums* sums, int shift, LimbLanes<2>& digits, LimbReach<2>& reach);
-  void (*carry_square)(const LaneSums* sums, int shift, LimbLanes<3>& digits, LimbReach<3>& reach);
 };
 
 // The loops for this machine.

@@ -153,43 +153,8 @@ void slice_weighted(const ChosenRows& chosen, const double* weight, const Weight
   for (std::size_t lane = 0; lane < lanes; lane += width) slice_weighted_part(chosen, weight, slicers, slices, lane);
 }
 
-// A sum takes three limbs from where its height begins; what is more than a digit is carried up after all heights are there.
-template <int n_heights>
-[[gnu::always_inline]] inline void carry_part(const LaneSums* sums, int shift, LimbLanes<n_heights>& digits, LimbReach<n_heights>& reach,
-                                              std::size_t lane) {
-  constexpr int n_limbs = limbs_of_heights(n_heights);
-  constexpr std::int64_t digit = 0xffffffff;
-  RunBits limb[n_limbs]{};
-  for (int height = 0; height < n_heights; ++height) {
-    const int bit = shift + slice_bits * (n_heights - 1 - height), above = 32 - bit % 32;
-    const RunBits sum = part_of<RunBits>(&sums[height], lane);
-    RunBits* const at = limb + bit / 32;
-    at[0] += (sum << bit % 32) & digit;
-    at[1] += (sum >> above) & digit;
-    at[2] += (sum >> 32) >> above;
-  }
-  RunBits below{}, carry{};
-  for (int k = 0; k < n_limbs; ++k) {
-    const RunBits sum = limb[k] + carry, kept = k + 1 < n_limbs ? sum & digit : sum;
-    carry = sum >> 32;
-    put_part(&digits.limb[k], lane, kept);
-    put_part(&reach.has[k], lane, part_of<RunBits>(&reach.has[k], lane) | kept);
-    const RunBits sign = -((below >> 31) & 1) & digit;
-    put_part(&reach.is_more[k], lane, part_of<RunBits>(&reach.is_more[k], lane) | ((kept & digit) ^ sign));
-    below = kept;
-  }
-}
-
-void carry_total(const LaneSums* sums, int shift, LimbLanes<2>& digits, LimbReach<2>& reach) {
-  for (std::size_t lane = 0; lane < lanes; lane += width) carry_part<2>(sums, shift, digits, reach, lane);
-}
-
-void carry_square(const LaneSums* sums, int shift, LimbLanes<3>& digits, LimbReach<3>& reach) {
-  for (std::size_t lane = 0; lane < lanes; lane += width) carry_part<3>(sums, shift, digits, reach, lane);
-}
-
 }  // namespace
 
-const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep, slice_weighted, carry_total, carry_square};
+const SliceLoops BAYTREE_LEVEL{survey, count_known, slice, slice_deep, slice_weighted};
 
 }  // namespace baytree::numbers

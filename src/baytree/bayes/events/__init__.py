@@ -22,7 +22,6 @@ from baytree.bayes.events.text.document_events import (
     DocumentMultinomial,
     PredictiveDocuments,
 )
-from baytree.table.frames.positions import all_places
 from baytree.table.schema import Column, Kind
 
 OFFERED: tuple[type[Event], ...] = (  # what a user may name
@@ -68,7 +67,7 @@ def default_event(column: Column, numeric: str) -> str:
 def grouped(events: Sequence[str]) -> tuple[Group, ...]:
     """The columns by the event of each, in order; the columns of some events are looked at together."""
     if len(set(events)) == 1 and EVENTS[events[0]].is_joint:
-        return (Group(events[0], all_places(len(events))),)
+        return (Group(events[0], tuple(range(len(events)))),)
     together: dict[str, list[int]] = {}
     alone = []
     for j, event in enumerate(events):

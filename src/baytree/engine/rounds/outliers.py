@@ -11,7 +11,7 @@ import numpy as np
 from baytree import notices
 from baytree.engine.parts import Parts
 from baytree.statistics.strung import Strung, every
-from baytree.table.frames.positions import all_places, are_number_columns, are_same
+from baytree.table.frames.positions import are_number_columns
 from baytree.table.schema import Kind
 from baytree.table.table import DenseColumns, SparseColumns, Table
 
@@ -24,7 +24,7 @@ class Outliers:
 
     def __init__(self, rows: Parts):
         self.rows, columns = rows, rows.schema.columns
-        self.numbers: Sequence[int] = all_places(len(columns))
+        self.numbers: Sequence[int] = range(len(columns))
         if not (are_number_columns(columns) or rows.schema.is_numbers):
             self.numbers = [j for j, column in enumerate(columns) if column.kind is Kind.NUMERIC]
         step, middle = max(1, rows.n_rows // _SAMPLE), rows.n_rows // 2
@@ -35,13 +35,10 @@ class Outliers:
 
         `spread` has the standard deviation of each of the columns; those that hold no numbers are passed over.
         """
-        if isinstance(columns, tuple) and are_same(columns, tuple(self.numbers)):  # all as they are, without a step for each
-            asked = at = np.arange(len(self.numbers))
-        else:
-            asked = np.fromiter(columns, np.int64)
-            is_number = np.isin(asked, self.numbers)
-            asked, spread = asked[is_number], spread[is_number]
-            at = np.searchsorted(self.numbers, asked)
+        asked = np.fromiter(columns, np.int64)
+        is_number = np.isin(asked, self.numbers)
+        asked, spread = asked[is_number], spread[is_number]
+        at = np.searchsorted(self.numbers, asked)
         if self._some is None or not len(asked):
             return
         some, other = self._some().arrays
@@ -61,7 +58,7 @@ def _some(columns: Sequence[int], step: int, middle: int, table: Table) -> Strun
         return Strung.of(table.first, np.zeros((0, len(columns))), np.zeros((0, len(columns))))
     own = every(step, table.first, len(table))
     at = slice(middle - table.first, middle - table.first + 1) if table.first <= middle else slice(0)
-    if isinstance(table.values, DenseColumns) and are_same(tuple(columns), all_places(len(table.values))):
+    if isinstance(table.values, DenseColumns) and list(columns) == list(range(len(table.values))):
         return Strung.of(table.first, table.values.matrix[own], table.values.matrix[at])
     each = [table.values[j] for j in columns]
     chosen = [np.stack([values[rows] for values in each], axis=1) for rows in (own, at)]

@@ -13,7 +13,6 @@ from baytree.estimators.bayes.face import BayesClassifier, all_numeric
 from baytree.given import PriorsLike
 from baytree.settings import ByClass
 from baytree.statistics.moments import Moments
-from baytree.table.frames.positions import all_places
 from baytree.table.sample import Columns
 from baytree.table.schema import Schema, SchemaLike
 
@@ -100,7 +99,7 @@ class GaussianNB(BayesClassifier):
         return cast(NormalLikelihood, self.model_.likelihoods[0])
 
     def _groups(self, schema: Schema) -> tuple[Group, ...]:
-        return (Group("smoothed gaussian", all_places(len(schema))),)
+        return (Group("smoothed gaussian", tuple(range(len(schema)))),)
 
     def _estimation(self, schema: Schema) -> Estimation:
         return Estimation(class_alpha=0.0, var_smoothing=settings.finite("var_smoothing", self.var_smoothing, 0))

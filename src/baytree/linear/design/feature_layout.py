@@ -22,7 +22,6 @@ VALUE = -1  # the feature is the column's number or rank
 MISSING = -2  # the feature is 1 where the column has a gap
 WIDE = 2000  # features; from here on, marks are told by their place and never written side by side
 _TURNED = 4096  # rows whose columns are put side by side at a time, within the cache
-_FEW_CELLS = 1 << 16
 _ROWS = 2048  # rows of a block: a hundred features of them stay in the cache
 
 
@@ -165,8 +164,6 @@ def gaps_of(table: Table) -> np.ndarray:
         return np.bincount(stored.indices[np.isnan(stored.data)], minlength=stored.shape[1]) > 0
     whole = as_matrix(table)
     if whole is None:
-        whole = few_numbers(table)
-    if whole is None:
         refuse_infinite(table.schema, table.values)
         return np.array([_has_gaps(values) for values in table.values], bool)
     found = np.zeros(whole.shape[1], bool)
@@ -204,15 +201,6 @@ def as_matrix(table: Table) -> np.ndarray | None:
     if whole is None or whole.shape[1] != len(table.values) or whole.flags.owndata:
         return None
     return whole
-
-
-def few_numbers(table: Table) -> np.ndarray | None:
-    """A copy of all columns as one matrix, where they are numbers and so few that a call for each takes longer."""
-    if isinstance(table.values, SparseColumns) or not 0 < len(table) * len(table.values) <= _FEW_CELLS:
-        return None
-    if not all(column.kind is Kind.NUMERIC for column in table.schema.columns):
-        return None
-    return np.stack(tuple(table.values)).T
 
 
 def _has_gaps(values: np.ndarray | Tokens) -> bool:

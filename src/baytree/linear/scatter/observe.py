@@ -7,7 +7,7 @@ import numpy as np
 
 from baytree import _core
 from baytree.engine.blas import chunks, in_order
-from baytree.linear.design.feature_layout import VALUE, Layout, as_matrix, features_of, few_numbers, gaps_of
+from baytree.linear.design.feature_layout import VALUE, Layout, as_matrix, features_of, gaps_of
 from baytree.linear.scatter.scatter import Scatter
 from baytree.linear.scatter.target import beside_target
 from baytree.table.table import SparseColumns, Table
@@ -154,10 +154,6 @@ def _filled(table: Table, layout: Layout) -> Layout:
     fill = layout.fill.copy()
     if isinstance(table.values, SparseColumns):  # most values are 0
         return layout
-    few = few_numbers(table)
-    if few is not None and not np.isnan(few).any():
-        some = few[:: max(1, len(few) // 101)]
-        return msgspec.structs.replace(layout, fill=np.sort(some, axis=0)[len(some) // 2])
     for j, values in enumerate(table.values):
         if values.dtype.kind == "f":
             known = values[:: max(1, len(values) // 101)]

@@ -16,15 +16,4 @@ def number_columns(n_columns: int) -> tuple[Column, ...]:
 
 def are_number_columns(columns: tuple[Column, ...]) -> bool:
     """Whether these are the columns of an array of numbers."""
-    return len(columns) > 0 and columns[0].name == "x0" and are_same(columns, number_columns(len(columns)))
-
-
-def are_same(columns: tuple[object, ...], others: tuple[object, ...]) -> bool:
-    """Whether two tuples are equal; those made once for all arrays are one, which Python would find out item by item."""
-    return columns is others or columns == others
-
-
-@lru_cache(maxsize=8)
-def all_places(n_columns: int) -> tuple[int, ...]:
-    """The places of all columns, in order."""
-    return tuple(range(n_columns))
+    return len(columns) > 0 and columns[0].name == "x0" and columns == number_columns(len(columns))
