@@ -153,16 +153,6 @@ def classes_of_algorithms() -> Iterator[Row]:
             yield Row(f"{name}, 9,000×2, {many:,} classes", f"{few:,} classes", seconds[few], seconds[many], few / many)
 
 
-def chains() -> Iterator[Row]:
-    """Labels that alternate along a column give one long chain: twice the rows against the time of half of them."""
-    criteria = ("gini", "entropy", "gain_ratio", "chi2", "twoing")
-    for criterion, n_classes in [*((by, 2) for by in criteria), *((by, 3) for by in criteria)]:
-        tree = bt.DecisionTreeClassifier(criterion=criterion)
-        half, whole = (best(lambda n=n, k=n_classes, tree=tree: tree.fit(*_chain(n, k)), 2) for n in (50_000, 100_000))
-        of = "" if n_classes == 2 else f", {n_classes} classes"
-        yield Row(f"chain of 100,000 levels, {criterion}{of}", "50,000 levels", half, whole, 0.4)
-
-
 def multiway_numbers() -> Iterator[Row]:
     """Numbers by a branch for each level, against two groups of levels."""
     frame = mixed(100_000)[0]
@@ -204,8 +194,8 @@ def _grid(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([y // 60, y % 60]) + np.random.default_rng(0).normal(scale=0.01, size=(9000, 2)), y
 
 
-def _chain(n_rows: int, n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    return np.arange(float(n_rows))[:, None], np.arange(n_rows) % n_classes
+def _chain(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
 
 
 def _beside_ydf(frame, y, tree: bt.DecisionTreeClassifier, ours: float) -> Iterator[Row]:
@@ -239,7 +229,6 @@ WORKLOADS = [
     cost_growth,
     many_classes,
     classes_of_algorithms,
-    chains,
     multiway_numbers,
     chaid,
     small_chaid,

@@ -53,7 +53,7 @@ def test_cuts_that_are_looked_at_are_the_best_under_every_criterion(criterion, n
 
 @pytest.mark.parametrize("criterion", ["entropy", "gain_ratio", "chi2"])
 @pytest.mark.parametrize("kind", ["random", "runs", "rare", "ties", "missing", "drift"])
-def test_blocks_of_blocks_hide_no_cut(criterion, kind):
+def test_no_cut_of_a_long_column_is_missed(criterion, kind):
     random, n = np.random.default_rng(len(kind)), 12_345
     x = np.arange(float(n))
     y = (random.random(n) < {"rare": 0.01, "drift": np.sin(x / 900) / 3 + 0.5}.get(kind, 0.4)).astype(int)

@@ -37,7 +37,6 @@ class Grower {
     search_->measure(nodes[0], 0);
     std::vector<size_t> large, small;
     if (!nodes[0].is_final) (n_ >= kLarge ? large : small).push_back(0);
-    workers_.run(columns_.size(), [&](size_t j, int) { search_->count_blocks(nodes[0], j); });
     if (!large.empty()) levels_.count_root(nodes[0]);
     while (!large.empty()) large = grow_level(nodes, large, small);
     grow_subtrees(nodes, small);
@@ -143,9 +142,7 @@ class Grower {
   }
 
   void partition(const Node& node, const std::vector<Node>& children, size_t column, int worker) {
-    if (!partitioned_.partition(node, children, column, rooms_[size_t(worker)].buffer)) return;
-    for (const Node& child : children)
-      if (!child.is_final) search_->count_blocks(child, column);
+    partitioned_.partition(node, children, column, rooms_[size_t(worker)].buffer);
   }
 
   static void adopt(std::vector<Node>& nodes, size_t parent, std::vector<Node>& children) {

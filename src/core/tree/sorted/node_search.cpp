@@ -25,7 +25,6 @@ template <Measure M> class NodeSearchBy final : public NodeSearch {
   void count_children(const Node& parent, std::span<Node> children, int worker) override {
     node_measure_.count_children(parent, children, at(worker));
   }
-  void count_blocks(const Node& node, size_t column) override { searcher_.count_blocks(node, column); }
   Split search(const Node& node, int32_t column, int worker) override { return searcher_.search(node, column, at(worker)); }
   bool choose(Node& node, std::span<Split> offers, int worker) override { return choice_.choose(node, offers, at(worker)); }
   const Levels& levels(const Node& node, int32_t column, int worker) override { return searcher_.levels(node, column, at(worker)); }

@@ -22,7 +22,6 @@ class NodeSearch {
   virtual bool is_plain_count() const = 0;  // statistics are counts of classes
   virtual void measure(Node& node, int worker) = 0;
   virtual void count_children(const Node& parent, std::span<Node> children, int worker) = 0;
-  virtual void count_blocks(const Node& node, size_t column) = 0;
   virtual Split search(const Node& node, int32_t column, int worker) = 0;
   virtual bool choose(Node& node, std::span<Split> offers, int worker) = 0;
   virtual const Levels& levels(const Node& node, int32_t column, int worker) = 0;  // of a nominal column, until the worker's next call

@@ -3,10 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tree/sorted/bounded/bounded_cuts.hpp"
 #include "tree/sorted/splits/level_counter.hpp"
 #include "tree/sorted/splits/split.hpp"
-#include "tree/sorted/splits/two_class_scan.hpp"
 
 namespace baytree::tree::sorted {
 
@@ -17,9 +15,7 @@ template <Measure M> struct Workspace {
   LevelCounter<M> counter;
   Levels levels;
   ScanRoom<M> room;
-  BoundedCuts cuts;
   std::vector<double> known, missing, zero;
-  TwoClassScan::Blocks blocks;
 };
 
 }  // namespace baytree::tree::sorted

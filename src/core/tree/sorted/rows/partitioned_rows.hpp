@@ -37,7 +37,6 @@ class PartitionedRows {
     sort_columns();
   }
 
-  size_t rows() const { return n_; }
   std::span<uint8_t> side() { return side_; }  // [n_rows], the branch of each row at the node that holds it
   std::span<const uint8_t> side() const { return side_; }
   // Of a column that is cut.
@@ -58,10 +57,10 @@ class PartitionedRows {
     }
   }
 
-  // Divides a column that is cut; the rows of children that will not be split again are left out. Tells whether rows moved.
-  bool partition(const Node& node, const std::vector<Node>& children, size_t column, PartitionBuffer& buffer) {
-    if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return false;
-    if (is_divided(node, column)) return false;
+  // Divides a column that is cut; the rows of children that will not be split again are left out.
+  void partition(const Node& node, const std::vector<Node>& children, size_t column, PartitionBuffer& buffer) {
+    if (columns_[column].is_nominal() || std::ranges::all_of(children, &Node::is_final)) return;
+    if (is_divided(node, column)) return;
     Entry* in = entries_[column].data() + node.begin;
     const size_t n = node.end - node.begin;
     if (buffer.second.size() < n) buffer.second.resize(n);
@@ -80,7 +79,6 @@ class PartitionedRows {
     if (!children[1].is_final) std::copy_n(second, count[1], entries_[column].data() + children[1].begin);
     if (children.size() > 2 && !children[2].is_final)
       std::copy_n(buffer.third.begin(), count[2], entries_[column].data() + children[2].begin);
-    return true;
   }
 
   // Sends the rows of a node down any number of branches, branch[row] that of each; tells where those of each branch begin, and the end.

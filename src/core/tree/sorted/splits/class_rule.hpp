@@ -1,6 +1,7 @@
 // The criterion of classes that a search was asked for. It is chosen once and called by name, so that the search is compiled for all
 // of them together: few cuts are judged by the criterion itself.
 #pragma once
+#include <concepts>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -8,7 +9,6 @@
 #include <variant>
 
 #include "tree/criteria.hpp"
-#include "tree/sorted/bounded/cut_bounds.hpp"
 #include "tree/sorted/splits/cut_terms.hpp"
 
 namespace baytree::tree::sorted {
@@ -28,7 +28,6 @@ struct ClassRule {
   AnyCriterion (*made)(std::span<const double> masses) = nullptr;
   double (*impurity)(std::span<const double> masses) = nullptr;
   AnyTerms (*terms)(const NodeMasses& node) = nullptr;
-  AnyBound (*bound)(const NodeShares& node) = nullptr;
   bool is_gini = false;
 };
 
@@ -37,8 +36,7 @@ inline ClassRule class_rule(std::string_view criterion) {
     if constexpr (ClassCriterion<C> && C::suits.binary)
       return {[](std::span<const double> masses) { return AnyCriterion(C(masses)); },
               [](std::span<const double> masses) { return C::Impurity::of(masses); },
-              [](const NodeMasses& node) { return AnyTerms(CutTerms<C>::of(node)); },
-              [](const NodeShares& node) { return AnyBound(CutBound<C>::of(node)); }, std::same_as<C, Gini>};
+              [](const NodeMasses& node) { return AnyTerms(CutTerms<C>::of(node)); }, std::same_as<C, Gini>};
     return {};
   });
 }

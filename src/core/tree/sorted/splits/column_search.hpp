@@ -10,11 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "tree/sorted/bounded/bounded_cuts.hpp"
 #include "tree/sorted/node.hpp"
-#include "tree/sorted/rows/class_walks.hpp"
 #include "tree/sorted/rows/partitioned_rows.hpp"
-#include "tree/sorted/rows/row_walks.hpp"
 #include "tree/sorted/splits/grouping.hpp"
 #include "tree/sorted/splits/measures.hpp"
 #include "tree/sorted/splits/monotone_scan.hpp"
@@ -31,10 +28,7 @@ template <Measure M> class ColumnSearch {
   ColumnSearch(std::span<const ColumnView> columns, const Target& target, const Settings& settings, const PartitionedRows& partitioned,
                Workers& workers)
       : columns_(columns), target_(target), settings_(settings), partitioned_(partitioned), workers_(workers),
-        measure_(target, settings.criterion), row_walks_(target, partitioned.rows()) {
-    for (size_t j = 0; j < columns.size(); ++j)
-      walks_.emplace_back(partitioned.rows(), has_walks(j) || is_two_class_gini(j) ? row_walks_.shares() : std::span<const double>());
-  }
+        measure_(target, settings.criterion) {}
 
   Split search(const Node& node, int32_t column, Workspace<M>& workspace) {
     workspace.measure.enter(node.present);
@@ -50,13 +44,6 @@ template <Measure M> class ColumnSearch {
     workspace.measure.focus(node.mean, node.risk);
     count_levels_of(node, column, workspace);
     return workspace.levels;
-  }
-
-  // To be called for a node whose rows have moved in a column.
-  void count_blocks(const Node& node, size_t column) {
-    const size_t rows = node.end - node.begin;
-    if (is_two_class_gini(column) && TwoClassScan::has_blocks(rows)) row_walks_.count_two(partitioned_.entries(node, column), node.begin, walks_[column]);
-    if (has_walks(column) && walks_[column].are_kept(rows)) row_walks_.count(partitioned_.entries(node, column), node.begin, walks_[column]);
   }
 
  private:
@@ -106,7 +93,7 @@ template <Measure M> class ColumnSearch {
   bool scan_all(const Node& node, size_t column, std::span<const Entry> known, Workspace<M>& workspace, Split& best) {
     if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
-      const TwoClassScan cuts(known, node.begin, walks_[column], n, one, limits(), workspace.blocks);
+      const TwoClassScan cuts(known, n, one, limits());
       best.score = cuts.none();
       return cuts.run(0, 0, false, best);
     }
@@ -140,7 +127,7 @@ template <Measure M> class ColumnSearch {
     if (is_two_class_gini(column)) {
       const auto [n, one] = two_counts(node.total);
       const auto [absent, absent_one] = two_counts(workspace.missing);
-      const TwoClassScan cuts(known, node.begin, walks_[column], n, one, limits(), workspace.blocks);
+      const TwoClassScan cuts(known, n, one, limits());
       best.score = cuts.none();
       bool is_improved = cuts.run(0, 0, true, best);
       best.missing = is_improved ? 1 : -1;
@@ -162,24 +149,11 @@ template <Measure M> class ColumnSearch {
       return scan_following(known, workspace.measure, total, first, may_take_all, limits(), direction, workspace.room.left, best);
     if constexpr (std::same_as<M, RpartClassMeasure>)
       if (is_two_class_count() && settings_.absent != Absent::kLearned) return scan_counts(known, workspace.measure, total, limits(), best);
-    if constexpr (std::same_as<M, ClassMeasure>)
-      if (has_walks(column) && walks_[column].are_kept(known.size())) {
-        const ColumnCuts cuts{known, node.begin, walks_[column], total, first, may_take_all, settings_.min_leaf};
-        if (const auto found = workspace.cuts.run(cuts, workspace.measure, best)) return *found;
-      }
     return scan(known, workspace.measure, total, first, may_take_all, limits(), workspace.room, best);
   }
 
-  bool is_two_class_gini(size_t column) const {
-    return is_gini() && is_two_class_count() && is_free(column);
-  }
-  // Gini of two classes has a search of its own.
-  bool has_walks(size_t column) const {
-    return std::same_as<M, ClassMeasure> && target_.is_counted && target_.classes > 1 && target_.classes <= kFewClasses && is_free(column) &&
-           !is_two_class_gini(column);
-  }
-  // Numbers, of which any cut may be the best.
-  bool is_free(size_t column) const { return !columns_[column].is_nominal() && !settings_.direction(column); }
+  // Of a column that the target need not follow.
+  bool is_two_class_gini(size_t column) const { return is_gini() && is_two_class_count() && !settings_.direction(column); }
   bool is_gini() const {
     if constexpr (requires { measure_.is_gini(); }) return measure_.is_gini();
     return false;
@@ -273,8 +247,6 @@ template <Measure M> class ColumnSearch {
   const PartitionedRows& partitioned_;
   Workers& workers_;
   const M measure_;
-  const RowWalks row_walks_;
-  std::vector<ClassWalks> walks_;  // per column, of no rows where they are of no use
 };
 
 }  // namespace baytree::tree::sorted

@@ -77,11 +77,6 @@ class ClassMeasure {
   static double mass_in(std::span<const double> statistic, size_t place) { return statistic[place]; }
   double parent_mass(size_t place) const { return extra_.empty() ? total_[place] : parent_[place]; }
   AnyTerms terms() const { return rule_.terms(node_masses()); }
-  // By the shares of the classes among all rows of the node.
-  AnyBound bound(std::span<const double> share, std::span<const double> inverse) const { return rule_.bound({share, inverse, node_masses()}); }
-  double whole() const { return whole_; }
-  std::span<const double> own_branch() const { return {extra_.data(), extra_.empty() ? 0 : classes()}; }
-  bool counts_rows() const { return target_.counts_rows; }
   void begin(std::span<const double> total_of_all) {
     total_.assign(total_of_all.begin(), total_of_all.end());
     whole_ = total(masses());
@@ -136,6 +131,7 @@ class ClassMeasure {
   static void complete(std::span<double> statistic, size_t classes) { statistic[classes] = total(statistic.first(classes)); }
 
  private:
+  std::span<const double> own_branch() const { return {extra_.data(), extra_.empty() ? 0 : classes()}; }
   NodeMasses node_masses() const {
     const std::span<const double> all = extra_.empty() ? masses() : std::span<const double>(parent_.data(), classes());
     return {whole_, total(own_branch()), rule_.impurity(all) - rule_.impurity(own_branch()), target_.is_counted};
