@@ -131,6 +131,15 @@ def test_the_nearest_change_flips_the_answer(pages, look):
     assert page.text_content("#whatif-answer").endswith(change.split(": ")[1])
 
 
+def test_a_page_is_complete_when_it_has_loaded_without_any_timer(pages, browser):
+    page = browser.new_page()
+    page.add_init_script("window.setTimeout = () => 0")
+    page.goto(pages["tree"].as_uri())
+    assert page.locator("#whatif-flips li").count() > 0
+    assert page.locator("#tree-drawing .node.lit").count() > 1
+    page.close()
+
+
 def test_far_cards_of_a_large_tree_are_drawn_when_they_come_into_sight(tmp_path, look):
     random = np.random.default_rng(0)
     frame = {"a": random.normal(size=3000), "b": random.normal(size=3000), "y": random.integers(0, 3, 3000)}

@@ -16,7 +16,7 @@ class WhatIf {
     this.least = document.getElementById("whatif-least");
     if (this.least) this.least.addEventListener("input", () => { this.silence(); this.update(); });
     if (this.least) this.silence();
-    this.update();
+    if (this.answered()) this.follow(); // at once: a page that has loaded changes no more by itself
   }
 
   // What asking for this much brings: the share of rows that are answered, and of right answers among them.
@@ -68,14 +68,26 @@ class WhatIf {
   }
 
   update() {
+    if (!this.answered()) return;
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.follow(), 120);
+  }
+
+  // Shows the answer, or why there is none.
+  answered() {
     try {
       this.answer();
+      return true;
     } catch (error) {
       document.getElementById("whatif-answer").textContent = named(error.message, 200);
-      return;
+      return false;
     }
-    clearTimeout(this.later);
-    this.later = setTimeout(() => { this.changed(this.row); if (payload.classes.length) this.flips(); }, 120);
+  }
+
+  // What takes longer than the answer: the path in the drawings, and the changes that flip it.
+  follow() {
+    this.changed(this.row);
+    if (payload.classes.length) this.flips();
   }
 
   answer() {
